@@ -1,0 +1,20 @@
+/** Chain constants. Source: the published configs of eth-clients/mainnet and eth-clients/hoodi. */
+export const CHAINS = {
+  mainnet: { genesis: 1606824023, v1BaseUrl: 'https://beaconcha.in' },
+  // MIN_GENESIS_TIME of hoodi is 600 s earlier than the genesis that happened.
+  hoodi: { genesis: 1742213400, v1BaseUrl: 'https://hoodi.beaconcha.in' },
+} as const;
+
+export type Chain = keyof typeof CHAINS;
+
+export const CHAIN_NAMES = Object.keys(CHAINS) as [Chain, ...Chain[]];
+
+export const SECONDS_PER_SLOT = 12;
+export const SLOTS_PER_EPOCH = 32;
+export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
+export const SECONDS_PER_DAY = 86_400;
+
+/** Unix seconds at which `slot` starts. */
+export function slotTime(chain: Chain, slot: number): number {
+  return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
+}

@@ -1,0 +1,27 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** The only door to real time. Pure code takes `now` as a parameter; tests hand in a virtual clock. */
+export interface Clock {
+  /** Wall-clock time, Unix milliseconds. May step. */
+  now(): number;
+  /** Milliseconds since an arbitrary origin. Never steps; use it for durations and spacing. */
+  monotonic(): number;
+  /** Resolves after at least `ms` milliseconds; rejects with the signal's reason when it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Node clamps longer timers to 1 ms (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args). */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  async sleep(ms, signal) {
+    // Node may fire up to 1 ms early against performance.now(), hence the loop.
+    const end = performance.now() + ms;
+    for (let left = ms; left > 0; left = end - performance.now()) {
+      await setTimeout(Math.min(Math.ceil(left), LONGEST_TIMER_MS), undefined, signal ? { signal } : {});
+    }
+    signal?.throwIfAborted();
+  },
+};

@@ -1,0 +1,80 @@
+import type { Clock } from '../../src/lib/clock.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  fire(): void;
+}
+
+/**
+ * Time that moves only when told to. `advance` fires timers in order and lets everything that they set in motion settle
+ * before the next one, so a month passes in seconds and twice the same way.
+ */
+export class VirtualClock implements Clock {
+  #now: number;
+  #elapsed = 0;
+  #order = 0;
+  #timers: Timer[] = [];
+
+  /** @param now Unix ms at the start. */
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  /** Sets the wall clock without time passing, as NTP or an administrator does. */
+  step(ms: number): void {
+    this.#now += ms;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const timer: Timer = {
+        at: this.#elapsed + Math.max(0, ms),
+        order: this.#order++,
+        fire: () => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        },
+      };
+      const abort = (): void => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      const i = this.#timers.findIndex((other) => other.at > timer.at);
+      this.#timers.splice(i === -1 ? this.#timers.length : i, 0, timer);
+    });
+  }
+
+  /** Lets `ms` pass. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#elapsed + ms;
+    await settle();
+    for (let next = this.#timers[0]; next && next.at <= end; next = this.#timers[0]) {
+      this.#timers.shift();
+      this.#move(next.at - this.#elapsed);
+      next.fire();
+      await settle();
+    }
+    this.#move(end - this.#elapsed);
+  }
+
+  #move(ms: number): void {
+    this.#elapsed += ms;
+    this.#now += ms;
+  }
+}
+
+/** Runs until no promise job is left: a macrotask comes after all of them. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
