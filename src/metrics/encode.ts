@@ -1,0 +1,69 @@
+import { readableText } from '../lib/text.ts';
+import type { Family, Labels, Sample } from './family.ts';
+
+export type Format = 'text' | 'openmetrics';
+
+export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  text: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+
+/** Ends an OpenMetrics exposition; the text format has no end mark. */
+export const OPENMETRICS_EOF = '# EOF\n';
+
+/** The last part of a name is its unit if it is one of these (OpenMetrics requires the suffix to match). */
+const UNITS = new Set(['seconds', 'bytes', 'ratio', 'ether', 'wei']);
+
+/** Writes a family in text format 0.0.4 or OpenMetrics 1.0.0, without the end mark; '' if it has no samples. */
+export function encodeFamily(family: Family, format: Format): string {
+  if (family.samples.length === 0) return '';
+  const lines = header(family, format);
+  for (const sample of family.samples) lines.push(sampleLine(family.name, sample, format));
+  lines.push('');
+  return lines.join('\n');
+}
+
+export function encodeFamilies(families: Iterable<Family>, format: Format): string {
+  let out = '';
+  for (const family of families) out += encodeFamily(family, format);
+  return out;
+}
+
+function header(family: Family, format: Format): string[] {
+  const { type, help } = family;
+  if (format === 'text') return [`# HELP ${family.name} ${escapeHelp(help)}`, `# TYPE ${family.name} ${type}`];
+  const name = type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
+  const unit = name.slice(name.lastIndexOf('_') + 1);
+  const lines = [`# TYPE ${name} ${type}`];
+  if (UNITS.has(unit)) lines.push(`# UNIT ${name} ${unit}`);
+  lines.push(`# HELP ${name} ${escapeLabelValue(help)}`);
+  return lines;
+}
+
+function sampleLine(name: string, sample: Sample, format: Format): string {
+  const line = `${name}${sample.suffix ?? ''}${encodeLabels(sample.labels)} ${encodeNumber(sample.value)}`;
+  if (sample.at === undefined) return line;
+  return `${line} ${format === 'text' ? Math.round(sample.at * 1000) : sample.at}`;
+}
+
+function encodeLabels(labels: Labels): string {
+  let out = '';
+  for (const name in labels) out += `${out === '' ? '' : ','}${name}="${escapeLabelValue(labels[name] as string)}"`;
+  return out === '' ? '' : `{${out}}`;
+}
+
+function encodeNumber(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-Inf';
+  return String(value);
+}
+
+function escapeHelp(text: string): string {
+  return text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
+}
+
+/** Most values need no change, and the test is far cheaper than the replacements. */
+function escapeLabelValue(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return text;
+  return escapeHelp(readableText(text)).replace(/"/g, '\\"');
+}

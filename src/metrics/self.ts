@@ -1,0 +1,95 @@
+import { Counter, collectDefaultMetrics, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import type { Family, MetricType, Sample } from './family.ts';
+
+type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>;
+
+/** Gauges that prom-client names `_total`, which `promtool check metrics` rejects. */
+const MISNAMED = /^nodejs_active_\w+_total$/;
+
+export interface SelfMetricsOptions {
+  /** Values of the labels that are known beforehand: their series start at 0. */
+  readonly endpoints: readonly string[];
+  /** Whether process_* and nodejs_* are wanted. */
+  readonly process: boolean;
+}
+
+/** The exporter's own counters, and the metrics of its process. */
+export class SelfMetrics {
+  readonly #registry = new Registry();
+  readonly #requests: Counter<'endpoint'>;
+  readonly #failures: Counter<'endpoint' | 'reason'>;
+  readonly #invalid: Counter<'endpoint'>;
+  readonly #duration: Histogram<'endpoint'>;
+
+  constructor({ endpoints, process }: SelfMetricsOptions) {
+    const registers = [this.#registry];
+    if (process) collectDefaultMetrics({ register: this.#registry });
+    this.#requests = new Counter({
+      name: 'beaconchain_api_requests_total',
+      help: 'Requests that left, retries included: what the service charges for.',
+      labelNames: ['endpoint'],
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'beaconchain_api_request_failures_total',
+      help: 'Requests that left and failed, by reason.',
+      labelNames: ['endpoint', 'reason'],
+      registers,
+    });
+    this.#invalid = new Counter({
+      name: 'beaconchain_api_invalid_records_total',
+      help: 'Records that were dropped because they could not be read.',
+      labelNames: ['endpoint'],
+      registers,
+    });
+    this.#duration = new Histogram({
+      name: 'beaconchain_api_request_duration_seconds',
+      help: 'Time from sending a request to the end of its answer, without the wait for the budget.',
+      labelNames: ['endpoint'],
+      buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
+      registers,
+    });
+    for (const endpoint of endpoints) {
+      this.#requests.inc({ endpoint }, 0);
+      this.#invalid.inc({ endpoint }, 0);
+      this.#duration.zero({ endpoint });
+    }
+  }
+
+  requested(endpoint: string): void {
+    this.#requests.inc({ endpoint });
+  }
+
+  failed({ endpoint, reason }: { endpoint: string; reason: string }): void {
+    this.#failures.inc({ endpoint, reason });
+  }
+
+  took(endpoint: string, seconds: number): void {
+    this.#duration.observe({ endpoint }, seconds);
+  }
+
+  invalidRecords(endpoint: string, count: number): void {
+    this.#invalid.inc({ endpoint }, count);
+  }
+
+  async families(): Promise<Family[]> {
+    const metrics = (await this.#registry.getMetricsAsJSON()) as unknown as Json[];
+    return metrics.filter(({ name }) => !MISNAMED.test(name)).map(toFamily);
+  }
+}
+
+function toFamily({ name, help, type, values }: Json): Family {
+  // At run time the type is a word; prom-client's declaration says number.
+  return { name, help, type: type as unknown as MetricType, samples: values.map((value) => toSample(name, value)) };
+}
+
+function toSample(name: string, { metricName, labels, value }: Json['values'][number]): Sample {
+  const strings = Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)]));
+  const suffix = metricName?.slice(name.length);
+  return { labels: encodeBound(strings), value, ...(suffix ? { suffix } : {}) };
+}
+
+/** JSON turned the bound of the last bucket into `Infinity` or `+Inf`, depending on its kind. */
+function encodeBound(labels: Record<string, string>): Record<string, string> {
+  return labels['le'] === 'Infinity' ? { ...labels, le: '+Inf' } : labels;
+}
