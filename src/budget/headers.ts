@@ -1,0 +1,85 @@
+export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
+
+export type Window = (typeof WINDOWS)[number];
+
+/** Header names in lower case. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What the headers of one answer say. Every header may be missing, and a missing header is not a zero. */
+export interface Observation {
+  readonly bucket: string | undefined;
+  readonly limits: Readonly<Partial<Record<Window, number>>>;
+  readonly remaining: Readonly<Partial<Record<Window, number>>>;
+  /** Seconds until the window that is reported resets, at least what `retry-after` says. */
+  readonly resetSeconds: number | undefined;
+  readonly validKey: boolean | undefined;
+}
+
+/** The month window is the longest: what claims to wait longer is not a wait for a reset. */
+const LONGEST_WAIT_SECONDS = 32 * 86_400;
+
+/** Reads the rate-limit headers (spec 8). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
+export function readHeaders(headers: Headers, now: number): Observation {
+  const limits: Partial<Record<Window, number>> = {};
+  const remaining: Partial<Record<Window, number>> = {};
+  for (const window of WINDOWS) {
+    const limit = count(headers[`x-ratelimit-limit-${window}`]);
+    const left = count(headers[`x-ratelimit-remaining-${window}`]);
+    if (limit !== undefined) limits[window] = limit;
+    if (left !== undefined) remaining[window] = left;
+  }
+  const window = WINDOWS.find((name) => name === first(headers['ratelimit-window']));
+  if (window) {
+    const limit = count(headers['ratelimit-limit']);
+    const left = count(headers['ratelimit-remaining']);
+    if (limit !== undefined) limits[window] ??= limit;
+    if (left !== undefined) remaining[window] ??= left;
+  }
+  return {
+    bucket: first(headers['ratelimit-bucket'])?.trim() || undefined,
+    limits,
+    remaining,
+    resetSeconds: longest(wait(first(headers['ratelimit-reset']), now), wait(first(headers['retry-after']), now)),
+    validKey: flag(first(headers['ratelimit-validapikey'])),
+  };
+}
+
+/** Access ended for good: at least one limit is present and every present one is 0 (spec 8, rule 4). */
+export function isRevoked(status: number, headers: Headers): boolean {
+  if (status !== 429) return false;
+  const present = WINDOWS.map((window) => count(headers[`x-ratelimit-limit-${window}`])).filter((n) => n !== undefined);
+  return present.length > 0 && present.every((limit) => limit === 0);
+}
+
+function first(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+function count(value: string | readonly string[] | undefined): number | undefined {
+  const text = first(value)?.trim();
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function wait(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const trimmed = text.trim();
+  const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : dateToSeconds(trimmed, now);
+  return seconds !== undefined && seconds <= LONGEST_WAIT_SECONDS ? seconds : undefined;
+}
+
+/** Only the day-name form of RFC 9110: Date.parse alone reads "-5" as a year. */
+function dateToSeconds(text: string, now: number): number | undefined {
+  if (!/^[A-Z][a-z]{2,}, /.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) || at < now ? undefined : (at - now) / 1000;
+}
+
+function longest(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined) return b;
+  return b === undefined ? a : Math.max(a, b);
+}
+
+function flag(text: string | undefined): boolean | undefined {
+  const value = text?.trim().toLowerCase();
+  return value === 'true' ? true : value === 'false' ? false : undefined;
+}
