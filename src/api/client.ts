@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import type { Budget } from '../budget/pacer.ts';
+import type { Priority } from '../budget/priority.ts';
+import type { Chain } from '../lib/chain.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Endpoint, RequestFailed } from './errors.ts';
+import { retryDelay } from './retry.ts';
+import { expectOk } from './status.ts';
+import type { Answer, Transport, WireRequest } from './transport.ts';
+
+/** One request, before it knows its host and its key. */
+export interface ApiRequest {
+  readonly endpoint: Endpoint;
+  readonly priority: Priority;
+  /** Chooses the host of v1; v2 names the chain in the body. */
+  readonly chain?: Chain;
+  readonly path: string;
+  /** Of v2, which is POST with JSON; v1 is GET. */
+  readonly body?: object;
+}
+
+/** What the sources see of the service. */
+export interface Api {
+  /**
+   * Sends the request as soon as the budget allows and reads the body with `envelope`.
+   * @throws RequestFailed when it left and failed; BudgetClosed when it may not leave for a long time.
+   */
+  request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>>;
+  /** Parses records one by one: a bad one is counted and dropped, its neighbours live. */
+  records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): z.output<S>[];
+}
+
+/** Told about everything that leaves and comes back. */
+export interface ApiObserver {
+  requested(endpoint: Endpoint): void;
+  failed(failure: RequestFailed): void;
+  took(endpoint: Endpoint, seconds: number): void;
+  invalidRecords(endpoint: Endpoint, count: number): void;
+}
+
+export interface ApiOptions {
+  readonly baseUrl: string;
+  readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
+  readonly key: string;
+  readonly userAgent: string;
+}
+
+export interface ApiDependencies {
+  readonly budget: Budget;
+  readonly transport: Transport;
+  readonly observer: ApiObserver;
+  readonly clock: Clock;
+  /** In [0, 1), for the jitter of retries. */
+  readonly random: () => number;
+}
+
+export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
+  const { budget, observer, clock, random } = dependencies;
+
+  async function attempt(request: ApiRequest, envelope: z.ZodType, signal: AbortSignal): Promise<unknown> {
+    const { endpoint } = request;
+    const wire = wireRequest(options, request);
+    const permit = await budget.acquire({ lane: laneOf(options, request), priority: request.priority }, signal);
+    const start = clock.monotonic();
+    observer.requested(endpoint);
+    try {
+      return await exchange(wire, envelope, permit.settle, signal);
+    } catch (error) {
+      if (error instanceof RequestFailed) observer.failed(error);
+      throw error;
+    } finally {
+      observer.took(endpoint, (clock.monotonic() - start) / 1000);
+    }
+  }
+
+  async function exchange(
+    wire: WireRequest,
+    envelope: z.ZodType,
+    settle: (answer: Answer | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    let answer: Answer | undefined;
+    try {
+      answer = await dependencies.transport(wire, signal);
+    } finally {
+      settle(answer);
+    }
+    try {
+      expectOk(wire.endpoint, answer);
+    } catch (error) {
+      answer.discard();
+      throw error;
+    }
+    return readBody(wire.endpoint, envelope, await answer.text());
+  }
+
+  return {
+    async request(request, envelope, signal) {
+      let last: RequestFailed | undefined;
+      for (let failures = 1; ; failures += 1) {
+        try {
+          return (await attempt(request, envelope, signal)) as z.output<typeof envelope>;
+        } catch (error) {
+          if (signal.aborted) throw error;
+          // The budget closed because of the failure before: that one is the reason.
+          if (!(error instanceof RequestFailed)) throw last ?? error;
+          last = error;
+          const delay = retryDelay(error.reason, failures, random());
+          if (delay === undefined) throw error;
+          await clock.sleep(delay, signal);
+        }
+      }
+    },
+
+    records(endpoint, record, items) {
+      const good: z.output<typeof record>[] = [];
+      for (const item of items) {
+        const parsed = record.safeParse(item);
+        if (parsed.success) good.push(parsed.data);
+      }
+      if (good.length < items.length) observer.invalidRecords(endpoint, items.length - good.length);
+      return good;
+    },
+  };
+}
+
+/** The lane of a request in the budget: limits can differ by endpoint and by host. */
+export function laneOf(options: ApiOptions, { endpoint, chain }: Pick<ApiRequest, 'endpoint' | 'chain'>): string {
+  return `${endpoint} ${V1.has(endpoint) ? v1BaseOf(options, chain) : options.baseUrl}`;
+}
+
+const V1: ReadonlySet<Endpoint> = new Set(['epoch_slots', 'attester_slashings']);
+
+function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
+  const base = chain && options.v1BaseUrls[chain];
+  if (base === undefined) throw new TypeError(`no v1 host for chain ${chain}`);
+  return base;
+}
+
+function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRequest): WireRequest {
+  const headers = { accept: 'application/json', 'user-agent': options.userAgent };
+  if (V1.has(endpoint)) {
+    const base = v1BaseOf(options, chain);
+    return { endpoint, base, path, method: 'GET', headers: { ...headers, apikey: options.key } };
+  }
+  return {
+    endpoint,
+    base: options.baseUrl,
+    path,
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}
+
+function readBody(endpoint: Endpoint, envelope: z.ZodType, text: string): unknown {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new RequestFailed(endpoint, 'invalid_body', 'not JSON', 200);
+  }
+  const parsed = envelope.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') || 'body';
+  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${where}`, 200);
+}

@@ -1,0 +1,40 @@
+/** The endpoints of the service, as they appear in metric labels. */
+export const ENDPOINTS = [
+  'machine_metrics',
+  'daily_returns',
+  'sync_committee',
+  'epoch_slots',
+  'attester_slashings',
+] as const;
+
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** Why a request that left failed. A closed set: it is a metric label. */
+export type FailureReason =
+  | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'rate_limited'
+  | 'revoked'
+  | 'server_error'
+  | 'unexpected_status'
+  | 'timeout'
+  | 'network'
+  | 'invalid_body';
+
+/** A request left and did not bring what was asked for. Carries no URL and no header: both can hold the key. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed';
+  readonly endpoint: Endpoint;
+  readonly reason: FailureReason;
+  readonly status: number | undefined;
+
+  constructor(endpoint: Endpoint, reason: FailureReason, detail: string, status?: number) {
+    super(`${endpoint}: ${reason} (${detail})`);
+    this.endpoint = endpoint;
+    this.reason = reason;
+    this.status = status;
+  }
+}

@@ -1,0 +1,112 @@
+import { Pool, errors as undici } from 'undici';
+import type { Headers } from '../budget/headers.ts';
+import { type Endpoint, RequestFailed } from './errors.ts';
+
+/** One HTTP exchange as it goes over the wire. */
+export interface WireRequest {
+  readonly endpoint: Endpoint;
+  /** Scheme, host and an optional path prefix, without a slash at the end. */
+  readonly base: string;
+  readonly path: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The head of an answer; its body is read only on demand, because most failures are decided without it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** @throws RequestFailed when the body breaks off, takes too long or is too large. */
+  text(): Promise<string>;
+  /** Lets go of a body that nobody reads. */
+  discard(): void;
+}
+
+/** @throws RequestFailed with reason `network`, `timeout`; the signal's reason when it aborts. */
+export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<Answer>;
+
+export interface TransportOptions {
+  /** Limit on the whole exchange, milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Slashing records list up to 131,072 validators twice; an answer beyond this is not one. */
+const LARGEST_BODY_BYTES = 32 * 1024 * 1024;
+
+/** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
+export function createTransport(options: TransportOptions): { send: Transport; close(): Promise<void> } {
+  const pools = new Map<string, Pool>();
+
+  function poolOf(origin: string): Pool {
+    let pool = pools.get(origin);
+    if (!pool) pools.set(origin, (pool = new Pool(origin, { connect: { timeout: options.timeoutMs } })));
+    return pool;
+  }
+
+  async function send(request: WireRequest, stop: AbortSignal): Promise<Answer> {
+    const { endpoint, base, path, method, headers, body } = request;
+    const url = new URL(base + path);
+    const timeout = AbortSignal.timeout(options.timeoutMs);
+    const signal = AbortSignal.any([stop, timeout]);
+    const failed = (error: unknown): unknown => (stop.aborted ? stop.reason : failureOf(endpoint, timeout, error));
+    try {
+      const response = await poolOf(url.origin).request({
+        path: url.pathname,
+        method,
+        headers,
+        signal,
+        // The signal limits the whole exchange; undici's own limits are per phase.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        ...(body === undefined ? {} : { body }),
+      });
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        async text() {
+          try {
+            return await readText(endpoint, response.body);
+          } catch (error) {
+            throw failed(error);
+          }
+        },
+        discard() {
+          response.body.dump({ limit: 65_536, signal }).catch(() => undefined);
+        },
+      };
+    } catch (error) {
+      throw failed(error);
+    }
+  }
+
+  return {
+    send,
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+async function readText(endpoint: Endpoint, body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > LARGEST_BODY_BYTES) {
+      throw new RequestFailed(endpoint, 'invalid_body', `body over ${LARGEST_BODY_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {
+  if (error instanceof RequestFailed) return error;
+  if (timeout.aborted || error instanceof undici.ConnectTimeoutError) {
+    return new RequestFailed(endpoint, 'timeout', 'no complete answer within api.timeout');
+  }
+  // The code alone (ECONNREFUSED, UND_ERR_SOCKET): messages of undici can quote the request.
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
+  return new RequestFailed(endpoint, 'network', code);
+}
