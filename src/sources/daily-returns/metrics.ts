@@ -1,0 +1,98 @@
+import type { Chain } from '../../lib/chain.ts';
+import type { Family, Sample } from '../../metrics/family.ts';
+import { etherOf } from './ether.ts';
+import type { Datapoint } from './schema.ts';
+
+const TERMS =
+  'Newest finalized beaconchain-day, polled once a day; by the terms of the service not to be used as a financial benchmark.';
+
+const LAYERS = [
+  ['consensus', 'consensus_layer'],
+  ['execution', 'execution_layer'],
+] as const;
+
+const AVERAGES = [
+  ['7d', 'window_7d'],
+  ['31d', 'window_31d'],
+] as const;
+
+type ByLayer<T> = { readonly consensus_layer: T; readonly execution_layer: T };
+type Describe = (day: Datapoint) => readonly [labels: Record<string, string>, value: number][];
+
+function one(value: (day: Datapoint) => number): Describe {
+  return (day) => [[{}, value(day)]];
+}
+
+function byLayer<T>(pick: (day: Datapoint) => ByLayer<T>, value: (part: T) => number): Describe {
+  return (day) => LAYERS.map(([layer, field]) => [{ layer }, value(pick(day)[field])]);
+}
+
+function byWindowAndLayer<T>(
+  pick: (averages: Datapoint['moving_averages']['window_7d']) => ByLayer<T>,
+  value: (part: T) => number,
+): Describe {
+  return (day) =>
+    AVERAGES.flatMap(([window, field]) =>
+      LAYERS.map(([layer, part]): [Record<string, string>, number] => [
+        { window, layer },
+        value(pick(day.moving_averages[field])[part]),
+      ]),
+    );
+}
+
+const number = (value: number): number => value;
+
+const FAMILIES: readonly (readonly [name: string, help: string, describe: Describe])[] = [
+  ['day', 'Index of the day since genesis (day)', one((day) => day.day)],
+  ['start_timestamp_seconds', 'Start of the day, inclusive (day_start)', one((day) => day.day_start)],
+  ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', one((day) => day.day_end)],
+  [
+    'effective_balance_ether',
+    'Sum of the effective balances of the validators of the whole day, the denominator of the APR (effective_balance)',
+    one((day) => etherOf(day.effective_balance)),
+  ],
+  ['start_balance_ether', 'Sum of the balances at the start of the day (start_balance)', one((day) => etherOf(day.start_balance))],
+  [
+    'end_balance_ether',
+    'Sum of the balances at the end of the day; withdrawals are not published, so start, deposits and rewards do not add up to it (end_balance)',
+    one((day) => etherOf(day.end_balance)),
+  ],
+  ['deposits_ether', 'Deposits credited during the day, no part of the rewards (deposits)', one((day) => etherOf(day.deposits))],
+  [
+    'rewards_ether',
+    'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
+    byLayer((day) => day.rewards, etherOf),
+  ],
+  ['total_rewards_ether', 'Rewards of the day of both layers (rewards.total)', one((day) => etherOf(day.rewards.total))],
+  [
+    'apr_ratio',
+    'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
+    byLayer((day) => day.apr, number),
+  ],
+  ['combined_apr_ratio', 'Simple annual return of both layers, 1 = 100 % (apr.combined)', one((day) => day.apr.combined)],
+  [
+    'moving_average_apr_ratio',
+    'Unweighted mean of the daily APR by layer over the window (moving_averages.window_*.apr)',
+    byWindowAndLayer((averages) => averages.apr, number),
+  ],
+  [
+    'moving_average_combined_apr_ratio',
+    'Unweighted mean of the combined daily APR over the window (moving_averages.window_*.apr.combined)',
+    (day) => AVERAGES.map(([window, field]) => [{ window }, day.moving_averages[field].apr.combined]),
+  ],
+  [
+    'moving_average_rewards_ether',
+    'Mean daily rewards by layer over the window (moving_averages.window_*.rewards)',
+    byWindowAndLayer((averages) => averages.rewards, etherOf),
+  ],
+];
+
+/** Every daily-return family; without samples before the first day is known. */
+export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): Family[] {
+  return FAMILIES.map(([name, help, describe]) => ({
+    name: `beaconchain_daily_return_${name}`,
+    type: 'gauge',
+    help: `${help}. ${TERMS}`,
+    samples: day ? describe(day).map(([labels, value]): Sample => ({ labels: { chain, ...labels }, value })) : [],
+  }));
+}

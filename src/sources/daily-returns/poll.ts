@@ -1,0 +1,58 @@
+import type { Api } from '../../api/client.ts';
+import { RequestFailed } from '../../api/errors.ts';
+import type { Chain } from '../../lib/chain.ts';
+import type { Poll, Timing } from '../source.ts';
+import { newer } from './due.ts';
+import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
+
+export interface DailyReturnsOptions {
+  readonly chain: Chain;
+  readonly intervalMs: number;
+  /** `auto`: the path of the specification, and where that is not found the one of the public documentation. */
+  readonly path: string;
+}
+
+const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
+
+/** A day that has not begun is not one, but clocks differ. */
+const CLOCK_AHEAD_MS = 300_000;
+
+/** Reads the newest day. A smaller day never replaces a larger one. */
+export async function pollDailyReturns(
+  options: DailyReturnsOptions,
+  api: Api,
+  previous: DailyReturns,
+  timing: Timing,
+  signal: AbortSignal,
+): Promise<Poll<DailyReturns>> {
+  const { path, data } = await readNewest(options, api, previous.path, signal);
+  const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
+  const days = api.records('daily_returns', Datapoint.refine((day) => day.day_start <= begun), data);
+  return { value: { ...newer(previous, days, timing.now / 1000), path } };
+}
+
+async function readNewest(
+  options: DailyReturnsOptions,
+  api: Api,
+  remembered: string | undefined,
+  signal: AbortSignal,
+): Promise<{ path: string; data: unknown[] }> {
+  const paths = pathsToTry(options.path, remembered);
+  for (const [i, path] of paths.entries()) {
+    try {
+      const body = { chain: options.chain, range: { evaluation_window: '24h' }, page_size: 10 };
+      const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
+      return { path, data: (await api.request(request, DailyReturnsPage, signal)).data };
+    } catch (error) {
+      const notFound = error instanceof RequestFailed && error.reason === 'not_found';
+      if (!notFound || i === paths.length - 1) throw error;
+    }
+  }
+  throw new TypeError('no path to try');
+}
+
+function pathsToTry(configured: string, remembered: string | undefined): readonly string[] {
+  if (configured !== 'auto') return [configured];
+  if (remembered === undefined || remembered === AUTO_PATHS[0]) return AUTO_PATHS;
+  return AUTO_PATHS.toReversed();
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/** Wei as a decimal string (spec 2.1); rewards can be negative. */
+const Wei = z.string().regex(/^(0|-?[1-9][0-9]*)$/);
+
+const UnixSeconds = z.number().int().nonnegative();
+
+const Apr = z.object({ combined: z.number(), consensus_layer: z.number(), execution_layer: z.number() });
+
+const WindowAverages = z.object({
+  apr: Apr,
+  rewards: z.object({ consensus_layer: Wei, execution_layer: Wei }),
+});
+
+/** One beaconchain-day (spec 2.1). */
+export const Datapoint = z.object({
+  day: z.number().int().nonnegative(),
+  day_start: UnixSeconds,
+  day_end: UnixSeconds,
+  effective_balance: Wei,
+  start_balance: Wei,
+  end_balance: Wei,
+  deposits: Wei,
+  rewards: z.object({ total: Wei, consensus_layer: Wei, execution_layer: Wei }),
+  apr: Apr,
+  moving_averages: z.object({ window_7d: WindowAverages, window_31d: WindowAverages }),
+});
+export type Datapoint = z.infer<typeof Datapoint>;
+
+/** spec 4.1. `range` is not used, `paging` may be absent. */
+export const DailyReturnsPage = z.object({
+  data: z.array(z.unknown()),
+  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/** What the source knows. */
+export const DailyReturns = z.object({
+  newest: Datapoint.optional(),
+  /** Seconds from the end of a day to its appearance, as last observed. */
+  delaySeconds: z.number().optional(),
+  /** End (Unix seconds) of the day that was asked for in vain. */
+  missedDayEnd: z.number().optional(),
+  /** The path that answered, where the configuration says `auto`. */
+  path: z.string().optional(),
+});
+export type DailyReturns = z.infer<typeof DailyReturns>;

@@ -1,0 +1,22 @@
+import type { Ending } from '../../api/paginate.ts';
+import { nextTick, pollsPerDay, type Source } from '../source.ts';
+import { machineFamilies, nextMachineChange } from './metrics.ts';
+import type { MachinesOptions } from './options.ts';
+import { pollMachines } from './poll.ts';
+import { Machines } from './schema.ts';
+
+/** The user's own machines, all chains in one account. */
+export function machinesSource(options: MachinesOptions, warn: (ending: Ending) => void): Source<Machines> {
+  return {
+    name: 'machines',
+    endpoint: 'machine_metrics',
+    intervalMs: options.intervalMs,
+    empty: { machines: [], dropped: 0 },
+    state: Machines,
+    due: (_value, attempts, timing) => nextTick(attempts, timing.intervalMs),
+    requestsPerDay: (intervalMs, costPerPoll) => pollsPerDay(intervalMs) * costPerPoll,
+    poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
+    families: (value, timing) => machineFamilies(options, value, timing),
+    nextChange: (value, timing) => nextMachineChange(options, value, timing),
+  };
+}

@@ -1,0 +1,128 @@
+import type { Family, Sample } from '../../metrics/family.ts';
+import type { Timing } from '../source.ts';
+import { FLEET, type FieldFamily, PROCESS_FIELDS } from './catalogue.ts';
+import {
+  chainOf,
+  isAdmitted,
+  isForgotten,
+  lastSeen,
+  type MachinesOptions,
+  PROCESSES,
+  staleAfter,
+} from './options.ts';
+import type { Machine, Machines } from './schema.ts';
+
+/** Every machine family, with the samples that are to be shown at `timing.now`. */
+export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
+  const { now } = timing;
+  const shown = machines
+    .filter((machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), now))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((machine) => freshOf(options, machine, timing));
+  return [
+    { ...FLEET.lastSeen, samples: [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)] },
+    { ...FLEET.info, samples: shown.flatMap(systemInfo) },
+    ...PROCESS_FIELDS.map((field) => fieldFamily(options, field, shown)),
+    { ...FLEET.clientInfo, samples: shown.flatMap(clientInfo) },
+    { ...FLEET.count, samples: countByChain(options, shown) },
+    { ...FLEET.dropped, samples: [{ labels: {}, value: dropped }] },
+  ];
+
+  function fieldFamily(options: MachinesOptions, field: FieldFamily, shown: readonly Shown[]): Family {
+    const { name, type, help } = field;
+    const samples: Sample[] = [];
+    for (const machine of shown) {
+      for (const process of field.processes) {
+        const record = machine.fresh[process];
+        const value = record && field.value(record as never);
+        if (!record || value == null) continue;
+        const labels = field.withProcess ? { ...machine.labels, process } : machine.labels;
+        samples.push({ labels, value: Number(value), ...(options.timestamps ? { at: record.timestamp } : {}) });
+      }
+    }
+    return { name, type, help, samples };
+  }
+}
+
+interface Shown {
+  readonly machine: Machine;
+  readonly labels: { readonly chain: string; readonly machine: string };
+  /** The records that are not stale. */
+  readonly fresh: Partial<Machine>;
+}
+
+function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
+  const oldest = (timing.now - staleAfter(options, timing)) / 1000;
+  const fresh: Partial<Machine> = {};
+  for (const process of PROCESSES) {
+    const record = machine[process];
+    if (record && record.timestamp >= oldest) Object.assign(fresh, { [process]: record });
+  }
+  return { machine, labels: { chain: chainOf(options, machine.name), machine: machine.name }, fresh };
+}
+
+function lastSeenSamples({ machine, labels }: Shown): Sample[] {
+  return PROCESSES.flatMap((process) => {
+    const record = machine[process];
+    return record ? [{ labels: { ...labels, process }, value: record.timestamp }] : [];
+  });
+}
+
+function neverSeen(options: MachinesOptions, shown: readonly Shown[]): Sample[] {
+  return missing(options, shown).map((name) => ({
+    labels: { chain: chainOf(options, name), machine: name, process: 'system' },
+    value: 0,
+  }));
+}
+
+function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
+  const seen = new Set(shown.map(({ machine }) => machine.name));
+  return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
+}
+
+function systemInfo({ labels, fresh }: Shown): Sample[] {
+  const record = fresh.system;
+  if (!record) return [];
+  return [{ labels: { ...labels, os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' }, value: 1 }];
+}
+
+function clientInfo({ labels, fresh }: Shown): Sample[] {
+  return (['validator', 'node'] as const).flatMap((process) => {
+    const record = fresh[process];
+    if (!record) return [];
+    const client = {
+      client_name: record.client_name ?? '',
+      client_version: record.client_version ?? '',
+      client_build: String(record.client_build ?? ''),
+      exporter_version: record.exporter_version ?? '',
+    };
+    return [{ labels: { ...labels, process, ...client }, value: 1 }];
+  });
+}
+
+function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample[] {
+  const counts = new Map<string, number>(options.chains.map((chain) => [chain, 0]));
+  const names = [...shown.map(({ machine }) => machine.name), ...missing(options, shown)];
+  for (const name of names) {
+    const chain = chainOf(options, name);
+    counts.set(chain, (counts.get(chain) ?? 0) + 1);
+  }
+  return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
+}
+
+/** Unix ms at which the next value is withdrawn or the next machine forgotten. */
+export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): number {
+  const staleMs = staleAfter(options, timing);
+  let next = Number.POSITIVE_INFINITY;
+  for (const machine of machines) {
+    for (const process of PROCESSES) {
+      const seenMs = (machine[process]?.timestamp ?? 0) * 1000;
+      if (seenMs === 0) continue;
+      for (const change of [seenMs + staleMs, seenMs + options.forgetAfterMs]) {
+        // One ms later, because a value of exactly that age is still shown.
+        if (change >= timing.now) next = Math.min(next, change + 1);
+      }
+    }
+  }
+  return next;
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+
+/** JSON numbers that count or measure: unsigned in the service's storage (api facts 1.1). */
+const Quantity = z.number().nonnegative().nullish();
+const Flag = z.boolean().nullish();
+const Text = z.string().nullish();
+
+/** Above this a time is in milliseconds: as seconds it would be the year 5138. */
+const LARGEST_SECONDS = 1e11;
+
+/** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
+const Timestamp = z
+  .number()
+  .positive()
+  .transform((time) => (time > LARGEST_SECONDS ? time / 1000 : time));
+
+const common = { timestamp: Timestamp, machine: z.string().nullish(), exporter_version: Text };
+
+const process = {
+  cpu_process_seconds_total: Quantity,
+  memory_process_bytes: Quantity,
+  client_name: Text,
+  client_version: Text,
+  client_build: Quantity,
+  sync_eth2_fallback_configured: Flag,
+  sync_eth2_fallback_connected: Flag,
+};
+
+/** spec 2.4. Zeros, false and empty strings can be absent. */
+export const SystemRecord = z.object({
+  ...common,
+  cpu_cores: Quantity,
+  cpu_threads: Quantity,
+  cpu_node_system_seconds_total: Quantity,
+  cpu_node_user_seconds_total: Quantity,
+  cpu_node_iowait_seconds_total: Quantity,
+  cpu_node_idle_seconds_total: Quantity,
+  memory_node_bytes_total: Quantity,
+  memory_node_bytes_free: Quantity,
+  memory_node_bytes_cached: Quantity,
+  memory_node_bytes_buffers: Quantity,
+  disk_node_bytes_total: Quantity,
+  disk_node_bytes_free: Quantity,
+  disk_node_io_seconds: Quantity,
+  disk_node_reads_total: Quantity,
+  disk_node_writes_total: Quantity,
+  network_node_bytes_total_receive: Quantity,
+  network_node_bytes_total_transmit: Quantity,
+  misc_node_boot_ts_seconds: Quantity,
+  misc_os: Text,
+});
+export type SystemRecord = z.infer<typeof SystemRecord>;
+
+export const ValidatorRecord = z.object({
+  ...common,
+  ...process,
+  validator_total: Quantity,
+  validator_active: Quantity,
+});
+export type ValidatorRecord = z.infer<typeof ValidatorRecord>;
+
+export const NodeRecord = z.object({
+  ...common,
+  ...process,
+  disk_beaconchain_bytes_total: Quantity,
+  network_libp2p_bytes_total_receive: Quantity,
+  network_libp2p_bytes_total_transmit: Quantity,
+  network_peers_connected: Quantity,
+  sync_eth1_connected: Flag,
+  sync_eth2_synced: Flag,
+  sync_beacon_head_slot: Quantity,
+  sync_eth1_fallback_configured: Flag,
+  sync_eth1_fallback_connected: Flag,
+});
+export type NodeRecord = z.infer<typeof NodeRecord>;
+
+const items = z.array(z.unknown()).nullish();
+
+/** spec 4.2. An array without records may be left out. */
+export const MachineMetricsPage = z.object({
+  data: z.object({ system_metrics: items, validator_metrics: items, node_metrics: items }),
+  paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+export type MachineMetricsPage = z.infer<typeof MachineMetricsPage>;
+
+/** The newest record of each process of one machine. `name` is the label: see names.ts. */
+export const Machine = z.object({
+  name: z.string(),
+  system: SystemRecord.optional(),
+  validator: ValidatorRecord.optional(),
+  node: NodeRecord.optional(),
+});
+export type Machine = z.infer<typeof Machine>;
+
+export type Process = Exclude<keyof Machine, 'name'>;
+
+/** What the source knows. A list, not a record by name: a machine may be called `__proto__`. */
+export const Machines = z.object({
+  machines: z.array(Machine),
+  /** How many names the last sweep left out because of `machines.max`. */
+  dropped: z.number(),
+});
+export type Machines = z.infer<typeof Machines>;

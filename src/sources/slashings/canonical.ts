@@ -1,0 +1,21 @@
+import type { SlotRow } from './schema.ts';
+
+/** Which status speaks for a slot of several rows: a block that counts, then one that did not, then none. */
+const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
+
+/**
+ * One row per slot, ascending. A slot can have an orphaned row beside the canonical one, and status updates go by slot
+ * (api facts 5.1), so both can say "1": then the one that a later block names as its parent counts, else the first.
+ */
+export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {
+  const bySlot = Map.groupBy(rows, (row) => row.slot);
+  const parents = new Set(rows.filter((row) => row.status === '1').map((row) => row.parentroot));
+  return [...bySlot.values()].map((candidates) => pick(candidates, parents)).sort((a, b) => a.slot - b.slot);
+}
+
+function pick(candidates: readonly SlotRow[], parents: ReadonlySet<string | null | undefined>): SlotRow {
+  const ranked = candidates.toSorted((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status));
+  const best = ranked[0] as SlotRow;
+  const rivals = ranked.filter((row) => row.status === best.status);
+  return rivals.find((row) => row.status === '1' && parents.has(row.blockroot)) ?? best;
+}

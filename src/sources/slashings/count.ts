@@ -1,0 +1,104 @@
+import { identityOf, kindOf, slashedBy } from './evidence.ts';
+import type { AttesterSlashing, Kind, Slashings, SlotRow, Totals } from './schema.ts';
+
+/** A slashing that was counted now. */
+export interface Sighting {
+  readonly slot: number;
+  readonly kind: Kind;
+  /** All validators of the slashing, ascending. */
+  readonly validators: readonly number[];
+}
+
+const NOTHING: Totals = {
+  slots: { proposed: 0, missed: 0, orphaned: 0 },
+  attestations: 0,
+  deposits: 0,
+  voluntaryExits: 0,
+  withdrawals: 0,
+  transactions: 0,
+  gasUsed: 0,
+  attesterSlashings: { double_vote: 0, surround_vote: 0, unknown: 0 },
+  slashedValidators: 0,
+  proposerSlashings: 0,
+  skippedEpochs: 0,
+};
+
+export const NO_SLASHINGS: Slashings = { reads: [], seen: [], slashed: [], totals: NOTHING };
+
+/** Counts the slashings that a canonical block holds, each once whatever block showed it first. */
+export function countSlashings(
+  state: Slashings,
+  slot: number,
+  records: readonly AttesterSlashing[],
+): { state: Slashings; sightings: Sighting[] } {
+  const sightings: Sighting[] = [];
+  let next = state;
+  for (const record of records) {
+    const identity = identityOf(record);
+    if (next.seen.some(([seen]) => seen === identity)) continue;
+    const sighting = { slot, kind: kindOf(record), validators: slashedBy(record) };
+    next = addSlashing(next, identity, sighting);
+    sightings.push(sighting);
+  }
+  return { state: next, sightings };
+}
+
+function addSlashing(state: Slashings, identity: string, { slot, kind, validators }: Sighting): Slashings {
+  const known = new Set(state.slashed.map(([validator]) => validator));
+  const fresh = validators.filter((validator) => !known.has(validator));
+  const { totals } = state;
+  return {
+    ...state,
+    seen: [...state.seen, [identity, slot]],
+    slashed: [...state.slashed, ...fresh.map((validator): [number, number] => [validator, slot])],
+    lastAttesterSlashingSlot: Math.max(slot, state.lastAttesterSlashingSlot ?? 0),
+    totals: {
+      ...totals,
+      attesterSlashings: { ...totals.attesterSlashings, [kind]: totals.attesterSlashings[kind] + 1 },
+      slashedValidators: totals.slashedValidators + fresh.length,
+    },
+  };
+}
+
+/** Counts the next finalized epoch, one canonical row per slot; a slot still scheduled then was missed. */
+export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotRow[]): Slashings {
+  const blocks = rows.filter((row) => row.status === '1');
+  const orphaned = rows.filter((row) => row.status === '3').length;
+  const sum = (value: (row: SlotRow) => number | null | undefined): number =>
+    blocks.reduce((total, row) => total + (value(row) ?? 0), 0);
+  const { totals } = state;
+  const lastProposerSlashing = blocks.findLast((row) => row.proposerslashingscount > 0)?.slot;
+  return {
+    ...unstuck(state),
+    scannedEpoch: epoch,
+    ...(lastProposerSlashing === undefined ? {} : { lastProposerSlashingSlot: lastProposerSlashing }),
+    totals: {
+      ...totals,
+      slots: {
+        proposed: totals.slots.proposed + blocks.length,
+        orphaned: totals.slots.orphaned + orphaned,
+        missed: totals.slots.missed + rows.length - blocks.length - orphaned,
+      },
+      attestations: totals.attestations + sum((row) => row.attestationscount),
+      deposits: totals.deposits + sum((row) => row.depositscount),
+      voluntaryExits: totals.voluntaryExits + sum((row) => row.voluntaryexitscount),
+      withdrawals: totals.withdrawals + sum((row) => row.withdrawalcount),
+      transactions: totals.transactions + sum((row) => row.exec_transactions_count),
+      gasUsed: totals.gasUsed + sum((row) => row.exec_gas_used),
+      proposerSlashings: totals.proposerSlashings + sum((row) => row.proposerslashingscount),
+    },
+  };
+}
+
+/** Gives up the finalized epochs up to `epoch`, visibly. */
+export function skipTo(state: Slashings, epoch: number): Slashings {
+  const skipped = epoch - (state.scannedEpoch ?? epoch);
+  if (skipped <= 0) return state;
+  const totals = { ...state.totals, skippedEpochs: state.totals.skippedEpochs + skipped };
+  return { ...unstuck(state), scannedEpoch: epoch, totals };
+}
+
+/** The epoch that could not be read is behind, or the API was away and nothing could. */
+export function unstuck({ stuckSince: _, ...state }: Slashings): Slashings {
+  return state;
+}

@@ -1,0 +1,145 @@
+import { CHAINS, slotTime } from '../../lib/chain.ts';
+import type { Family, MetricType, Sample } from '../../metrics/family.ts';
+import type { Timing } from '../source.ts';
+import type { SlashingsOptions } from './poll.ts';
+import { type Head, KINDS, type Slashings, SLOT_STATUSES } from './schema.ts';
+import { watchedCount, watches } from './watch.ts';
+
+type Value = number | null | undefined;
+
+const SHORTEST_HEAD_STALE_MS = 600_000;
+const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
+const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
+const NAMES = 'Attester slashings only: the API gives proposer slashings as a count, without the validator.';
+
+const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => Value])[] = [
+  ['slot', `Slot ${HEAD}`, (head) => head.slot],
+  ['epoch', `Epoch ${HEAD}`, (head) => head.epoch],
+  ['sync_participation_ratio', `Sync aggregate participation ${HEAD} (syncaggregate_participation)`, (head) => head.participation],
+  ['base_fee_wei', `Base fee per gas ${HEAD} (exec_base_fee_per_gas)`, (head) => head.baseFeeWei],
+  ['gas_used', `Gas used ${HEAD} (exec_gas_used)`, (head) => head.gasUsed],
+  ['gas_limit', `Gas limit ${HEAD} (exec_gas_limit)`, (head) => head.gasLimit],
+  ['transactions', `Transactions ${HEAD} (exec_transactions_count)`, (head) => head.transactions],
+  ['execution_block', `Execution block number ${HEAD} (exec_block_number)`, (head) => head.executionBlock],
+];
+
+type Describe = (state: Slashings) => readonly (readonly [labels: Record<string, string>, value: Value])[];
+
+function one(value: (state: Slashings) => Value): Describe {
+  return (state) => [[{}, value(state)]];
+}
+
+/** Slashings, counters and finality: valid until the next poll says otherwise. */
+const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: Describe])[] = [
+  ['finalized_epoch', 'gauge', 'Epoch of the finalized view as last read', one((state) => state.finalizedEpoch)],
+  [
+    'scanned_epoch',
+    'gauge',
+    'Newest finalized epoch that is counted; beaconchain_finalized_epoch minus this is the lag',
+    one((state) => state.scannedEpoch),
+  ],
+  [
+    'skipped_epochs_total',
+    'counter',
+    'Finalized epochs given up: beyond slashings.catch_up, unreadable for an hour, or more than a scarce budget can read',
+    one(({ totals }) => totals.skippedEpochs),
+  ],
+  [
+    'slots_total',
+    'counter',
+    'Slots of finalized epochs by status, each slot once',
+    ({ totals }) => SLOT_STATUSES.map((status) => [{ status }, totals.slots[status]]),
+  ],
+  ['block_attestations_total', 'counter', `Attestations ${FINAL} (attestationscount)`, one(({ totals }) => totals.attestations)],
+  ['block_deposits_total', 'counter', `Deposits ${FINAL} (depositscount)`, one(({ totals }) => totals.deposits)],
+  [
+    'block_voluntary_exits_total',
+    'counter',
+    `Voluntary exits ${FINAL} (voluntaryexitscount)`,
+    one(({ totals }) => totals.voluntaryExits),
+  ],
+  ['block_withdrawals_total', 'counter', `Withdrawals ${FINAL} (withdrawalcount)`, one(({ totals }) => totals.withdrawals)],
+  [
+    'block_transactions_total',
+    'counter',
+    `Execution transactions ${FINAL} (exec_transactions_count)`,
+    one(({ totals }) => totals.transactions),
+  ],
+  ['block_gas_used_total', 'counter', `Gas used ${FINAL} (exec_gas_used)`, one(({ totals }) => totals.gasUsed)],
+  [
+    'attester_slashings_total',
+    'counter',
+    'Attester slashings by kind, each once from its first sight in a canonical block on; never taken back after a reorganisation',
+    ({ totals }) => KINDS.map((kind) => [{ kind }, totals.attesterSlashings[kind]]),
+  ],
+  [
+    'attester_slashed_validators_total',
+    'counter',
+    'Distinct validators in both index lists of an attester slashing, each once; an upper bound, some may have been slashed before',
+    one(({ totals }) => totals.slashedValidators),
+  ],
+  [
+    'proposer_slashings_total',
+    'counter',
+    `Proposer slashings ${FINAL} (proposerslashingscount). The API gives a count without identity: slashings.watch cannot name these`,
+    one(({ totals }) => totals.proposerSlashings),
+  ],
+];
+
+/** Every family of the source for one chain, with the samples that are to be shown at `timing.now`. */
+export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
+  const { chain, watch } = options;
+  const head = state.head && timing.now < headStaleAt(state, timing) ? state.head : undefined;
+  const watched = state.slashed.filter(([validator]) => watches(watch, validator));
+  const sample = (value: Value, labels: Record<string, string> = {}): Sample[] =>
+    value == null ? [] : [{ labels: { chain, ...labels }, value }];
+  const gauge = (name: string, help: string, samples: Sample[]): Family => ({
+    name: `beaconchain_${name}`,
+    type: 'gauge',
+    help: `${help}.`,
+    samples,
+  });
+  const timeOf = (slot: number | undefined): Value => (slot === undefined ? undefined : slotTime(chain, slot));
+  return [
+    gauge(
+      'genesis_timestamp_seconds',
+      'Genesis of the chain, a constant; (time - genesis) / 12 is the slot of a time',
+      sample(CHAINS[chain].genesis),
+    ),
+    ...HEAD_FAMILIES.map(([name, help, value]) => gauge(`head_${name}`, help, head ? sample(value(head)) : [])),
+    ...FAMILIES.map(
+      ([name, type, help, describe]): Family => ({
+        name: `beaconchain_${name}`,
+        type,
+        help: `${help}.`,
+        samples: describe(state).flatMap(([labels, value]) => sample(value, labels)),
+      }),
+    ),
+    gauge(
+      'last_attester_slashing_timestamp_seconds',
+      'Time of the slot of the newest block that included an attester slashing; absent until one is seen',
+      sample(timeOf(state.lastAttesterSlashingSlot)),
+    ),
+    gauge(
+      'last_proposer_slashing_timestamp_seconds',
+      'Time of the slot of the newest finalized block that included a proposer slashing; absent until one is seen',
+      sample(timeOf(state.lastProposerSlashingSlot)),
+    ),
+    gauge('watched_validators', 'Validators that slashings.watch names', sample(watchedCount(watch))),
+    gauge('watched_validators_slashed', `Watched validators that were seen slashed. ${NAMES}`, sample(watched.length)),
+    gauge(
+      'watched_validator_slashed_timestamp_seconds',
+      `Time of the slot in which a watched validator was seen slashed. ${NAMES}`,
+      watched.flatMap(([validator, slot]) => sample(timeOf(slot), { validator: String(validator) })),
+    ),
+  ];
+}
+
+export function nextSlashingsChange(state: Slashings, timing: Timing): number {
+  const staleAt = headStaleAt(state, timing);
+  return state.head && staleAt > timing.now ? staleAt : Number.POSITIVE_INFINITY;
+}
+
+function headStaleAt({ headReadAt = 0 }: Slashings, timing: Timing): number {
+  return headReadAt + Math.max(SHORTEST_HEAD_STALE_MS, 2 * timing.intervalMs);
+}

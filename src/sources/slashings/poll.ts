@@ -1,0 +1,71 @@
+import type { Api } from '../../api/client.ts';
+import type { Chain } from '../../lib/chain.ts';
+import type { Poll, Timing } from '../source.ts';
+import { type Sighting, unstuck } from './count.ts';
+import { finalizedPass } from './finalized-pass.ts';
+import { headPass } from './head-pass.ts';
+import { isAnswer, type Reader } from './read.ts';
+import { prune } from './retention.ts';
+import type { Slashings } from './schema.ts';
+import type { Watch } from './watch.ts';
+
+export interface SlashingsOptions {
+  readonly chain: Chain;
+  readonly intervalMs: number;
+  readonly catchUpMs: number;
+  readonly watch: Watch;
+  /** Told of every slashing when it is counted. */
+  readonly onSlashing: (sighting: Sighting) => void;
+}
+
+/** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
+export async function pollSlashings(
+  options: SlashingsOptions,
+  api: Api,
+  previous: Slashings,
+  timing: Timing,
+  signal: AbortSignal,
+): Promise<Poll<Slashings>> {
+  const { chain, watch, catchUpMs, onSlashing } = options;
+  const reader: Reader = { chain, api, signal, now: timing.now, report: onSlashing };
+  let state = previous;
+  let failure: Error | undefined;
+  if (isHeadPassDue(state, timing)) {
+    ({ state, failure } = await headPass(reader, state));
+    // While the service is away or refuses, an epoch that cannot be read is not the epoch's fault.
+    if (failure && !isAnswer(failure)) return { value: unstuck(state), failure };
+  }
+  const look = timing.coverage !== 'full' || failure !== undefined || state.finalizedReadAtHead !== state.headEpoch;
+  if (look || hasBacklog(state)) {
+    const sampled = timing.coverage === 'sampled';
+    try {
+      const pass = await finalizedPass(reader, state, { catchUpMs, sampled }, look);
+      state = pass.state;
+      failure ??= pass.failure;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Error)) throw error;
+      state = unstuck(state);
+      failure ??= error;
+    }
+  }
+  const value = prune(state, watch);
+  return failure ? { value, failure } : { value };
+}
+
+/** Unix ms: the next head pass, or at once while epochs wait that can be read. */
+export function slashingsDue(state: Slashings, timing: Timing, tick: number): number {
+  if (hasBacklog(state) && state.stuckSince === undefined) return timing.now;
+  if (timing.coverage !== 'full') return tick;
+  return isHeadPassDue(state, timing) ? timing.now : (state.headPassAt ?? 0) + timing.intervalMs;
+}
+
+function isHeadPassDue(state: Slashings, timing: Timing): boolean {
+  if (timing.coverage !== 'full') return false;
+  const { headPassAt } = state;
+  // A pass in the future was made before the clock was set back.
+  return headPassAt === undefined || headPassAt > timing.now || headPassAt + timing.intervalMs <= timing.now;
+}
+
+function hasBacklog({ finalizedEpoch, scannedEpoch }: Slashings): boolean {
+  return finalizedEpoch !== undefined && scannedEpoch !== undefined && scannedEpoch < finalizedEpoch;
+}

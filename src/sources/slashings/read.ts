@@ -1,0 +1,100 @@
+import type { Api } from '../../api/client.ts';
+import { RequestFailed } from '../../api/errors.ts';
+import type { Priority } from '../../budget/priority.ts';
+import type { Chain } from '../../lib/chain.ts';
+import { canonicalRows } from './canonical.ts';
+import { countSlashings, type Sighting } from './count.ts';
+import { identityOf } from './evidence.ts';
+import { AttesterSlashing, type Slashings, SlotRow, V1List } from './schema.ts';
+
+/** What the passes of one poll share. */
+export interface Reader {
+  readonly chain: Chain;
+  readonly api: Api;
+  readonly signal: AbortSignal;
+  /** Unix ms. */
+  readonly now: number;
+  readonly report: (sighting: Sighting) => void;
+}
+
+const MOST_TRIES_AT_HEAD = 3;
+
+export interface EpochRows {
+  readonly epoch: number;
+  /** Canonical, one per slot, ascending. */
+  readonly rows: readonly SlotRow[];
+}
+
+/** Reads an epoch by number or view. Undefined: the answer holds no readable row of it. */
+export async function readEpoch(
+  reader: Reader,
+  epoch: number | 'latest' | 'finalized',
+  priority: Priority,
+): Promise<EpochRows | undefined> {
+  const { api, chain, signal } = reader;
+  const path = `/api/v1/epoch/${epoch}/slots`;
+  const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
+  const rows = api.records('epoch_slots', SlotRow, data);
+  const read = typeof epoch === 'number' ? epoch : Math.max(...rows.map((row) => row.epoch));
+  const own = canonicalRows(rows.filter((row) => row.epoch === read));
+  return own.length === 0 ? undefined : { epoch: read, rows: own };
+}
+
+/** Blocks of these rows that announce slashings not yet read completely, and at head not tried too often. */
+export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 'head' | 'final'): SlotRow[] {
+  return rows.filter((row) => {
+    if (row.status !== '1' || row.attesterslashingscount === 0) return false;
+    const read = state.reads.find((one) => one.slot === row.slot && one.root === row.blockroot);
+    if (!read) return true;
+    return !read.complete && (where === 'final' || read.tries < MOST_TRIES_AT_HEAD);
+  });
+}
+
+/**
+ * Reads and counts the slashings of one block. Records of another block of the slot (an orphaned one) do not count; the
+ * block is read when as many distinct ones came as its row announced. A failed try is noted before it is thrown.
+ */
+export async function readSlashings(
+  reader: Reader,
+  state: Slashings,
+  row: SlotRow,
+): Promise<{ state: Slashings; failure?: Error }> {
+  const { api, chain, signal } = reader;
+  const path = `/api/v1/slot/${row.slot}/attesterslashings`;
+  const request = { endpoint: 'attester_slashings', priority: 'slashing_details', chain, path } as const;
+  try {
+    const { data } = await api.request(request, V1List, signal);
+    const records = api.records('attester_slashings', AttesterSlashing, data);
+    const own = records.filter((record) => record.block_root === row.blockroot);
+    const complete = new Set(own.map(identityOf)).size >= row.attesterslashingscount;
+    const counted = countSlashings(noteTry(state, row, complete), row.slot, own);
+    for (const sighting of counted.sightings) reader.report(sighting);
+    return { state: counted.state };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    return { state: noteTry(state, row, false), failure: error };
+  }
+}
+
+function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
+  const isThis = (read: Slashings['reads'][number]): boolean => read.slot === row.slot && read.root === row.blockroot;
+  const tries = (state.reads.find(isThis)?.tries ?? 0) + 1;
+  const read = { slot: row.slot, root: row.blockroot as string, tries, complete };
+  return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
+}
+
+/** Whether the service answered for this request in particular; else it is away, or refuses all requests alike. */
+export function isAnswer(failure: Error): boolean {
+  if (!(failure instanceof RequestFailed)) return false;
+  switch (failure.reason) {
+    case 'network':
+    case 'timeout':
+    case 'rate_limited':
+    case 'revoked':
+    case 'unauthorized':
+    case 'forbidden':
+      return false;
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,30 @@
+import { SECONDS_PER_DAY, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import type { Slashings } from './schema.ts';
+import { type Watch, watches } from './watch.ts';
+
+const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
+const MOST_ENTRIES = 100_000;
+
+/**
+ * Drops what can no longer matter: reads of scanned epochs, identities too old to come again, and above the limit the
+ * oldest final entries. A watched validator's slashing is kept for good.
+ */
+export function prune(state: Slashings, watch: Watch): Slashings {
+  if (state.scannedEpoch === undefined) return state;
+  const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
+  const recent = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
+  return {
+    ...state,
+    reads: state.reads.filter((read) => read.slot >= firstOpenSlot),
+    seen: bounded(recent, ([, slot]) => slot < firstOpenSlot),
+    slashed: bounded(state.slashed, ([validator, slot]) => slot < firstOpenSlot && !watches(watch, validator)),
+  };
+}
+
+function bounded<T>(entries: [T, number][], mayGo: (entry: [T, number]) => boolean): [T, number][] {
+  const over = entries.length - MOST_ENTRIES;
+  if (over <= 0) return entries;
+  const oldestFirst = entries.filter(mayGo).sort((a, b) => a[1] - b[1]);
+  const gone = new Set(oldestFirst.slice(0, over));
+  return entries.filter((entry) => !gone.has(entry));
+}

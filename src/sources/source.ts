@@ -1,0 +1,79 @@
+import type { ZodType } from 'zod';
+import type { Api } from '../api/client.ts';
+import type { Endpoint } from '../api/errors.ts';
+import type { Chain } from '../lib/chain.ts';
+import type { Family } from '../metrics/family.ts';
+
+export type SourceName = 'machines' | 'daily_returns' | 'slashings' | 'sync_committee';
+
+const MS_PER_DAY = 86_400_000;
+
+/** What a source is told about the schedule it runs in. */
+export interface Timing {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The effective interval between polls, milliseconds. */
+  readonly intervalMs: number;
+  readonly coverage: Coverage;
+}
+
+/**
+ * How much of the chain the budget lets the slashings source read: head and every finalized epoch; no head passes; or
+ * not even every finalized epoch.
+ */
+export type Coverage = 'full' | 'finalized' | 'sampled';
+
+/** How the attempts of a source went so far. Times are Unix milliseconds. */
+export interface Attempts {
+  readonly lastAttemptAt: number | undefined;
+  readonly lastSuccessAt: number | undefined;
+  /** Whether the last attempt failed. */
+  readonly failing: boolean;
+  /** Of the last attempt. */
+  readonly durationMs: number;
+}
+
+/** What a poll brought. With a failure, the value holds what was learned before it. */
+export interface Poll<T> {
+  readonly value: T;
+  readonly failure?: Error;
+}
+
+/**
+ * One kind of data, from the API to the metric families. T is all that the source knows: polling turns the previous T
+ * into the next one, which is persisted and then shown.
+ */
+export interface Source<T = unknown> {
+  readonly name: SourceName;
+  /** Absent where one source serves all chains. */
+  readonly chain?: Chain;
+  /** What each poll asks first: while its requests may not leave, no poll starts. */
+  readonly endpoint: Endpoint;
+  /** The configured interval, milliseconds. */
+  readonly intervalMs: number;
+  /** The T of a source that has learned nothing yet. */
+  readonly empty: T;
+  /** Reads a persisted T back. */
+  readonly state: ZodType<T>;
+  /** Pure. Unix ms at which the next poll is due, given that at least one was made. */
+  due(value: T, attempts: Attempts, timing: Timing): number;
+  /** Pure. Requests per day at an interval, where a poll costs `costPerPoll` as observed. */
+  requestsPerDay(intervalMs: number, costPerPoll: number): number;
+  poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
+  /** Pure. Every family of the source, also those without samples now. */
+  families(value: T, timing: Timing): Family[];
+  /** Pure. Unix ms after `now` at which `families` says something else without a poll; Infinity: never. */
+  nextChange(value: T, timing: Timing): number;
+}
+
+/** Polls per day of the plain cadence. */
+export function pollsPerDay(intervalMs: number): number {
+  return MS_PER_DAY / intervalMs;
+}
+
+/** The plain cadence: one interval after the last start; a tick missed because a poll took longer is dropped. */
+export function nextTick(attempts: Attempts, intervalMs: number): number {
+  if (attempts.lastAttemptAt === undefined) return 0;
+  const ticks = Math.max(1, Math.ceil(attempts.durationMs / intervalMs));
+  return attempts.lastAttemptAt + ticks * intervalMs;
+}

@@ -1,0 +1,35 @@
+import { type Chain, SECONDS_PER_DAY, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Attempts, nextTick, type Source, type Timing } from '../source.ts';
+import { syncCommitteeFamilies } from './metrics.ts';
+import { pollSyncCommittee } from './poll.ts';
+import { SyncCommittee } from './schema.ts';
+
+const AFTER_PERIOD_END_MS = 300_000;
+/** EPOCHS_PER_SYNC_COMMITTEE_PERIOD of the consensus specs is 256 on both chains. */
+const PERIOD_SECONDS = 256 * SECONDS_PER_EPOCH;
+
+/** The sync committee period at the head of a chain. */
+export function syncCommitteeSource(options: { chain: Chain; intervalMs: number }): Source<SyncCommittee> {
+  return {
+    name: 'sync_committee',
+    chain: options.chain,
+    endpoint: 'sync_committee',
+    intervalMs: options.intervalMs,
+    empty: {},
+    state: SyncCommittee,
+    due: syncCommitteeDue,
+    requestsPerDay: () => SECONDS_PER_DAY / PERIOD_SECONDS,
+    poll: (api, previous, _timing, signal) => pollSyncCommittee(options.chain, api, previous, signal),
+    families: (value) => syncCommitteeFamilies(options.chain, value.period),
+    nextChange: () => Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Once a period: five minutes after its end, and then every interval until the next one is there. */
+export function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, timing: Timing): number {
+  const tick = nextTick(attempts, timing.intervalMs);
+  if (!period || attempts.lastAttemptAt === undefined) return tick;
+  const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);
+  // Whatever end the service names, the next period begins within the length of one.
+  return Math.min(afterEnd, attempts.lastAttemptAt + PERIOD_SECONDS * 1000 + AFTER_PERIOD_END_MS);
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+
+const Span = z.object({ start: z.number().nonnegative(), end: z.number().nonnegative() });
+
+/** spec 4.3; spans are inclusive as the service gives them. */
+export const SyncCommitteeAnswer = z.object({
+  data: z.object({ period: z.number().int().nonnegative() }),
+  range: z.object({ epoch: Span, timestamp: Span }),
+});
+
+/** The current period. Times are Unix seconds. */
+export const SyncCommittee = z.object({
+  period: z.object({ number: z.number(), epoch: Span, timestamp: Span }).optional(),
+});
+export type SyncCommittee = z.infer<typeof SyncCommittee>;
