@@ -1,0 +1,50 @@
+import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import { attemptsOf, type Entry } from '../snapshot/snapshot.ts';
+import type { Poll, Source, Timing } from '../sources/source.ts';
+
+const FIRST_RETRY_MS = 60_000;
+const FORBIDDEN_PAUSE_MS = 3_600_000;
+
+/**
+ * Unix ms from which a source may be polled: when it is due, its pause is over and its requests may leave
+ * (`opensAt`; Infinity: not on their own).
+ */
+export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: number): number {
+  return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, opensAt);
+}
+
+function dueAt(source: Source, entry: Entry, timing: Timing): number {
+  const { lastAttemptAt, failuresInARow } = entry;
+  if (lastAttemptAt === undefined) return 0;
+  // Made before the clock was set back: when it really was is unknown, and waiting for that time could take a day.
+  if (lastAttemptAt > timing.now) return timing.now;
+  const due = source.due(entry.value, attemptsOf(entry), timing);
+  if (failuresInARow === 0 || !isPassing(entry.lastError?.reason)) return due;
+  return Math.min(due, lastAttemptAt + FIRST_RETRY_MS * 2 ** (failuresInARow - 1));
+}
+
+/** Failures that may be over in a minute: an hourly source need not wait an hour for that. */
+function isPassing(reason: string | undefined): boolean {
+  return (['network', 'timeout', 'server_error'] satisfies FailureReason[] as string[]).includes(reason ?? '');
+}
+
+/** The entry after a poll that started at `start` (Unix ms) and took `durationMs`. */
+export function afterPoll(entry: Entry, poll: Poll<unknown>, start: number, durationMs: number): Entry {
+  const { value, failure } = poll;
+  const { pausedUntil: _, ...rest } = entry;
+  const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs };
+  const end = start + durationMs;
+  if (!failure) return { ...tried, failuresInARow: 0, lastSuccessAt: end };
+  return {
+    ...tried,
+    failures: entry.failures + 1,
+    failuresInARow: entry.failuresInARow + 1,
+    lastError: { at: end, reason: reasonOf(failure), message: failure.message },
+    // The plan does not include this endpoint; the other sources go on.
+    ...(reasonOf(failure) === 'forbidden' ? { pausedUntil: end + FORBIDDEN_PAUSE_MS } : {}),
+  };
+}
+
+function reasonOf(failure: Error): string {
+  return failure instanceof RequestFailed ? failure.reason : failure.name;
+}
