@@ -1,0 +1,19 @@
+/** Markup that is safe to send as it is. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Escapes every value that is not markup itself; lists are joined. Names of machines come from the network. */
+export function html(strings: TemplateStringsArray, ...values: readonly (Html | readonly Html[] | string | number)[]): Html {
+  return new Html(strings.reduce((out, string, i) => out + textOf(values[i - 1] ?? '') + string));
+}
+
+function textOf(value: Html | readonly Html[] | string | number): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map((part) => part.text).join('');
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

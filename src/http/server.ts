@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Negotiator from 'negotiator';
+import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
+
+/** What the server asks of the program. None of it waits for the network. */
+export interface Pages {
+  metrics(format: Format, gzipped: boolean): Buffer;
+  /** Undefined: healthy; else why not. */
+  unhealthy(): string | undefined;
+  ready(): boolean;
+  status(): string;
+}
+
+export interface ServerOptions {
+  /** Empty: all interfaces. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly telemetryPath: string;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** Closes at once: a scrape that is cut off is repeated, a stop that hangs is killed. */
+  close(): Promise<void>;
+}
+
+/** @throws Error with `code` EADDRINUSE when the address is taken. */
+export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, router(options, pages));
+  await listen(server, options);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+type Page = (request: IncomingMessage, response: ServerResponse) => void;
+
+function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener {
+  const routes = new Map<string, Page>([
+    ['/', (_, response) => sendStatusPage(response, pages.status())],
+    ['/-/healthy', (_, response) => sendHealth(response, pages.unhealthy())],
+    ['/-/ready', (_, response) => sendReadiness(response, pages.ready())],
+    [telemetryPath, (request, response) => sendMetrics(request, response, pages)],
+  ]);
+  return (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? '/';
+    const page = routes.get(path);
+    if (!page) return sendText(response, 404, 'not found\n');
+    if (request.method === 'GET' || request.method === 'HEAD') return page(request, response);
+    response.setHeader('Allow', 'GET, HEAD');
+    sendText(response, 405, 'method not allowed\n');
+  };
+}
+
+function sendReadiness(response: ServerResponse, ready: boolean): void {
+  if (ready) sendText(response, 200, 'ready\n');
+  else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
+}
+
+function sendHealth(response: ServerResponse, problem: string | undefined): void {
+  if (problem === undefined) sendText(response, 200, 'healthy\n');
+  else sendText(response, 503, `unhealthy: ${problem}\n`);
+}
+
+function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
+  const format = preferredFormat(request.headers.accept);
+  const gzipped = acceptsGzip(request);
+  const body = pages.metrics(format, gzipped);
+  if (gzipped) response.setHeader('Content-Encoding', 'gzip');
+  response.setHeader('Vary', 'Accept, Accept-Encoding');
+  send(response, 200, CONTENT_TYPES[format], body);
+}
+
+/**
+ * The format that Accept prefers, by q-values; the text format where it prefers none. Prometheus 3 adds `escaping`, which
+ * says nothing here: all our names are classic ones.
+ */
+export function preferredFormat(accept: string | undefined): Format {
+  const header = accept?.replace(/;\s*escaping=[\w-]+/g, '');
+  const negotiator = new Negotiator({ headers: { accept: header } });
+  const best = negotiator.mediaType([CONTENT_TYPES.text, CONTENT_TYPES.openmetrics, 'text/plain; version=0.0.4']);
+  return best === CONTENT_TYPES.openmetrics ? 'openmetrics' : 'text';
+}
+
+/** Without the header nothing is assumed, though the standard would allow it. */
+function acceptsGzip(request: IncomingMessage): boolean {
+  if (request.headers['accept-encoding'] === undefined) return false;
+  return new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
+}
+
+function sendStatusPage(response: ServerResponse, html: string): void {
+  response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  send(response, 200, 'text/html; charset=utf-8', Buffer.from(html));
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  send(response, status, 'text/plain; charset=utf-8', Buffer.from(text));
+}
+
+/** Node leaves the body of an answer to HEAD out by itself. */
+function send(response: ServerResponse, status: number, type: string, body: Buffer): void {
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': body.length });
+  response.end(body);
+}
