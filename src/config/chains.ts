@@ -1,0 +1,53 @@
+import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
+import { either } from './fields.ts';
+import { type Finding, show } from './mistakes.ts';
+import { valueAt } from './value-at.ts';
+
+/**
+ * Chains that are named but not configured, and choices that several chains leave open. It looks at the raw document, so
+ * that these are told together with whatever else is wrong with it.
+ */
+export function chainFindings(document: unknown): Finding[] {
+  const chains = configuredChains(document);
+  if (chains.length === 0) return [];
+  return [...machineFindings(document, chains), ...watchFindings(document, chains)];
+}
+
+function configuredChains(document: unknown): Chain[] {
+  const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
+  return CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
+}
+
+function machineFindings(document: unknown, chains: readonly Chain[]): Finding[] {
+  const rules = valueAt(document, ['machines', 'chain_rules']);
+  const count = Array.isArray(rules) ? rules.length : 0;
+  const named = [
+    ['machines', 'chain'],
+    ...Array.from({ length: count }, (_, i) => ['machines', 'chain_rules', i, 'chain']),
+  ].flatMap((path) => unconfigured(path, valueAt(document, path), chains));
+  const isOpen =
+    chains.length > 1 &&
+    valueAt(document, ['machines', 'chain']) === undefined &&
+    valueAt(document, ['machines', 'enabled']) !== false;
+  if (!isOpen) return named;
+  const message = `expected ${either(chains)}, because several chains are configured`;
+  return [{ path: ['machines', 'chain'], message }, ...named];
+}
+
+function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {
+  const path = ['slashings', 'watch'];
+  const watch = valueAt(document, path);
+  if (Array.isArray(watch)) {
+    if (watch.length === 0 || chains.length === 1) return [];
+    const example = `{${chains.map((chain) => `${chain}: [...]`).join(', ')}}`;
+    return [{ path, message: `expected one list per chain: ${example}, because several chains are configured` }];
+  }
+  if (typeof watch !== 'object' || watch === null) return [];
+  return Object.keys(watch).flatMap((chain) => unconfigured([...path, chain], chain, chains));
+}
+
+/** A name that is no chain at all is told by the schema. */
+function unconfigured(path: readonly PropertyKey[], name: unknown, chains: readonly Chain[]): Finding[] {
+  if (!CHAIN_NAMES.some((chain) => chain === name) || chains.some((chain) => chain === name)) return [];
+  return [{ path, message: `expected a chain that is configured (${either(chains)}), got ${show(name, name)}` }];
+}

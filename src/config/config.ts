@@ -1,0 +1,38 @@
+import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
+import { ConfigFile } from './schema.ts';
+
+/** What the daemon is configured to do. The key is not in it: a config may be shown. */
+export type Config = ReturnType<typeof configOf>;
+
+type Watched = { first: number; last: number }[];
+
+/** Fills in what depends on other parts of the file. The file must name only chains it configures (chains.ts). */
+export function configOf(file: ConfigFile) {
+  const names = CHAIN_NAMES.filter((name) => file.chains[name] !== undefined);
+  const [first = 'mainnet'] = names;
+  const chains = names.map((name) => ({ name, v1BaseUrl: file.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl }));
+  return {
+    api: file.api,
+    budget: file.budget,
+    /** At least one. */
+    chains,
+    machines: { ...file.machines, chain: file.machines.chain ?? first },
+    dailyReturns: file.daily_returns,
+    slashings: { ...file.slashings, watch: watchPerChain(file.slashings.watch, first) },
+    syncCommittee: file.sync_committee,
+    state: file.state,
+    web: file.web,
+    log: file.log,
+  };
+}
+
+/** A bare list speaks of the only chain. */
+function watchPerChain(watch: ConfigFile['slashings']['watch'], only: Chain): Readonly<Record<Chain, Watched>> {
+  const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
+  return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, Watched>;
+}
+
+/** The defaults: the config of an empty file. */
+export function defaultConfig(): Config {
+  return configOf(ConfigFile.parse({}));
+}

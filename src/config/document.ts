@@ -1,0 +1,145 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
+import { type Environment, substitute } from './environment.ts';
+import type { Finding } from './mistakes.ts';
+
+type Path = readonly PropertyKey[];
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A config file as plain values that remember where they stood. */
+export interface ConfigDocument {
+  /** With environment variables put in; undefined where the YAML makes no sense. */
+  readonly value: unknown;
+  /** As it was before. */
+  readonly written: unknown;
+  readonly findings: readonly Finding[];
+  positionAt(offset: number): Position;
+  /** Where a path, or as much of it as exists below the root, stands. */
+  positionOf(path: Path): Position | undefined;
+}
+
+/** Reads YAML. Keys given twice leave a value to look for further mistakes in; broken syntax does not. */
+export function readDocument(text: string, env: Environment): ConfigDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    stringKeys: true,
+  });
+  // What never closes is missed at the very end, behind the last line.
+  const end = text.trimEnd().length;
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lines.linePos(Math.min(offset, end));
+    return { line, column: col };
+  };
+  const positionOf = (path: Path): Position | undefined => {
+    const offset = offsetOf(document, path);
+    return offset === undefined ? undefined : positionAt(offset);
+  };
+  const broken = syntaxFindings([...document.errors, ...document.warnings], (offset) => positionAt(offset).line);
+  broken.push(...danglingAliases(document));
+  const twice = duplicateKeys(document);
+  if (broken.length > 0) {
+    return { value: undefined, written: undefined, findings: [...broken, ...twice], positionAt, positionOf };
+  }
+  const written: unknown = document.toJS(SHARED);
+  const unset = substituteAll(document, env);
+  return { value: document.toJS(SHARED), written, findings: [...twice, ...unset], positionAt, positionOf };
+}
+
+/** Values behind aliases are shared, not copied, so their number needs no limit. */
+const SHARED = { maxAliasCount: -1 };
+
+/** The library's own messages quote the file, and what is quoted may be the key. */
+const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+  BAD_INDENT: 'the indentation does not fit the lines around it',
+  BAD_SCALAR_START: 'a text that starts with this character needs quotes',
+  BLOCK_AS_IMPLICIT_KEY:
+    'another key cannot follow here: is it indented too far, or does a text with ": " need quotes?',
+  MISSING_CHAR: 'a quote, bracket, colon or comma is missing',
+  MULTIPLE_DOCS: 'expected one document, got a second one',
+  TAB_AS_INDENT: 'expected spaces, got a tab',
+  TAG_RESOLVE_FAILED: 'unknown tag: a text that starts with ! needs quotes',
+};
+
+const NOT_YAML = 'this is not YAML: a text with braces or brackets in it needs quotes';
+
+/** One per line: what follows on the same line is mostly an echo of the first. */
+function syntaxFindings(errors: readonly YAMLError[], lineOf: (offset: number) => number): Finding[] {
+  const byLine = new Map<number, Finding>();
+  for (const { code, pos } of errors) {
+    const line = lineOf(pos[0]);
+    if (!byLine.has(line)) byLine.set(line, { path: [], offset: pos[0], message: SYNTAX[code] ?? NOT_YAML });
+  }
+  return [...byLine.values()];
+}
+
+/** Every node with its path; what an alias stands for is visited where it is written out. */
+function* nodesOf(node: unknown, path: Path = []): Generator<{ node: unknown; path: Path }> {
+  yield { node, path };
+  if (isMap(node)) for (const pair of node.items) yield* nodesOf(pair.value, [...path, keyOf(pair)]);
+  if (isSeq(node)) for (const [i, item] of node.items.entries()) yield* nodesOf(item, [...path, i]);
+}
+
+function keyOf({ key }: Pair): string {
+  return String(isScalar(key) ? key.value : key);
+}
+
+function danglingAliases(document: Document): Finding[] {
+  return [...nodesOf(document.contents)]
+    .filter(({ node }) => isAlias(node) && !node.resolve(document))
+    .map(({ path }) => ({ path, message: 'a text that starts with * needs quotes' }));
+}
+
+function duplicateKeys(document: Document): Finding[] {
+  return [...nodesOf(document.contents)].flatMap(({ node, path }) => {
+    if (!isMap(node)) return [];
+    const keys = node.items.map(keyOf);
+    return node.items
+      .filter((_, i) => keys.indexOf(keys[i] ?? '') < i)
+      .map((pair) => ({ path: [...path, keyOf(pair)], message: 'the key is given twice', ...startOf(pair.key) }));
+  });
+}
+
+function startOf(node: unknown): { offset?: number } {
+  const start = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range?.[0] : undefined;
+  return start === undefined ? {} : { offset: start };
+}
+
+function substituteAll(document: Document, env: Environment): Finding[] {
+  return [...nodesOf(document.contents)].flatMap(({ node, path }) => {
+    if (!isScalar(node) || typeof node.value !== 'string') return [];
+    const { text, problems } = substitute(node.value, env);
+    node.value = text;
+    return problems.length === 0 ? [] : [{ path, message: [...new Set(problems)].join('; ') }];
+  });
+}
+
+function offsetOf(document: Document, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset = path.length === 0 ? startOf(node).offset : undefined;
+  for (const key of path) {
+    const at = isAlias(node) ? node.resolve(document) : node;
+    // Of a key given twice, the last one counts.
+    const pair: Pair | undefined = isMap(at) ? at.items.findLast((item) => keyOf(item) === key) : undefined;
+    const item: unknown = isSeq(at) ? at.items[Number(key)] : undefined;
+    if (!pair && !item) break;
+    offset = startOf(pair ? pair.key : item).offset ?? offset;
+    node = pair ? pair.value : item;
+  }
+  return offset;
+}

@@ -1,0 +1,23 @@
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/** The variable's value; an empty one counts as not given, because compose files pass unset variables on as empty. */
+export function given(env: Environment, name: string): string | undefined {
+  return env[name] || undefined;
+}
+
+/** Replaces each `${NAME}` by the environment variable. Problems are told without the text around: it may be secret. */
+export function substitute(text: string, env: Environment): { text: string; problems: string[] } {
+  const problems: string[] = [];
+  const result = text.replace(/\$\{([^}]*)\}/g, (reference, name: string) => {
+    if (!NAME.test(name)) {
+      problems.push('expected the name of an environment variable between the braces');
+      return reference;
+    }
+    const value = env[name];
+    if (value === undefined) problems.push(`the environment variable ${name} is not set`);
+    return value ?? reference;
+  });
+  return { text: result, problems };
+}

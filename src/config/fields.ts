@@ -1,0 +1,137 @@
+import { isIPv6 } from 'node:net';
+import { z } from 'zod';
+import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
+import { formatDuration, parseDuration } from './duration.ts';
+import { nearest } from './nearest.ts';
+
+// The `error` of a schema is the noun phrase that follows "expected"; what was given is added where the mistake is
+// written. Issues of code `custom` are whole sentences that must not show the value: it may be a secret.
+
+const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
+
+/** A mapping in which an unknown key is a mistake of its own, at its own line. */
+export function section<S extends z.ZodRawShape>(shape: S, expected = 'a mapping') {
+  const keys = Object.keys(shape);
+  const unknown = z.custom(() => false, { error: (issue) => unknownKey(String(issue.path?.at(-1)), keys) });
+  // A catch-all that accepts nothing adds no keys to the output, which the types of zod cannot say.
+  return z.object(shape, { error: expected }).catchall(unknown) as unknown as z.ZodObject<S, z.core.$strict>;
+}
+
+function unknownKey(key: string, keys: readonly string[]): string {
+  const meant = nearest(key, keys);
+  return meant ? `unknown key, did you mean ${meant}?` : `unknown key, expected one of ${keys.join(', ')}`;
+}
+
+/** Words as they are said: a, b or c. */
+export function either(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
+}
+
+/** A section that may be left out, or be a key with nothing under it. */
+export function optional<S extends z.ZodType>(schema: S) {
+  return z.preprocess((value) => value ?? {}, schema);
+}
+
+/** A section with one key per chain. */
+export function perChain<S extends z.ZodType>(schema: S, expected?: string) {
+  const shape = Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, schema])) as Record<Chain, S>;
+  return section(shape, expected);
+}
+
+/** Text that `parse` turns into a value, or into undefined when it is not what was expected. */
+function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
+  return z.string({ error: expected }).transform((text, context) => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    context.issues.push({ code: 'invalid_format', format: 'text', message: expected, input: text });
+    return z.NEVER;
+  });
+}
+
+/** A duration in milliseconds, within bounds in milliseconds. */
+export function duration(least: number, most = Number.MAX_SAFE_INTEGER) {
+  const bounded = z
+    .number()
+    .min(least, { error: `a duration of at least ${formatDuration(least)}` })
+    .max(most, { error: `a duration of at most ${formatDuration(most)}` });
+  // YAML reads a bare 0 as a number.
+  return z.preprocess((value) => (value === 0 ? '0' : value), parsed(DURATION, parseDuration)).pipe(bounded);
+}
+
+/** `auto`, or a duration in milliseconds. */
+export function autoOrDuration(least: number) {
+  const expected = `auto or ${DURATION}`;
+  const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
+  const bounds = `auto or a duration of at least ${formatDuration(least)}`;
+  return value.pipe(z.union([z.literal('auto'), z.number().min(least)], { error: bounds }));
+}
+
+/** An http or https URL that paths are appended to, without a slash at the end. */
+export function baseUrl() {
+  const rule = 'expected an http or https URL without credentials, query or fragment';
+  return z
+    .custom<string>((value) => typeof value === 'string' && isBaseUrl(value), { error: rule })
+    .transform((text) => {
+      const { origin, pathname } = new URL(text);
+      return origin + pathname.replace(/\/+$/, '');
+    });
+}
+
+function isBaseUrl(text: string): boolean {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  return url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+}
+
+/** Whether an HTTP server sees this path as it is written. */
+function isPath(text: string): boolean {
+  return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
+}
+
+export function autoOrPath() {
+  return parsed('auto or a path such as /api/v2/ethereum/eth-store', (text) =>
+    text === 'auto' || isPath(text) ? text : undefined,
+  );
+}
+
+/** The paths `/` and `/-/...` are taken by other pages. */
+export function telemetryPath() {
+  const isFree = (text: string): boolean => text !== '/' && !text.startsWith('/-/');
+  return parsed('a path such as /metrics, other than / and /-/...', (text) =>
+    isPath(text) && isFree(text) ? text : undefined,
+  );
+}
+
+/** Where a server listens. */
+export interface ListenAddress {
+  /** Absent: every interface. IPv6 addresses are without brackets. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+export function listenAddress() {
+  return parsed('host:port, :port or [::1]:port', parseListenAddress);
+}
+
+function parseListenAddress(text: string): ListenAddress | undefined {
+  const [, ipv6, name, digits] = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) return undefined;
+  return { host: ipv6 ?? name, port };
+}
+
+/** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
+export function indexRange() {
+  const index = z
+    .int()
+    .min(0)
+    .transform((only) => ({ first: only, last: only }));
+  return z.union([index, parsed('a range', parseRange)], {
+    error: 'a validator index such as 12345 or a range such as "20000-20099"',
+  });
+}
+
+function parseRange(text: string): { first: number; last: number } | undefined {
+  const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
+  if (from === undefined || Number(from) > Number(to)) return undefined;
+  return { first: Number(from), last: Number(to) };
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { type Environment, given } from './environment.ts';
+import { type Finding, readFailure } from './mistakes.ts';
+import { valueAt } from './value-at.ts';
+
+// No message about the key, or about a path that may be a key in the wrong place, shows what was given.
+
+const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
+const RULE = 'an API key of printable ASCII characters without spaces';
+
+/** Says how to give a key, in one line. */
+export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the command demo needs none`;
+
+/** What can be sent in a header. */
+const KEY = /^[\x21-\x7e]+$/;
+
+export const ApiKey = z.custom<string>((value) => typeof value === 'string' && KEY.test(value.trim()), {
+  error: ({ input }) => (input === '' ? 'the key is empty' : `expected ${RULE}`),
+});
+
+export const ApiKeyFile = z.custom<string>((value) => typeof value === 'string' && value !== '', {
+  error: 'expected the path of a file that holds the API key',
+});
+
+/** The key, from the environment before the file; undefined where none is given. */
+export async function findKey(
+  document: unknown,
+  env: Environment,
+): Promise<{ key: string | undefined; findings: Finding[] }> {
+  const inline = valueAt(document, ['api', 'key']);
+  const file = valueAt(document, ['api', 'key_file']);
+  const findings: Finding[] = [];
+  if (inline !== undefined && file !== undefined) {
+    findings.push({ path: ['api', 'key_file'], message: 'api.key is there too, expected only one of the two' });
+  }
+  const fromEnvironment = given(env, KEY_VARIABLE)?.trim();
+  if (fromEnvironment) {
+    if (KEY.test(fromEnvironment)) return { key: fromEnvironment, findings };
+    return { key: undefined, findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${RULE}` }] };
+  }
+  if (findings.length > 0) return { key: undefined, findings };
+  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file));
+  return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
+}
+
+async function readKeyFile(file: string): Promise<{ key: string | undefined; findings: Finding[] }> {
+  const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    return refuse(`the file cannot be read: ${readFailure(error)}`);
+  }
+  const key = text.trim();
+  return KEY.test(key) ? { key, findings: [] } : refuse(`expected a file that holds ${RULE}`);
+}

@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { chainFindings } from './chains.ts';
+import { type Config, configOf } from './config.ts';
+import { type ConfigDocument, readDocument } from './document.ts';
+import type { Environment } from './environment.ts';
+import { findKey } from './key.ts';
+import { ConfigError, type Finding, type Mistake, pathText, readFailure, schemaFindings } from './mistakes.ts';
+import { type Override, override, withoutKey } from './override.ts';
+import { ConfigFile } from './schema.ts';
+
+export interface Given {
+  /** Path of the config file; without one the defaults hold. */
+  readonly file?: string | undefined;
+  readonly overrides?: readonly Override[];
+  readonly env: Environment;
+  /** For programs that ask nobody for anything: whatever is said about a key is passed over. */
+  readonly keyless?: boolean;
+}
+
+export interface Loaded {
+  readonly config: Config;
+  /** Undefined where none is given, and for keyless programs. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Reads the configuration from file, environment and flags.
+ * @throws ConfigError with every mistake at once.
+ */
+export async function loadConfig({ file, overrides = [], env, keyless = false }: Given): Promise<Loaded> {
+  const document = readDocument(file === undefined ? '' : await readConfigFile(file), env);
+  const value = override(keyless ? withoutKey(document.value) : document.value, overrides);
+  const parsed = ConfigFile.safeParse(value);
+  const { key, findings } = keyless ? { key: undefined, findings: [] } : await findKey(value, env);
+  const mistakes = mistakesOf(file ?? '', document, [
+    ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
+    ...schemaFindings(parsed.error?.issues ?? [], value, override(document.written, overrides)).map((finding) =>
+      attribute(finding, overrides),
+    ),
+    ...chainFindings(value),
+    ...findings,
+  ]);
+  if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
+  return { config: configOf(parsed.data), key };
+}
+
+async function readConfigFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError([{ place: file, path: '', message: `cannot be read: ${readFailure(error)}` }]);
+  }
+}
+
+function isAboutKey({ path: [section, field] }: Finding): boolean {
+  return section === 'api' && (field === 'key' || field === 'key_file');
+}
+
+/** What is wrong with a value that a flag or variable gave is told with its name. */
+function attribute(finding: Finding, overrides: readonly Override[]): Finding {
+  const given = overrides.find(({ path }) => pathText(path) === pathText(finding.path));
+  return given ? { place: given.origin, path: [], message: finding.message } : finding;
+}
+
+/** In the order of the file's lines, what came from elsewhere last; of several findings at one spot the first counts. */
+function mistakesOf(file: string, document: ConfigDocument, findings: readonly Finding[]): Mistake[] {
+  const inFile = new Map<string, Mistake>();
+  const elsewhere: Mistake[] = [];
+  for (const { path: keys, message, place, offset } of findings) {
+    const path = pathText(keys);
+    const position = offset === undefined ? document.positionOf(keys) : document.positionAt(offset);
+    const spot = `${offset ?? ''} ${path}`;
+    if (place !== undefined) elsewhere.push({ place, path, message });
+    else if (!inFile.has(spot)) inFile.set(spot, { place: file, ...position, path, message });
+  }
+  return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod';
+import { valueAt } from './value-at.ts';
+
+/** A mistake before it has a line. */
+export interface Finding {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** Where no path leads: an offset into the file, or what to name instead of it. */
+  readonly offset?: number;
+  readonly place?: string;
+}
+
+/** One thing that is wrong with what was configured. */
+export interface Mistake {
+  /** The config file, or the flag or environment variable that gave the value. */
+  readonly place: string;
+  /** 1-based; absent where nothing in a file can be pointed at. */
+  readonly line?: number;
+  readonly column?: number;
+  /** Such as `machines.chain_rules[0].match`; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Everything that is wrong with a configuration; the message has one line per mistake. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakes.map(describeMistake).join('\n'));
+    this.mistakes = mistakes;
+  }
+}
+
+export function describeMistake({ place, line, path, message }: Mistake): string {
+  const where = line === undefined ? place : `${place}:${line}`;
+  return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
+}
+
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}
+
+/** What the schema found, in our words. `written` is the document before environment variables were put in. */
+export function schemaFindings(issues: readonly z.core.$ZodIssue[], document: unknown, written: unknown): Finding[] {
+  return issues.flatMap(mostSpecific).map((issue) => {
+    const { code, path, message } = issue;
+    const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
+    if (code === 'custom') return { path, message };
+    const value = valueAt(document, path);
+    // In the place of a section anything may stand, the key for one.
+    const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
+    return { path, message: `expected ${message}, got ${got}` };
+  });
+}
+
+/** Of the alternatives of a union, the one that the value has the shape of speaks; else the union as a whole. */
+function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const fits = ({ code, path }: z.core.$ZodIssue): boolean => path.length > 0 || code === 'custom';
+  const inside = issue.errors.find((branch) => branch.length > 0 && branch.every(fits));
+  if (!inside) return [issue];
+  return inside.flatMap((nested) => mostSpecific({ ...nested, path: [...issue.path, ...nested.path] }));
+}
+
+const LONGEST_SHOWN = 60;
+
+export function show(value: unknown, written: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  if (typeof value !== 'string') return String(value);
+  // What an environment variable holds may be a secret.
+  if (typeof written === 'string' && written !== value) return `the value of ${shorten(written)}`;
+  return shorten(value);
+}
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+}
+
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+};
+
+/** Why a file could not be read, without its path. */
+export function readFailure(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return READ_FAILURES[code] ?? code;
+}

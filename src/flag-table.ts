@@ -1,0 +1,84 @@
+/** What each command does. */
+export const COMMANDS = {
+  serve: 'polls the API and serves the metrics (the default)',
+  check: 'checks the configuration and prints what it will cost',
+  sandbox: 'serves a simulated API',
+  demo: 'runs sandbox and exporter in one process, without a key or network',
+} as const;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+export interface Flag {
+  readonly name: string;
+  /** A boolean stands alone; anything else takes a value, which `value` names in the help. */
+  readonly kind: 'boolean' | 'text';
+  readonly value?: string;
+  readonly commands: readonly CommandName[];
+  readonly help: string;
+  /** The section and key of the config file that the flag goes before. */
+  readonly config?: readonly [string, string];
+}
+
+const SERVERS = ['serve', 'sandbox', 'demo'] as const satisfies CommandName[];
+
+const FLAGS = [
+  {
+    name: 'config.file',
+    kind: 'text',
+    value: 'FILE',
+    commands: COMMAND_NAMES,
+    help: 'Configuration file. Without one the defaults hold.',
+  },
+  { name: 'config.check', kind: 'boolean', commands: ['serve'], help: 'Do the same as the command check.' },
+  {
+    name: 'web.listen-address',
+    kind: 'text',
+    value: 'ADDRESS',
+    commands: SERVERS,
+    help: 'Where to listen: host:port or :port (default :10032).',
+    config: ['web', 'listen_address'],
+  },
+  {
+    name: 'web.telemetry-path',
+    kind: 'text',
+    value: 'PATH',
+    commands: SERVERS,
+    help: 'Path of the metrics (default /metrics).',
+    config: ['web', 'telemetry_path'],
+  },
+  {
+    name: 'web.disable-exporter-metrics',
+    kind: 'boolean',
+    commands: SERVERS,
+    help: 'Leave out the metrics about the exporter itself.',
+  },
+  {
+    name: 'log.level',
+    kind: 'text',
+    value: 'LEVEL',
+    commands: COMMAND_NAMES,
+    help: 'debug, info, warn or error (default info).',
+    config: ['log', 'level'],
+  },
+  {
+    name: 'log.format',
+    kind: 'text',
+    value: 'FORMAT',
+    commands: COMMAND_NAMES,
+    help: 'json or pretty (default pretty on a terminal, json otherwise).',
+    config: ['log', 'format'],
+  },
+] as const satisfies readonly Flag[];
+
+/** The flags that there are, in the order of the help; help and version apart. */
+export const TABLE: readonly Flag[] = FLAGS;
+
+interface ValueOf {
+  readonly boolean: boolean;
+  readonly text: string;
+}
+
+/** What the command line and the environment give; a flag that neither gives is absent. */
+export type Flags = { readonly [F in (typeof FLAGS)[number] as F['name']]?: ValueOf[F['kind']] };

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defaultConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
+
+const FILE = 'config.example.yaml';
+
+/** Every key of the schema, at every level. */
+function keysOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties = {} } = schema as { properties?: object };
+  return [
+    ...Object.keys(properties),
+    ...Object.values(schema).flatMap(keysOf),
+    ...Object.values(properties).flatMap(keysOf),
+  ];
+}
+
+describe('config/example', () => {
+  it('says exactly the defaults', async () => {
+    const { config, key } = await loadConfig({ file: FILE, env: { BEACONCHAIN_API_KEY: 'secret' } });
+    expect(config).toEqual(defaultConfig());
+    expect(key).toBe('secret');
+  });
+
+  it('mentions every key there is', () => {
+    const text = readFileSync(FILE, 'utf8');
+    const keys = [...new Set(keysOf(z.toJSONSchema(ConfigFile, { io: 'input', unrepresentable: 'any' })))];
+    expect(keys).toEqual(
+      expect.arrayContaining(['api', 'key_file', 'hoodi', 'per_month', 'match', 'prefix', 'format']),
+    );
+    expect(keys.filter((key) => !new RegExp(`\\b${key}\\??:`).test(text))).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { refusal, withConfig } from './with-config.ts';
+
+const KEY_FILE = 'test/config/fixtures/key';
+
+describe('config/key', () => {
+  it('has no key where nobody gives one, which is no mistake of the file', async () => {
+    expect((await withConfig('log: {level: info}')).key).toBeUndefined();
+    expect((await loadConfig({ env: { BEACONCHAIN_API_KEY: '' } })).key).toBeUndefined();
+  });
+
+  it.each([
+    ['from the file', 'api: {key: from-file}', {}, 'from-file'],
+    ['from a variable that the file names', 'api: {key: "${MY_KEY}"}', { MY_KEY: 'mine' }, 'mine'],
+    ['from a key file, without the end of its line', `api: {key_file: ${KEY_FILE}}`, {}, 'key-from-file'],
+    ['from the environment, before the file', 'api: {key: from-file}', { BEACONCHAIN_API_KEY: 'env' }, 'env'],
+    ['from the environment, before a key file', 'api: {key_file: missing}', { BEACONCHAIN_API_KEY: 'env' }, 'env'],
+    ['from the file where the variable is empty', 'api: {key: from-file}', { BEACONCHAIN_API_KEY: '' }, 'from-file'],
+    ['without the spaces around it', 'api: {key: " from-file\\n"}', {}, 'from-file'],
+  ])('takes the key %s', async (_case, text, env, key) => {
+    expect((await withConfig(text, { env })).key).toBe(key);
+  });
+
+  it.each(['api: {key: a, key_file: b}', 'api: {key: a, key_file: test/config/fixtures/key}'])(
+    'refuses two sources in one file, also with a key in the environment: %s',
+    async (text) => {
+      expect(await refusal(withConfig(text, { env: { BEACONCHAIN_API_KEY: 'env' } }))).toEqual([
+        'config.yaml:1: api.key_file: api.key is there too, expected only one of the two',
+      ]);
+    },
+  );
+
+  it('never tells a bad key, wherever it was put', async () => {
+    const files = [
+      'api: {key: "s3cret key"}',
+      'api: {key: s3cret-ü}',
+      'api: {key: [s3cret]}',
+      'api: s3cret',
+      'api: {key_file: s3cret}',
+      'api: {key: s3cret: x}',
+      'api:\n  key: "s3cret\n',
+      'api:\n  key: @s3cret\n',
+      'api:\n  key: *s3cret\n',
+      'api:\n  key: !s3cret\n',
+      'api: {key: "${s3cret-x}"}',
+      'api: {base_url: "https://s3cret@beaconcha.in", timeout: "${KEY}"}',
+      's3cret',
+    ];
+    for (const text of files) {
+      const lines = await refusal(withConfig(text, { env: { KEY: 's3cret' } }));
+      expect(lines.join('\n'), text).not.toContain('s3cret');
+    }
+    expect(await refusal(loadConfig({ env: { BEACONCHAIN_API_KEY: 's3cret key' } }))).toEqual([
+      'BEACONCHAIN_API_KEY: expected an API key of printable ASCII characters without spaces',
+    ]);
+  });
+
+  it('keeps the key out of the config', async () => {
+    const { config } = await withConfig('api: {key: s3cret}');
+    expect(JSON.stringify(config)).not.toContain('s3cret');
+  });
+
+  it('passes over what is said about a key for a program that needs none', async () => {
+    for (const text of ['api: {key: "${UNSET}"}', 'api: {key_file: missing}', 'api: {key: 5, key_file: 5}']) {
+      expect((await withConfig(text, { keyless: true, env: { BEACONCHAIN_API_KEY: 'a b' } })).key).toBeUndefined();
+    }
+    expect(await refusal(withConfig('api: {timeout: 1, key: "${UNSET}"}', { keyless: true }))).toEqual([
+      'config.yaml:1: api.timeout: expected a duration such as 30s, 5m, 1h, 31d, got 1',
+    ]);
+  });
+});

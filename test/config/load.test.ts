@@ -1,0 +1,184 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { describe, expect, it } from 'vitest';
+import { defaultConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { ConfigError } from '../../src/config/mistakes.ts';
+import { refusal, withConfig } from './with-config.ts';
+
+const LISTEN = ['web', 'listen_address'] as const;
+
+describe('config/load', () => {
+  it('runs on the defaults without a file', async () => {
+    const loaded = await loadConfig({ env: { BEACONCHAIN_API_KEY: 'secret' } });
+    expect(loaded).toEqual({ config: defaultConfig(), key: 'secret' });
+  });
+
+  it.each(['', '# nothing yet\n', 'api:\nmachines:\nlog: {}\nchains:\n  mainnet:\n'])(
+    'takes the defaults for whatever %j leaves out',
+    async (text) => {
+      expect((await withConfig(text)).config).toEqual(defaultConfig());
+    },
+  );
+
+  it('turns every value into what the program works with', async () => {
+    const { config } = await withConfig(`
+api:
+  base_url: http://127.0.0.1:1234/hoodi/
+  timeout: 250ms
+  daily_returns_path: /api/v2/ethereum/eth-store
+budget: {plan: {per_second: 0.5, per_month: 1000}, utilization: 1}
+chains:
+  mainnet: {}
+  hoodi: {v1_base_url: HTTP://LOCALHOST/v1//}
+machines:
+  enabled: false
+  interval: 1h30m
+  weight: 0.5
+  stale_after: 20m
+  forget_after: 1w
+  expected: [a, "1"]
+  max: 5
+  chain: hoodi
+  chain_rules: [{match: "m-*", chain: mainnet}]
+  timestamps: true
+slashings:
+  catch_up: 0
+  watch: {hoodi: [7, "10-20", "30"]}
+state: {dir: /var/lib/exporter, redis: null}
+web: {listen_address: "[::1]:0", telemetry_path: /a/metrics}
+log: {level: debug, format: json}
+`);
+    expect(config).toEqual({
+      api: { baseUrl: 'http://127.0.0.1:1234/hoodi', timeoutMs: 250, dailyReturnsPath: '/api/v2/ethereum/eth-store' },
+      budget: { plan: { perSecond: 0.5, perMonth: 1000 }, utilization: 1 },
+      chains: [
+        { name: 'mainnet', v1BaseUrl: 'https://beaconcha.in' },
+        { name: 'hoodi', v1BaseUrl: 'http://localhost/v1' },
+      ],
+      machines: {
+        enabled: false,
+        intervalMs: 5_400_000,
+        weight: 0.5,
+        staleAfterMs: 1_200_000,
+        forgetAfterMs: 604_800_000,
+        expected: ['a', '1'],
+        include: [],
+        exclude: [],
+        max: 5,
+        chain: 'hoodi',
+        chainRules: [{ match: 'm-*', chain: 'mainnet' }],
+        timestamps: true,
+      },
+      dailyReturns: { enabled: true, intervalMs: 3_600_000, weight: 1 },
+      slashings: {
+        enabled: true,
+        intervalMs: 60_000,
+        weight: 3,
+        catchUpMs: 0,
+        watch: {
+          mainnet: [],
+          hoodi: [
+            { first: 7, last: 7 },
+            { first: 10, last: 20 },
+            { first: 30, last: 30 },
+          ],
+        },
+      },
+      syncCommittee: { enabled: true, intervalMs: 3_600_000, weight: 1 },
+      state: { dir: '/var/lib/exporter' },
+      web: { listenAddress: { host: '::1', port: 0 }, telemetryPath: '/a/metrics' },
+      log: { level: 'debug', format: 'json' },
+    });
+  });
+
+  it('takes the only chain for machines and for a bare list of watched validators', async () => {
+    const { config } = await withConfig('chains: {hoodi: {}}\nslashings: {watch: [5]}');
+    expect(config.chains).toEqual([{ name: 'hoodi', v1BaseUrl: 'https://hoodi.beaconcha.in' }]);
+    expect(config.machines.chain).toBe('hoodi');
+    expect(config.slashings.watch).toEqual({ mainnet: [], hoodi: [{ first: 5, last: 5 }] });
+  });
+
+  it('takes an empty list of watched validators for any number of chains', async () => {
+    const { config } = await withConfig(
+      'chains: {mainnet: , hoodi: }\nmachines: {chain: hoodi}\nslashings: {watch: []}',
+    );
+    expect(config.slashings.watch).toEqual({ mainnet: [], hoodi: [] });
+  });
+
+  it('asks for no chain of machines where they are switched off', async () => {
+    const { config } = await withConfig('chains: {mainnet: {}, hoodi: {}}\nmachines: {enabled: false}');
+    expect(config.machines.enabled).toBe(false);
+  });
+
+  it('puts environment variables into texts, wherever they stand', async () => {
+    const text = 'machines:\n  expected: ["${A}-${B}", "${EMPTY}x", plain, "$A", "${A"]\n  interval: ${T}\n';
+    const { config } = await withConfig(text, { env: { A: 'a', B: '${A}', EMPTY: '', T: '2m' } });
+    expect(config.machines.expected).toEqual(['a-${A}', 'x', 'plain', '$A', '${A']);
+    expect(config.machines.intervalMs).toBe(120_000);
+  });
+
+  it.each([
+    [':10032', { host: undefined, port: 10_032 }],
+    ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
+    ['my-host.local:65535', { host: 'my-host.local', port: 65_535 }],
+    ['[::]:1', { host: '::', port: 1 }],
+  ])('listens on %s', async (value, address) => {
+    const { config } = await withConfig('', { overrides: [{ path: LISTEN, value, origin: '--web.listen-address' }] });
+    expect(config.web.listenAddress).toEqual(address);
+  });
+
+  it('lets a flag beat the file, also where the file is wrong', async () => {
+    const { config } = await withConfig('web: {listen_address: nowhere}', {
+      overrides: [{ path: LISTEN, value: ':9', origin: '--web.listen-address' }],
+    });
+    expect(config.web.listenAddress.port).toBe(9);
+  });
+
+  it('names the flag or the variable that gave a bad value, after what is wrong in the file', async () => {
+    const loading = withConfig('log:\n  format: ${UNSET}\n  level: loud\n', {
+      overrides: [
+        { path: LISTEN, value: '10032', origin: '--web.listen-address' },
+        { path: ['log', 'format'], value: 'text', origin: 'BEACONCHAIN_EXPORTER_LOG_FORMAT' },
+      ],
+      env: { BEACONCHAIN_API_KEY: 'secret key' },
+    });
+    expect(await refusal(loading)).toEqual([
+      'config.yaml:2: log.format: the environment variable UNSET is not set',
+      'config.yaml:3: log.level: expected debug, info, warn or error, got "loud"',
+      '--web.listen-address: expected host:port, :port or [::1]:port, got "10032"',
+      'BEACONCHAIN_EXPORTER_LOG_FORMAT: expected json, pretty or null, got "text"',
+      'BEACONCHAIN_API_KEY: expected an API key of printable ASCII characters without spaces',
+    ]);
+  });
+
+  it('says where a mistake is, to the column', async () => {
+    const error: ConfigError = await withConfig('log: {level: info, format: text}\n').catch((error) => error);
+    expect(error.mistakes).toEqual([
+      {
+        place: 'config.yaml',
+        line: 1,
+        column: 20,
+        path: 'log.format',
+        message: 'expected json, pretty or null, got "text"',
+      },
+    ]);
+  });
+
+  it('says in one line that the file cannot be read', async () => {
+    const env = { BEACONCHAIN_API_KEY: 'secret key' };
+    expect(await refusal(loadConfig({ file: 'test/no-such.yaml', env }))).toEqual([
+      'test/no-such.yaml: cannot be read: no such file',
+    ]);
+    expect(await refusal(loadConfig({ file: 'test', env }))).toEqual(['test: cannot be read: it is a directory']);
+  });
+
+  it('follows aliases, to the mistakes in them too', async () => {
+    const text = 'daily_returns: &daily\n  interval: 2h\nsync_committee: *daily\n';
+    const { config } = await withConfig(text);
+    expect(config.syncCommittee.intervalMs).toBe(7_200_000);
+    expect(await refusal(withConfig(text.replace('2h', '2')))).toEqual([
+      'config.yaml:2: daily_returns.interval: expected a duration such as 30s, 5m, 1h, 31d, got 2',
+      'config.yaml:2: sync_committee.interval: expected a duration such as 30s, 5m, 1h, 31d, got 2',
+    ]);
+  });
+});

@@ -1,0 +1,192 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { refusal } from './with-config.ts';
+
+const FOLDER = 'test/config/fixtures/';
+
+/** Of each `invalid-<name>.yaml`, the lines that are told, behind the name of the file. */
+const LINES: Readonly<Record<string, readonly string[]>> = {
+  'budget-empty': [':2: budget.plan: expected per_second, per_month or both'],
+  'budget-rates': [
+    ':2: budget.plan.per_second: expected a number, got "fast"',
+    ':2: budget.plan.per_month: expected a whole number of at least 1, got 0',
+    ':3: budget.utilization: expected a number above 0 and up to 1, got 0',
+  ],
+  budget: [
+    ':2: budget.plan: expected auto, free_trial, hobbyist, business, scale or {per_second: 1, per_month: 1000}, got "enterprise"',
+    ':3: budget.utilization: expected a number above 0 and up to 1, got 90',
+  ],
+  'chain-not-configured': [
+    ':2: machines.chain: expected a chain that is configured (mainnet), got "hoodi"',
+    ':6: machines.chain_rules[1].chain: expected a chain that is configured (mainnet), got "hoodi"',
+    ':8: slashings.watch.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
+  ],
+  'chain-open-without-section': [': machines.chain: expected mainnet or hoodi, because several chains are configured'],
+  'chain-open': [
+    ':4: machines.chain: expected mainnet or hoodi, because several chains are configured',
+    ':7: slashings.watch: expected one list per chain: {mainnet: [...], hoodi: [...]}, because several chains are configured',
+  ],
+  'duplicate-key': [
+    ':3: log.level: the key is given twice',
+    ':3: log.level: expected debug, info, warn or error, got "loud"',
+    ':5: machines: the key is given twice',
+  ],
+  'duration-auto': [
+    ':2: machines.stale_after: expected auto or a duration such as 30s, 5m, 1h, 31d, got "soon"',
+    ':3: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "auto"',
+  ],
+  'duration-bounds': [
+    ':2: api.timeout: expected a duration of at most 1h, got "2h"',
+    ':4: machines.interval: expected a duration of at least 1s, got "500ms"',
+    ':5: machines.stale_after: expected auto or a duration such as 30s, 5m, 1h, 31d, got 0',
+    ':6: machines.forget_after: expected a duration of at least 1s, got "0"',
+  ],
+  duration: [
+    ':2: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "5 minutes"',
+    ':3: daily_returns.interval: expected a duration such as 30s, 5m, 1h, 31d, got 60',
+    ':5: slashings.interval: expected a duration such as 30s, 5m, 1h, 31d, got "30s1m"',
+    ':6: slashings.catch_up: expected a duration such as 30s, 5m, 1h, 31d, got "-7d"',
+    ':8: sync_committee.interval: expected a duration such as 30s, 5m, 1h, 31d, got nothing',
+  ],
+  'empty-chains': [':1: chains: expected a mapping of chains such as {mainnet: {}}, got nothing'],
+  'empty-text': [
+    ':2: state.dir: expected the path of a directory, got ""',
+    ':4: api.key_file: expected the path of a file that holds the API key',
+  ],
+  everything: [
+    ':2: api.timeout: expected a duration such as 30s, 5m, 1h, 31d, got "fast"',
+    ':3: api.key: the environment variable UNSET_KEY is not set',
+    ':5: budget.plan: expected auto, free_trial, hobbyist, business, scale or {per_second: 1, per_month: 1000}, got "enterprise"',
+    ':9: machines.chain: expected a chain that is configured (hoodi), got "mainnet"',
+    ':10: machines.colour: unknown key, expected one of enabled, interval, weight, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules, timestamps',
+    ':12: slashings.watch[0]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
+    ':14: slashings.interval: the key is given twice',
+    ':16: web.config_file: TLS and authentication are not supported yet, leave it null',
+  ],
+  'key-empty': [':2: api.key: the key is empty'],
+  'key-file-content': [
+    ':2: api.key_file: expected a file that holds an API key of printable ASCII characters without spaces',
+  ],
+  'key-file-empty': [
+    ':2: api.key_file: expected a file that holds an API key of printable ASCII characters without spaces',
+  ],
+  'key-file': [':2: api.key_file: the file cannot be read: no such file'],
+  'key-twice': [':3: api.key_file: api.key is there too, expected only one of the two'],
+  'key-type': [':2: api.key: expected an API key of printable ASCII characters without spaces'],
+  key: [':2: api.key: expected an API key of printable ASCII characters without spaces'],
+  later: [
+    ':2: state.redis: keeping state in Redis is not supported yet, use state.dir',
+    ':4: web.config_file: TLS and authentication are not supported yet, leave it null',
+  ],
+  'listen-address': [':2: web.listen_address: expected host:port, :port or [::1]:port, got 10032'],
+  'listen-host': [':2: web.listen_address: expected host:port, :port or [::1]:port, got "[localhost]:80"'],
+  'listen-port': [':2: web.listen_address: expected host:port, :port or [::1]:port, got "[::1]:70000"'],
+  log: [
+    ':1: log.level: expected debug, info, warn or error, got "verbose"',
+    ':1: log.format: expected json, pretty or null, got "text"',
+  ],
+  'long-text': [
+    ':2: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."',
+  ],
+  'no-chain': [':1: chains: expected at least one chain: mainnet or hoodi'],
+  'path-query': [
+    ':2: api.daily_returns_path: expected auto or a path such as /api/v2/ethereum/eth-store, got "/api/v2/ethereum/eth-store?window=24h"',
+    ':4: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/a/../metrics"',
+  ],
+  path: [
+    ':2: api.daily_returns_path: expected auto or a path such as /api/v2/ethereum/eth-store, got "api/v2/ethereum/eth-store"',
+    ':4: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/-/metrics"',
+  ],
+  'root-text': [':1: expected a mapping, got a single value'],
+  root: [':1: expected a mapping, got a list'],
+  'syntax-alias': [':3: machines.chain_rules[0].match: a text that starts with * needs quotes'],
+  'syntax-braces': [':1: this is not YAML: a text with braces or brackets in it needs quotes'],
+  'syntax-bracket': [':3: the indentation does not fit the lines around it'],
+  'syntax-colon': [':2: another key cannot follow here: is it indented too far, or does a text with ": " need quotes?'],
+  'syntax-reserved': [':2: a text that starts with this character needs quotes'],
+  'syntax-tab': [':2: expected spaces, got a tab'],
+  'syntax-tag': [':2: unknown tag: a text that starts with ! needs quotes'],
+  syntax: [
+    ':2: another key cannot follow here: is it indented too far, or does a text with ": " need quotes?',
+    ':5: a quote, bracket, colon or comma is missing',
+  ],
+  'telemetry-path': [':2: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/"'],
+  'two-documents': [':2: expected one document, got a second one'],
+  type: [
+    ':1: api: expected a mapping, got a single value',
+    ':3: machines.enabled: expected true or false, got "yes"',
+    ':4: machines.weight: expected a number, got "heavy"',
+    ':5: machines.max: expected a whole number, got 1.5',
+    ':6: machines.expected: expected a list of names, got "node-1"',
+    ':7: machines.include[0]: expected a name (in quotes if it looks like a number), got 12345',
+    ':7: machines.include[1]: expected a name, got ""',
+    ':8: machines.chain_rules: expected a list such as [{match: "hoodi-*", chain: hoodi}], got a mapping',
+    ':9: daily_returns: expected a mapping, got a list',
+    ':12: slashings.enabled: expected true or false, got 1',
+    ':13: slashings.weight: expected a number above 0, got 0',
+  ],
+  'unknown-chain': [
+    ':3: chains.hoody: unknown key, did you mean hoodi?',
+    ':5: machines.chain: expected mainnet or hoodi, got "goerli"',
+  ],
+  'unknown-key-nested': [
+    ':2: budget.plan.per_seconds: unknown key, did you mean per_second?',
+    ':4: chains.mainnet.v1_url: unknown key, expected one of v1_base_url',
+    ':6: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
+    ':6: machines.chain_rules[0].chains: unknown key, did you mean chain?',
+    ':8: state.redis.host: unknown key, expected one of url, prefix',
+  ],
+  'unknown-key': [
+    ':2: machines.intervall: unknown key, did you mean interval?',
+    ':3: machines.colour: unknown key, expected one of enabled, interval, weight, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules, timestamps',
+    ':4: loging: unknown key, expected one of api, budget, chains, machines, daily_returns, slashings, sync_committee, state, web, log',
+  ],
+  'url-fragment': [':2: api.base_url: expected an http or https URL without credentials, query or fragment'],
+  url: [
+    ':2: api.base_url: expected an http or https URL without credentials, query or fragment',
+    ':4: chains.mainnet.v1_base_url: expected an http or https URL without credentials, query or fragment',
+    ':5: chains.hoodi.v1_base_url: expected an http or https URL without credentials, query or fragment',
+  ],
+  'variable-name': [':2: api.key: expected the name of an environment variable between the braces'],
+  'variable-value': [
+    ':2: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got the value of "${SECRET}"',
+    ':4: log.level: expected debug, info, warn or error, got the value of "${SECRET}"',
+  ],
+  variable: [
+    ':2: api.key: the environment variable UNSET_KEY is not set',
+    ':4: machines.interval: the environment variable UNSET_A is not set; the environment variable UNSET_B is not set',
+    ':5: machines.expected[1]: the environment variable UNSET_A is not set',
+  ],
+  'watch-per-chain': [
+    ':3: slashings.watch.mainnet: expected a list of validator indices and ranges, got 12345',
+    ':4: slashings.watch.gnosis: unknown key, expected one of mainnet, hoodi',
+  ],
+  'watch-type': [
+    ':2: slashings.watch: expected a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}, got "all"',
+  ],
+  watch: [
+    ':5: slashings.watch[2]: expected a validator index such as 12345 or a range such as "20000-20099", got "300-200"',
+    ':6: slashings.watch[3]: expected a validator index such as 12345 or a range such as "20000-20099", got -1',
+    ':7: slashings.watch[4]: expected a validator index such as 12345 or a range such as "20000-20099", got 1.5',
+    ':8: slashings.watch[5]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
+  ],
+};
+
+describe('config/mistakes', () => {
+  it.each(Object.entries(LINES))('tells all that is wrong with invalid-%s.yaml', async (name, lines) => {
+    const file = `${FOLDER}invalid-${name}.yaml`;
+    const told = await refusal(loadConfig({ file, env: { SECRET: 'from the environment' } }));
+    expect(told).toEqual(lines.map((line) => file + line));
+  });
+
+  it('has lines for every invalid file', () => {
+    const files = readdirSync(FOLDER).filter((file) => file.startsWith('invalid-'));
+    expect(files.sort()).toEqual(
+      Object.keys(LINES)
+        .map((name) => `invalid-${name}.yaml`)
+        .sort(),
+    );
+  });
+});
