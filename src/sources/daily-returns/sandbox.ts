@@ -44,7 +44,8 @@ function dayOf(seed: number, chain: Chain, number: number): Day {
     withdrawals: gwei(between(500, 4000, 3, ...parts) * 1e9),
     consensus: gwei(effective * (apr / 365) * 1e9),
     // Fees are paid in wei, not in gwei.
-    execution: gwei((chain === 'mainnet' ? 220 + 200 * unit(4, ...parts) : 5) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
+    execution:
+      gwei((chain === 'mainnet' ? 220 + 200 * unit(4, ...parts) : 5) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
   };
 }
 

@@ -9,10 +9,9 @@ const GRAFFITI = [
   'Lodestar-v1.36.0/lodestar',
   'solo staker <3',
   'TK7569',
-  'ⓢⓣⓐⓚⓔ 🦓',
-  '"quoted\\" \n{label="x"}',
 ];
-const INVALID_GRAFFITI = `0x${'ff00c3'.repeat(10)}fe00`;
+const ODD_GRAFFITI = ['ⓢⓣⓐⓚⓔ 🦓', '"quoted\\" \n{label="x"}', 'INVALID_UTF8_STRING'];
+const INVALID_BYTES = `0x${'ff00c3'.repeat(10)}fe00`;
 const BUILDERS = ['beaverbuild.org', 'Titan (titanbuilder.xyz)', 'geth', 'rsync-builder.xyz'];
 
 /** Execution block number minus slot, about that of the real chains in 2025. */
@@ -55,16 +54,16 @@ export function blockFields(chain: Chain, seed: number, slot: number, parent: nu
   };
 }
 
-/** Wei: a daily wave between about 0.1 and 2 gwei, with noise. */
+/** Wei: a daily wave between 0.3 and 1.9 gwei, with noise. */
 function baseFee(seed: number, slot: number): number {
   return Math.round(1e9 * (1 + 0.7 * Math.sin(slot / 1146) + 0.2 * unit(seed, slot, 101)));
 }
 
-/** Text of strangers, also in forms that hurt (api facts 5.1). */
+/** Text of strangers, now and then in forms that hurt (api facts 5.1). */
 function graffiti(seed: number, slot: number): object {
-  if (unit(seed, slot, 102) < 0.02) return { graffiti: INVALID_GRAFFITI, graffiti_text: 'INVALID_UTF8_STRING' };
-  const text = pick(GRAFFITI, seed, slot, 103);
-  return { graffiti: `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`, graffiti_text: text };
+  const text = pick(unit(seed, slot, 102) < 0.03 ? ODD_GRAFFITI : GRAFFITI, seed, slot, 103);
+  const bytes = `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`;
+  return { graffiti: text === 'INVALID_UTF8_STRING' ? INVALID_BYTES : bytes, graffiti_text: text };
 }
 
 function pick(choices: readonly string[], ...parts: readonly number[]): string {

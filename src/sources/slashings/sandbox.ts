@@ -89,7 +89,7 @@ function slotRows(world: ChainWorld, slot: number, head: number): string[] {
       return [canonicalRow(world, slot)];
     case 'missed':
       return [emptyRow(world, slot, epochOf(slot) <= finalizedEpoch(head))];
-    // The block is taken for canonical until the next one is built on its parent.
+    // Nobody knows that a block will be orphaned while it is the head.
     case 'orphaned':
       return [blockRow(world, slot, slot < head ? '3' : '1', orphanRoot(world, slot))];
     case 'contested':

@@ -1,0 +1,36 @@
+import { seedOf } from '../lib/random.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * A cursor holds where the next page begins and a sum over that and over the rest of the body, because a sequence must
+ * keep its filters (spec 4.6, rule 5): whoever changes either learns of it.
+ */
+export function encodeCursor(query: readonly unknown[], position: object): string {
+  return Buffer.from(JSON.stringify([sum(query, position), position])).toString('base64url');
+}
+
+/**
+ * Undefined for the first page.
+ * @throws Refusal 400 for what `encodeCursor` did not make for this query.
+ */
+export function decodeCursor<P extends object>(query: readonly unknown[], cursor: unknown): P | undefined {
+  if (cursor === undefined || cursor === '') return undefined;
+  if (typeof cursor !== 'string') throw new Refusal(400);
+  const [checksum, position] = parse(cursor);
+  if (typeof position !== 'object' || position === null || checksum !== sum(query, position)) throw new Refusal(400);
+  // The sum fits, so it is what this endpoint encoded.
+  return position as P;
+}
+
+function parse(cursor: string): unknown[] {
+  try {
+    const json: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(json) ? json : [];
+  } catch {
+    return [];
+  }
+}
+
+function sum(query: readonly unknown[], position: object): number {
+  return seedOf(JSON.stringify([query, position]));
+}

@@ -1,0 +1,100 @@
+import { CHAINS, type Chain, SECONDS_PER_DAY, SECONDS_PER_EPOCH, SECONDS_PER_SLOT } from '../lib/chain.ts';
+import { datapoints, newestDay } from '../sources/daily-returns/sandbox.ts';
+import { epochOf, finalizedEpoch, headSlot } from '../sources/slashings/sandbox.ts';
+import { chainName, type Fields, fields, natural, pageSize, span } from './body.ts';
+import { epochsRange } from './chain-range.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { Refusal } from './refusal.ts';
+import type { Sandbox } from './world.ts';
+
+const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
+
+/** Days, both inclusive; none if `first` > `last`. */
+interface Days {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The next page, and the whole result as the first page saw it. */
+interface Place {
+  readonly from: number;
+  readonly days: Days;
+}
+
+/** POST /api/v2/ethereum/benchmark-store (spec 4.1). */
+export function dailyReturns(sandbox: Sandbox, body: Fields, now: number): string {
+  const chain = chainName(body['chain']);
+  const size = pageSize(body['page_size']);
+  const asked = askedDays(sandbox, chain, fields(body['range']), now);
+  const place = decodeCursor<Place>(['daily-returns', chain, body['range'], size], body['cursor']);
+  const newest = newestDay(chain, now);
+  const days = place?.days ?? { first: Math.max(0, asked.first), last: Math.min(newest, asked.last) };
+  const from = place?.from ?? days.last;
+  const to = Math.max(days.first, from - size + 1);
+  const isEmpty = days.first > days.last;
+  const next = { from: to - 1, days };
+  const covered = isEmpty ? { first: Math.max(0, asked.first), last: Math.max(0, asked.last) } : days;
+  return JSON.stringify({
+    data: isEmpty ? [] : datapoints(sandbox.seed, chain, from, to),
+    range: epochsRange(chain, covered.first * EPOCHS_PER_DAY, (covered.last + 1) * EPOCHS_PER_DAY - 1),
+    paging: {
+      next_cursor:
+        isEmpty || to === days.first ? '' : encodeCursor(['daily-returns', chain, body['range'], size], next),
+    },
+  });
+}
+
+const WINDOW_DAYS: ReadonlyMap<unknown, number> = new Map([
+  ['24h', 1],
+  ['7d', 7],
+  ['30d', 30],
+  ['90d', 90],
+  ['all_time', Number.POSITIVE_INFINITY],
+]);
+
+/** @throws Refusal 400 unless exactly one selector is well formed; 403 where the plan has no free ranges. */
+function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: number): Days {
+  const [selector, ...others] = Object.keys(range);
+  if (selector === undefined || others.length > 0) throw new Refusal(400);
+  if (selector === 'evaluation_window') {
+    const days = WINDOW_DAYS.get(range[selector]);
+    if (days === undefined) throw new Refusal(400);
+    const last = newestDay(chain, now);
+    return { first: last - days + 1, last };
+  }
+  const seconds = rangeReader(chain, selector, now);
+  if (sandbox.plan !== 'scale') throw new Refusal(403);
+  const { start, end } = span(range[selector], seconds);
+  // Widened to whole UTC days, which begin half a beaconchain-day away (spec 4.1, rule 2).
+  const dayAt = (time: number): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
+  const midnight = (time: number): number => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
+  return { first: dayAt(midnight(start)), last: dayAt(midnight(end) + SECONDS_PER_DAY - 1) };
+}
+
+/** Turns one end of a range into Unix seconds. */
+function rangeReader(chain: Chain, selector: string, now: number): (end: unknown) => number {
+  const { genesis } = CHAINS[chain];
+  const head = headSlot(chain, now);
+  switch (selector) {
+    case 'timestamp':
+      return natural;
+    case 'epoch':
+      return (end) => genesis + SECONDS_PER_EPOCH * position(end, epochOf(head), finalizedEpoch(head));
+    case 'slot':
+      return (end) => {
+        const lastFinal = (finalizedEpoch(head) + 1) * (SECONDS_PER_EPOCH / SECONDS_PER_SLOT) - 1;
+        return genesis + SECONDS_PER_SLOT * position(end ?? { view: 'latest' }, head, lastFinal);
+      };
+    default:
+      throw new Refusal(400);
+  }
+}
+
+function position(selector: unknown, latest: number, finalized: number): number {
+  const { number, view, root } = fields(selector);
+  if (number !== undefined) return natural(number);
+  if (view === 'latest') return latest;
+  if (view === 'finalized') return finalized;
+  // Roots are well formed, but the simulated chain cannot be searched by them.
+  throw new Refusal(typeof root === 'string' && /^0x[0-9a-f]{64}$/i.test(root) ? 404 : 400);
+}

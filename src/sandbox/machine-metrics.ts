@@ -1,0 +1,90 @@
+import {
+  newestPushes,
+  type Position,
+  PROCESSES,
+  type Push,
+  RETENTION_SECONDS,
+  recordOf,
+  ringsOfNames,
+  type Window,
+} from '../sources/machines/sandbox.ts';
+import { type Fields, fields, natural, pageSize, type Span, span } from './body.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { Refusal } from './refusal.ts';
+import type { Sandbox } from './world.ts';
+
+/** The `machines` filter takes this many names (spec 8). */
+const MOST_NAMES = 20;
+
+/** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
+interface Place {
+  readonly newest: number;
+  readonly gap: number;
+  readonly after: readonly (Position | null)[];
+}
+
+/** POST /api/v2/machine-metrics (spec 4.2). */
+export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): string {
+  const range = span(fields(body['range'])['timestamp'], natural);
+  const names = machineNames(body['machines']);
+  const size = pageSize(body['page_size']);
+  const query = ['machine-metrics', range, names ?? null, size];
+  const place = decodeCursor<Place>(query, body['cursor']);
+  const window = windowOf(range, now, place);
+  const rings = names ? ringsOfNames(sandbox.fleet, names) : sandbox.fleet.rings;
+  // One more than fits tells whether there is another page.
+  const ahead = PROCESSES.map((process, i) =>
+    newestPushes(rings[process], process, window, place?.after[i] ?? undefined, size + 1),
+  );
+  const taken = sandbox.pageSizeOver === 'each' ? ahead.map(() => size) : newestOfAll(ahead, size);
+  const pages = ahead.map((found, i) => found.slice(0, taken[i]));
+  const isLast = ahead.every((found, i) => found.length <= (taken[i] ?? 0));
+  const after = pages.map((page, i) => lastOf(page) ?? place?.after[i] ?? null);
+  const next: Place = { newest: window.newest, gap: window.gap, after };
+  const [system, validator, node] = PROCESSES.map((process, i) =>
+    (pages[i] ?? []).map((push) => recordOf(process, push)),
+  );
+  return JSON.stringify({
+    data: { system_metrics: system, validator_metrics: validator, node_metrics: node },
+    paging: { next_cursor: isLast ? '' : encodeCursor(query, next) },
+  });
+}
+
+function machineNames(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value) || value.length > MOST_NAMES) throw new Refusal(400);
+  if (!value.every((name) => typeof name === 'string')) throw new Refusal(400);
+  return value.length === 0 ? undefined : value;
+}
+
+/** Clamped to what exists and is kept. Bounds are whole seconds, records are not. */
+function windowOf(range: Span, now: number, place: Place | undefined): Window {
+  const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
+  const newest = place?.newest ?? Math.min(range.end * 1000 + 999, now);
+  return { oldest: oldest * 1000, newest, gap: place?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
+}
+
+/** Long ranges keep each n-th record of a machine, by the number of minutes asked for (api facts 2). */
+function gapOf(minutes: number): number {
+  if (minutes > 20_160) return 8;
+  if (minutes > 10_080) return 7;
+  if (minutes > 2_880) return 5;
+  if (minutes > 1_440) return 4;
+  return minutes > 770 ? 2 : 1;
+}
+
+/** How many records of each array are among the newest `size` of all. */
+function newestOfAll(ahead: readonly (readonly Push[])[], size: number): number[] {
+  const taken = ahead.map(() => 0);
+  const ageOrder = ahead
+    .flatMap((found, i) => found.map((push) => ({ time: push.time, i })))
+    .sort((a, b) => b.time - a.time)
+    .slice(0, size);
+  for (const { i } of ageOrder) taken[i] = (taken[i] ?? 0) + 1;
+  return taken;
+}
+
+function lastOf(page: readonly Push[]): Position | undefined {
+  const last = page.at(-1);
+  return last && [last.time, last.machine.name];
+}

@@ -1,0 +1,97 @@
+import type { Limits } from './plan.ts';
+
+/** What a caller has used. Times are Unix milliseconds. */
+export interface Usage {
+  secondOpenedAt: number;
+  inSecond: number;
+  monthEndsAt: number;
+  inMonth: number;
+}
+
+/** `opening`: the one-second window opens with the first request; `aligned`: it follows the clock. */
+export type SecondWindow = 'opening' | 'aligned';
+
+export interface Charge {
+  readonly refused: boolean;
+  readonly headers: Record<string, string>;
+  /** Gives the unit back to the month: for answers that the caller did not cause (api facts 6.1). */
+  refund(): void;
+}
+
+export function newUsage(): Usage {
+  return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
+}
+
+/** Counts requests in both windows, refused ones too. */
+export function spend(usage: Usage, requests: number, now: number, second: SecondWindow): void {
+  // Also when the clock was set back: a window of the future would never end.
+  if (now >= usage.secondOpenedAt + 1000 || now < usage.secondOpenedAt) {
+    usage.secondOpenedAt = second === 'opening' ? now : Math.floor(now / 1000) * 1000;
+    usage.inSecond = 0;
+  }
+  const monthEndsAt = endOfMonth(now);
+  if (monthEndsAt !== usage.monthEndsAt) {
+    usage.monthEndsAt = monthEndsAt;
+    usage.inMonth = 0;
+  }
+  usage.inSecond += requests;
+  usage.inMonth += requests;
+}
+
+/** Charges one request and says what the service's headers say (api facts 6.1). */
+export function charge(usage: Usage, limits: Limits, now: number, second: SecondWindow): Charge {
+  spend(usage, 1, now, second);
+  const { perSecond, perMonth = perSecond } = limits;
+  const isMonthLimited = limits.perMonth !== undefined;
+  const leftInSecond = Math.max(0, perSecond - usage.inSecond);
+  const leftInMonth = isMonthLimited ? Math.max(0, perMonth - usage.inMonth) : leftInSecond;
+  const overMonth = isMonthLimited && usage.inMonth > perMonth;
+  const refused = overMonth || usage.inSecond > perSecond;
+  // The longest window that is exceeded is the one reported.
+  const reset = overMonth ? secondsToMonthEnd(now) : 1;
+  return {
+    refused,
+    headers: {
+      'ratelimit-limit': String(overMonth ? perMonth : perSecond),
+      'ratelimit-remaining': String(overMonth ? 0 : leftInSecond),
+      'ratelimit-reset': String(reset),
+      'ratelimit-window': overMonth ? 'month' : 'second',
+      ...(refused ? { 'retry-after': String(reset) } : {}),
+      ...perWindow('limit', perSecond, perMonth),
+      ...perWindow('remaining', leftInSecond, leftInMonth),
+    },
+    refund() {
+      usage.inMonth -= 1;
+    },
+  };
+}
+
+/** Headers of ended access: all limits 0, and a reset that is none (spec 8, rule 4). */
+export function revokedHeaders(now: number): Record<string, string> {
+  const reset = String(secondsToMonthEnd(now));
+  return {
+    'ratelimit-limit': '0',
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': reset,
+    'ratelimit-window': 'month',
+    'retry-after': reset,
+    ...perWindow('limit', 0, 0),
+    ...perWindow('remaining', 0, 0),
+  };
+}
+
+/** Only second and month exist; the windows between them repeat the month's figures. */
+function perWindow(what: 'limit' | 'remaining', second: number, month: number): Record<string, string> {
+  const longer = ['minute', 'hour', 'day', 'month'].map((window) => [`x-ratelimit-${what}-${window}`, String(month)]);
+  return { [`x-ratelimit-${what}-second`]: String(second), ...Object.fromEntries(longer) };
+}
+
+function endOfMonth(now: number): number {
+  const date = new Date(now);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}
+
+/** Cut to whole seconds, as the service does: who waits exactly this long can be early. */
+function secondsToMonthEnd(now: number): number {
+  return Math.floor((endOfMonth(now) - now) / 1000);
+}

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { Clock } from '../lib/clock.ts';
+import { answer } from './answer.ts';
+import { Sandbox, type SandboxOptions } from './world.ts';
+
+export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface RunningSandbox {
+  /** Of the mainnet host, without a slash at the end; `${url}/hoodi` is the one of hoodi. */
+  readonly url: string;
+  readonly sandbox: Sandbox;
+  /** Drops all connections and frees the port. */
+  close(): Promise<void>;
+}
+
+const LARGEST_BODY_BYTES = 1024 * 1024;
+
+/** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
+export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
+  const { host, port, clock, ...world } = options;
+  const sandbox = new Sandbox({ ...world, start: clock.now() });
+  const server = createServer((request, response) => {
+    // A caller who hangs up, or sends without end, gets no answer.
+    respond(sandbox, clock, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    url: urlOf(server.address()),
+    sandbox,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function respond(
+  sandbox: Sandbox,
+  clock: Pick<Clock, 'now'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readBody(request);
+  const { method = 'GET', url = '/', headers } = request;
+  const result = answer(sandbox, { method, path: url, headers, body }, clock.now());
+  response.writeHead(result.status, { ...result.headers, 'content-length': Buffer.byteLength(result.body) });
+  response.end(result.body);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > LARGEST_BODY_BYTES) throw new RangeError('request body too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>): string {
+  if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
+  // A wildcard is listened on, not connected to.
+  const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address.address] ?? address.address;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${address.port}`;
+}

@@ -1,0 +1,42 @@
+import type { Chain } from '../lib/chain.ts';
+import { epochOf, epochRows, finalizedEpoch, headSlot, slotSlashings } from '../sources/slashings/sandbox.ts';
+import { Refusal } from './refusal.ts';
+import type { Sandbox } from './world.ts';
+
+const EPOCH_SLOTS = /^\/api\/v1\/epoch\/([^/]*)\/slots$/;
+const ATTESTER_SLASHINGS = /^\/api\/v1\/slot\/([^/]*)\/attesterslashings$/;
+
+/** The v1 endpoints of spec 4.4 and 4.5. Returns the body, undefined for a path that is neither. */
+export function v1Body(sandbox: Sandbox, chain: Chain, path: string, now: number): string | undefined {
+  const epoch = EPOCH_SLOTS.exec(path)?.[1];
+  if (epoch !== undefined) return epochSlots(sandbox, chain, epoch, now);
+  const slot = ATTESTER_SLASHINGS.exec(path)?.[1];
+  return slot === undefined ? undefined : attesterSlashings(sandbox, chain, slot, now);
+}
+
+function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: number): string {
+  const head = headSlot(chain, now);
+  const epoch = epochNumber(selector, head);
+  if (epoch > epochOf(head)) {
+    throw new Refusal(400, `epoch is in the future. The latest epoch is ${epochOf(head)}`);
+  }
+  return `{"status":"OK","data":${epochRows(sandbox.chains[chain], epoch, head)}}`;
+}
+
+function epochNumber(selector: string, head: number): number {
+  if (selector === 'latest') return epochOf(head);
+  if (selector === 'finalized') return finalizedEpoch(head);
+  return whole(selector, 'invalid epoch parameter');
+}
+
+/** Only a number: `latest` is documented and refused, a future slot has no slashings (api facts 5.2). */
+function attesterSlashings(sandbox: Sandbox, chain: Chain, selector: string, now: number): string {
+  const slot = whole(selector, 'invalid slot number provided');
+  const data = slotSlashings(sandbox.chains[chain], slot, headSlot(chain, now));
+  return JSON.stringify({ status: 'OK', data });
+}
+
+function whole(text: string, complaint: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new Refusal(400, complaint);
+  return Number(text);
+}

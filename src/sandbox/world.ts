@@ -1,0 +1,88 @@
+import type { Chain } from '../lib/chain.ts';
+import { seedOf } from '../lib/random.ts';
+import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from '../sources/machines/sandbox.ts';
+import { type ChainWorld, createChainWorld, orderSlashing } from '../sources/slashings/sandbox.ts';
+import type { Plan } from './plan.ts';
+import { newUsage, type SecondWindow, spend, type Usage } from './rate-limit.ts';
+
+export const DEMO_KEY = 'sandbox';
+
+export interface SandboxOptions {
+  /** Unix ms. `quiet-1` went silent 5 h before. */
+  readonly start: number;
+  readonly seed?: string;
+  readonly key?: string;
+  readonly plan?: Plan;
+  readonly machines?: number;
+  /** Whether a page of machine metrics holds `page_size` records of each array, or of all together. */
+  readonly pageSizeOver?: 'each' | 'all';
+  /** The name under which the daily-return series is served; the other is not found. */
+  readonly dailyReturnsPath?: 'benchmark-store' | 'eth-store';
+  readonly secondWindow?: SecondWindow;
+  /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
+  readonly slotsPerSlashing?: number;
+}
+
+/** A simulated account and the chains and machines that it sees. The fields without `readonly` may be set at any time. */
+export class Sandbox {
+  readonly seed: number;
+  readonly key: string;
+  readonly pageSizeOver: 'each' | 'all';
+  readonly dailyReturnsPath: string;
+  readonly secondWindow: SecondWindow;
+  readonly fleet: Fleet;
+  readonly chains: Readonly<Record<Chain, ChainWorld>>;
+  readonly account: Usage = newUsage();
+  /** Callers without a valid key. */
+  readonly strangers: Usage = newUsage();
+  plan: Plan;
+  revoked = false;
+  /** Every request is answered with a 500. */
+  outage = false;
+
+  constructor(options: SandboxOptions) {
+    const { seed = 'sandbox', slotsPerSlashing = 300 } = options;
+    this.seed = seedOf(seed);
+    this.key = options.key ?? DEMO_KEY;
+    this.plan = options.plan ?? 'scale';
+    this.pageSizeOver = options.pageSizeOver ?? 'each';
+    this.dailyReturnsPath = options.dailyReturnsPath ?? 'benchmark-store';
+    this.secondWindow = options.secondWindow ?? 'opening';
+    this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES, options.start);
+    this.chains = {
+      mainnet: createChainWorld('mainnet', seed, slotsPerSlashing),
+      hoodi: createChainWorld('hoodi', seed, slotsPerSlashing),
+    };
+  }
+
+  /** A machine stops pushing at `now` (Unix ms). */
+  silence(name: string, now: number): void {
+    machineOf(this.fleet, name).silence = { from: now, until: Number.POSITIVE_INFINITY };
+  }
+
+  /** A silent machine pushes again from `now` on. */
+  wake(name: string, now: number): void {
+    const machine = machineOf(this.fleet, name);
+    if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
+  }
+
+  /** From `now` on only this share of the machine's disk is free. */
+  fillDisk(name: string, freeRatio: number, now: number): void {
+    machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
+  }
+
+  /** The next block slashes these validators. Returns its slot. */
+  slash(chain: Chain, validators: readonly number[], now: number): number {
+    return orderSlashing(this.chains[chain], validators, now);
+  }
+
+  /** The trial expired or the subscription was cancelled. */
+  revoke(): void {
+    this.revoked = true;
+  }
+
+  /** Someone else uses the account. */
+  spend(requests: number, now: number): void {
+    spend(this.account, requests, now, this.secondWindow);
+  }
+}

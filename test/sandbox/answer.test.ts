@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { answer, type SandboxRequest } from '../../src/sandbox/answer.ts';
+import { DEMO_KEY, type Sandbox } from '../../src/sandbox/world.ts';
+import { get, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+
+const V1 = '/api/v1/epoch/latest/slots';
+const V2 = '/api/v2/ethereum/sync-committee';
+const LATEST = { sync_committee_period: { view: 'latest' } };
+
+const UNAUTHORIZED = { status: 401, body: { error: 'Unauthorized. Please provide a valid API key.' } };
+
+function send(sandbox: Sandbox, request: Partial<SandboxRequest>): ReturnType<typeof answer> {
+  return answer(sandbox, { method: 'POST', path: V2, headers: {}, body: JSON.stringify(LATEST), ...request }, NOW);
+}
+
+/** One request of each kind. */
+function conversation(sandbox: Sandbox): string[] {
+  const range = { timestamp: { start: NOW / 1000 - 7200, end: NOW / 1000 } };
+  return [
+    get(sandbox, V1),
+    get(sandbox, '/hoodi/api/v1/epoch/finalized/slots'),
+    get(sandbox, '/api/v1/slot/13066000/attesterslashings'),
+    post(sandbox, '/api/v2/machine-metrics', { range }),
+    post(sandbox, '/api/v2/ethereum/benchmark-store', { range: { evaluation_window: '7d' } }),
+    post(sandbox, V2, LATEST),
+  ].map(({ body }) => body);
+}
+
+describe('sandbox/answer', () => {
+  it('says the same for the same seed and time, and something else for another seed', () => {
+    const once = conversation(sandboxOf());
+    expect(conversation(sandboxOf())).toEqual(once);
+    const again = sandboxOf();
+    post(again, '/api/v2/machine-metrics', {});
+    get(again, V1, NOW + 86_400 * SECOND);
+    expect(conversation(again)).toEqual(once);
+    const other = conversation(sandboxOf({ seed: 'other' }));
+    for (const i of [0, 1, 3, 4]) expect(other[i]).not.toBe(once[i]);
+  });
+
+  it('takes for v2 a bearer token and nothing else', () => {
+    const sandbox = sandboxOf();
+    expect(send(sandbox, { headers: { authorization: `Bearer ${DEMO_KEY}` } }).status).toBe(200);
+    const refused: Partial<SandboxRequest>[] = [
+      {},
+      { headers: { authorization: DEMO_KEY } },
+      { headers: { authorization: 'Bearer wrong' } },
+      { headers: { apikey: DEMO_KEY } },
+      { path: `${V2}?apikey=${DEMO_KEY}` },
+    ];
+    for (const request of refused) expect(refusalOf(send(sandboxOf(), request))).toEqual(UNAUTHORIZED);
+  });
+
+  it('takes for v1 the key in the header or in the query', () => {
+    const sandbox = sandboxOf();
+    const v1 = { method: 'GET', path: V1, body: '' };
+    expect(send(sandbox, { ...v1, headers: { apikey: DEMO_KEY } }).status).toBe(200);
+    expect(send(sandbox, { ...v1, path: `${V1}?apikey=${DEMO_KEY}` }).status).toBe(200);
+    for (const headers of [{}, { apikey: 'wrong' }, { authorization: `Bearer ${DEMO_KEY}` }]) {
+      expect(refusalOf(send(sandboxOf(), { ...v1, headers }))).toEqual(UNAUTHORIZED);
+    }
+  });
+
+  it('says whether the key is valid, and counts strangers apart', () => {
+    const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 100 } });
+    expect(send(sandbox, {}).headers['ratelimit-validapikey']).toBe('false');
+    const { headers } = get(sandbox, V1);
+    expect(headers).toMatchObject({ 'ratelimit-validapikey': 'true', 'x-ratelimit-remaining-month': '99' });
+  });
+
+  it('takes another key when told to', () => {
+    const sandbox = sandboxOf({ key: 'mine' });
+    expect(get(sandbox, V1).status).toBe(200);
+    expect(send(sandbox, { headers: { authorization: `Bearer ${DEMO_KEY}` } }).status).toBe(401);
+  });
+
+  it('refuses a GET on v2 and a POST on v1', () => {
+    const error = 'method not allowed: GET. all public API endpoints use POST.';
+    const headers = { authorization: `Bearer ${DEMO_KEY}` };
+    expect(refusalOf(send(sandboxOf(), { method: 'GET', headers }))).toEqual({ status: 405, body: { error } });
+    expect(send(sandboxOf(), { path: V1, headers: { apikey: DEMO_KEY } }).status).toBe(405);
+  });
+
+  it('does not find other paths', () => {
+    const error = 'The requested resource was not found.';
+    expect(refusalOf(post(sandboxOf(), '/api/v2/validators', {}))).toEqual({ status: 404, body: { error } });
+    expect(refusalOf(get(sandboxOf(), '/api/v1/validators'))).toEqual({
+      status: 404,
+      body: { status: 'ERROR: not found', data: null },
+    });
+    expect(get(sandboxOf(), '/')).toMatchObject({ status: 404 });
+  });
+
+  it('fails alike on all endpoints during an outage', () => {
+    const sandbox = sandboxOf();
+    sandbox.outage = true;
+    expect(refusalOf(post(sandbox, V2, LATEST))).toEqual({
+      status: 500,
+      body: { error: 'internal server error. please try again later.' },
+    });
+    expect(refusalOf(get(sandbox, V1))).toEqual({
+      status: 500,
+      body: { status: 'ERROR: internal server error', data: null },
+    });
+  });
+});

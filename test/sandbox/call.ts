@@ -1,0 +1,33 @@
+import { answer, type SandboxAnswer } from '../../src/sandbox/answer.ts';
+import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
+
+/** Thursday, 2025-11-20 10:00:00 UTC. */
+export const NOW = Date.UTC(2025, 10, 20, 10);
+export const SECOND = 1000;
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+
+export function sandboxOf(options: Partial<SandboxOptions> = {}): Sandbox {
+  return new Sandbox({ start: NOW, plan: { perSecond: 1e6 }, ...options });
+}
+
+/** v2, with the key of the sandbox. */
+export function post(sandbox: Sandbox, path: string, body: unknown, now = NOW): SandboxAnswer {
+  const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return answer(sandbox, { method: 'POST', path, headers, body: text }, now);
+}
+
+/** v1, with the key of the sandbox. */
+export function get(sandbox: Sandbox, path: string, now = NOW): SandboxAnswer {
+  return answer(sandbox, { method: 'GET', path, headers: { apikey: sandbox.key }, body: '' }, now);
+}
+
+export function refusalOf({ status, body }: SandboxAnswer): { status: number; body: unknown } {
+  return { status, body: JSON.parse(body) };
+}
+
+export const BAD_REQUEST = {
+  status: 400,
+  body: { error: 'Bad request. Please check your input and try again.' },
+};

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
+import { BAD_REQUEST, DAY, get, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+
+const PATH = '/api/v2/ethereum/benchmark-store';
+/** End of mainnet's day 1813, Unix seconds (api facts 3.3: day 1800 starts at 1762344023). */
+const DAY_END = 1_762_344_023 + 14 * 86_400;
+
+interface Rates {
+  readonly combined: number;
+  readonly consensus_layer: number;
+  readonly execution_layer: number;
+}
+
+interface Rewards {
+  readonly consensus_layer: string;
+  readonly execution_layer: string;
+}
+
+/** spec 2.1, every field required. */
+interface Point {
+  readonly day: number;
+  readonly day_start: number;
+  readonly day_end: number;
+  readonly effective_balance: string;
+  readonly rewards: Rewards & { readonly total: string };
+  readonly apr: Rates;
+  readonly moving_averages: Record<'window_7d' | 'window_31d', { readonly apr: Rates; readonly rewards: Rewards }>;
+}
+
+interface Answer {
+  data: Point[];
+  range: Record<'slot' | 'epoch' | 'timestamp', { start: number; end: number }>;
+  paging: { next_cursor: string };
+}
+
+function page(sandbox: Sandbox, body: object, now = NOW): Answer {
+  const { status, body: text } = post(sandbox, PATH, body, now);
+  expect(status).toBe(200);
+  const answer: Answer = JSON.parse(text);
+  for (const point of answer.data) expect(Datapoint.parse(point)).toEqual(point);
+  return answer;
+}
+
+function allDays(sandbox: Sandbox, body: object, now = NOW, stepMs = 0): number[] {
+  const days: number[] = [];
+  for (let cursor: string | undefined = '', at = now; cursor !== undefined; at += stepMs) {
+    const answer = page(sandbox, { ...body, ...(cursor ? { cursor } : {}) }, at);
+    days.push(...answer.data.map(({ day }) => day));
+    cursor = answer.paging.next_cursor || undefined;
+  }
+  return days;
+}
+
+function countdown(from: number, to: number): number[] {
+  return Array.from({ length: from - to + 1 }, (_, i) => from - i);
+}
+
+const scale = (): Sandbox => sandboxOf({ plan: 'scale' });
+const ask = (range: object, size = 10): object => ({ range, page_size: size });
+
+describe('sandbox/daily-returns', () => {
+  it('publishes a day 40 minutes after its end', () => {
+    const newest = (minutes: number): number | undefined =>
+      page(sandboxOf(), ask({ evaluation_window: '24h' }), (DAY_END + minutes * 60) * SECOND).data[0]?.day;
+    expect([newest(39), newest(40), newest(24 * 60)]).toEqual([1812, 1813, 1813]);
+  });
+
+  it.each([
+    ['24h', 1],
+    ['7d', 7],
+    ['30d', 30],
+    ['90d', 90],
+    ['all_time', 1814],
+  ])('gives for %s the newest %i days, newest first, each once over all pages', (window, count) => {
+    for (const size of [1, 7, 10]) {
+      const days = allDays(sandboxOf(), ask({ evaluation_window: window }, size));
+      expect(days).toEqual(countdown(1813, 1814 - count));
+      expect(page(sandboxOf(), ask({ evaluation_window: window }, size)).data).toHaveLength(Math.min(size, count));
+    }
+  });
+
+  it('keeps a sequence whole when a new day appears in its middle', () => {
+    const before = (DAY_END + 39 * 60) * SECOND;
+    expect(allDays(sandboxOf(), ask({ evaluation_window: '30d' }), before, 60 * SECOND)).toEqual(countdown(1812, 1783));
+  });
+
+  it('is consistent: rewards, rates and averages follow from each other', () => {
+    const { data } = page(sandboxOf(), ask({ evaluation_window: '7d' }));
+    const [newest] = data;
+    for (const point of data) {
+      const { rewards, apr } = point;
+      expect(BigInt(rewards.total)).toBe(BigInt(rewards.consensus_layer) + BigInt(rewards.execution_layer));
+      expect(apr.consensus_layer).toBeCloseTo(
+        (365 * Number(rewards.consensus_layer)) / Number(point.effective_balance),
+        12,
+      );
+      expect(apr.combined).toBeCloseTo(apr.consensus_layer + apr.execution_layer, 12);
+      expect(apr.combined).toBeGreaterThan(0.02);
+      expect(apr.combined).toBeLessThan(0.05);
+      expect(point.day_end - point.day_start).toBe(86_400);
+    }
+    const mean = data.reduce((sum, point) => sum + point.apr.combined, 0) / 7;
+    expect(newest?.moving_averages.window_7d.apr.combined).toBeCloseTo(mean, 12);
+    const wei = data.reduce((sum, point) => sum + BigInt(point.rewards.execution_layer), 0n) / 7n;
+    expect(newest?.moving_averages.window_7d.rewards.execution_layer).toBe(String(wei));
+  });
+
+  it('says a day the same way whenever and however it is asked', () => {
+    const point = (body: object, now = NOW): Point | undefined =>
+      page(scale(), body, now).data.find(({ day }) => day === 1800);
+    const once = point(ask({ evaluation_window: '30d' }), NOW - 10 * DAY);
+    expect(once?.day_start).toBe(1_762_344_023);
+    expect(point(ask({ epoch: { start: { number: 405_000 }, end: { number: 405_224 } } }))).toEqual(once);
+  });
+
+  it('averages the first days over what there is', () => {
+    const range = { timestamp: { start: 1_606_824_023, end: 1_606_824_023 } };
+    const { data } = page(scale(), ask(range));
+    const first = data.find(({ day }) => day === 0);
+    expect(first?.moving_averages.window_31d.apr).toEqual(first?.apr);
+  });
+
+  it('serves hoodi, where a day can bring a loss', () => {
+    const sandbox = sandboxOf();
+    const losses: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const body = { chain: 'hoodi', ...ask({ evaluation_window: 'all_time' }), ...(cursor ? { cursor } : {}) };
+      const { data, paging } = page(sandbox, body);
+      losses.push(...data.map((point) => point.rewards.consensus_layer).filter((wei) => wei.startsWith('-')));
+      cursor = paging.next_cursor || undefined;
+    }
+    expect(losses.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['timestamp', { start: 1_762_344_023, end: 1_762_344_023 + 86_399 }],
+    ['epoch', { start: { number: 405_000 }, end: { number: 405_224 } }],
+    ['slot', { start: { number: 12_960_000 }, end: { number: 12_967_199 } }],
+  ])('widens a %s range to whole UTC days', (selector, range) => {
+    expect(allDays(scale(), ask({ [selector]: range }))).toEqual([1801, 1800, 1799]);
+  });
+
+  it('takes views as ends of a range', () => {
+    const to = (selector: string, end: object | undefined): number | undefined =>
+      allDays(sandboxOf({ plan: 'scale' }), ask({ [selector]: { start: { number: 0 }, end } }), NOW, 1000)[0];
+    expect(to('epoch', { view: 'finalized' })).toBe(1813);
+    expect(to('slot', { view: 'latest' })).toBe(1813);
+    expect(to('slot', undefined)).toBe(1813);
+  });
+
+  it('describes the span of the whole result', () => {
+    const { range } = page(sandboxOf(), ask({ evaluation_window: '30d' }));
+    expect(range.epoch).toEqual({ start: 1784 * 225, end: 1814 * 225 - 1 });
+    expect(range.slot).toEqual({ start: 1784 * 7200, end: 1814 * 7200 - 1 });
+    expect(range.timestamp).toEqual({ start: DAY_END - 30 * 86_400, end: DAY_END - 1 });
+  });
+
+  it('has nothing for a range of the future', () => {
+    const range = { timestamp: { start: NOW / 1000 + 10 * 86_400, end: NOW / 1000 + 11 * 86_400 } };
+    expect(page(scale(), ask(range))).toMatchObject({ data: [], paging: { next_cursor: '' } });
+  });
+
+  it.each(['free_trial', 'hobbyist', 'business'] as const)('refuses ranges on plan %s', (plan) => {
+    const sandbox = sandboxOf({ plan });
+    const { status, body } = post(sandbox, PATH, ask({ timestamp: { start: 0, end: 1 } }));
+    expect(status).toBe(403);
+    expect(JSON.parse(body).error).toMatch(/^endpoint not allowed for your subscription tier; upgrade/);
+  });
+
+  it.each([
+    ['no range', {}],
+    ['an empty range', ask({})],
+    ['two selectors', ask({ evaluation_window: '7d', timestamp: { start: 0, end: 1 } })],
+    ['an unknown window', ask({ evaluation_window: '8d' })],
+    ['an unknown selector', ask({ week: 1 })],
+    ['an epoch that is a bare number', ask({ epoch: { start: 1, end: 2 } })],
+    ['an unknown chain', { chain: 'holesky', ...ask({ evaluation_window: '7d' }) }],
+    ['a page size of 11', ask({ evaluation_window: '7d' }, 11)],
+    ['a cursor that is none', { ...ask({ evaluation_window: '7d' }), cursor: 'e30' }],
+  ])('refuses %s', (_, body) => {
+    expect(refusalOf(post(scale(), PATH, body))).toEqual(BAD_REQUEST);
+  });
+
+  it('does not find a block root', () => {
+    const root = { root: `0x${'ab'.repeat(32)}` };
+    expect(post(scale(), PATH, ask({ slot: { start: root, end: root } })).status).toBe(404);
+  });
+
+  it('refuses a cursor with another body than the one it was given for', () => {
+    const sandbox = sandboxOf();
+    const body = ask({ evaluation_window: '30d' });
+    const cursor = page(sandbox, body).paging.next_cursor;
+    for (const changed of [{ page_size: 9 }, { chain: 'hoodi' }, { range: { evaluation_window: '90d' } }]) {
+      expect(refusalOf(post(sandbox, PATH, { ...body, ...changed, cursor }))).toEqual(BAD_REQUEST);
+    }
+  });
+
+  it('lives under one of its two names only', () => {
+    const body = ask({ evaluation_window: '24h' });
+    const statuses = (sandbox: Sandbox): number[] =>
+      ['benchmark-store', 'eth-store'].map((name) => post(sandbox, `/api/v2/ethereum/${name}`, body).status);
+    expect(statuses(sandboxOf())).toEqual([200, 404]);
+    expect(statuses(sandboxOf({ dailyReturnsPath: 'eth-store' }))).toEqual([404, 200]);
+    expect(get(sandboxOf(), '/api/v1/ethstore/latest').status).toBe(404);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/sources/machines/schema.ts';
+import { BAD_REQUEST, DAY, HOUR, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
+
+const PATH = '/api/v2/machine-metrics';
+const ARRAYS = ['system_metrics', 'validator_metrics', 'node_metrics'] as const;
+
+type Wire = Record<string, unknown> & { timestamp: number; machine: string };
+type Data = Record<(typeof ARRAYS)[number], Wire[]>;
+
+interface Page {
+  data: Data;
+  paging: { next_cursor: string };
+}
+
+/** The last `seconds` up to `end` (Unix ms). */
+function last(seconds: number, end = NOW): { range: { timestamp: { start: number; end: number } } } {
+  return { range: { timestamp: { start: end / 1000 - seconds, end: end / 1000 } } };
+}
+
+function page(sandbox: Sandbox, body: object, now = NOW): Page {
+  const { status, body: text } = post(sandbox, PATH, body, now);
+  expect(status).toBe(200);
+  return JSON.parse(text);
+}
+
+/** All pages, one second apart. */
+function allPages(sandbox: Sandbox, body: object, now = NOW): Page[] {
+  const pages: Page[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const next = page(sandbox, { ...body, ...(cursor ? { cursor } : {}) }, now + pages.length * SECOND);
+    pages.push(next);
+    cursor = next.paging.next_cursor || undefined;
+  }
+  return pages;
+}
+
+function merged(pages: readonly Page[]): Data {
+  const all = (name: (typeof ARRAYS)[number]): Wire[] => pages.flatMap(({ data }) => data[name]);
+  return {
+    system_metrics: all('system_metrics'),
+    validator_metrics: all('validator_metrics'),
+    node_metrics: all('node_metrics'),
+  };
+}
+
+function keysOf(records: readonly Wire[]): string[] {
+  return records.map(({ timestamp, machine }) => `${timestamp} ${machine}`);
+}
+
+describe('sandbox/machine-metrics', () => {
+  describe.each(['each', 'all'] as const)('with page_size over %s', (pageSizeOver) => {
+    it.each([1, 3, 10])('loses and doubles no record over pages of %i', (size) => {
+      const sandbox = sandboxOf({ machines: 120, pageSizeOver });
+      const pages = allPages(sandbox, { ...last(75), page_size: size });
+      const data = merged(pages);
+      const single = (name: (typeof ARRAYS)[number]): string[] =>
+        [...sandbox.fleet.machines.keys()]
+          .flatMap((machine) => page(sandbox, { ...last(75), machines: [machine] }).data[name])
+          .sort((a, b) => b.timestamp - a.timestamp || (a.machine < b.machine ? -1 : 1))
+          .map(({ timestamp, machine }) => `${timestamp} ${machine}`);
+      for (const name of ARRAYS) {
+        expect(keysOf(data[name])).toEqual(single(name));
+        expect(data[name].length).toBeGreaterThan(70);
+      }
+    });
+
+    it('fills its pages as far as records last', () => {
+      const pages = allPages(sandboxOf({ machines: 120, pageSizeOver }), { ...last(75), page_size: 10 });
+      const most = (one: Page): number => Math.max(...ARRAYS.map((name) => one.data[name].length));
+      const sum = (one: Page): number => ARRAYS.reduce((total, name) => total + one.data[name].length, 0);
+      const full = pages.slice(0, -1).map(pageSizeOver === 'each' ? most : sum);
+      expect(new Set(full)).toEqual(new Set([10]));
+    });
+  });
+
+  it('goes from new to old in all arrays at once where a page counts over all', () => {
+    const pages = allPages(sandboxOf({ machines: 60, pageSizeOver: 'all' }), { ...last(75), page_size: 4 });
+    const times = pages.map((one) => ARRAYS.flatMap((name) => one.data[name].map(({ timestamp }) => timestamp)));
+    for (const [i, later] of times.slice(1).entries()) {
+      expect(Math.max(...later)).toBeLessThanOrEqual(Math.min(...(times[i] ?? [])));
+    }
+  });
+
+  it('breaks ties of time by machine name', () => {
+    const pages = allPages(sandboxOf({ machines: 3000 }), { ...last(59), page_size: 10 });
+    const { system_metrics: records } = merged(pages);
+    const times = new Set(records.map((record) => record.timestamp));
+    expect(times.size).toBeLessThan(records.length);
+    expect(new Set(keysOf(records)).size).toBe(records.length);
+    const sorted = records.toSorted((a, b) => b.timestamp - a.timestamp || (a.machine < b.machine ? -1 : 1));
+    expect(keysOf(records)).toEqual(keysOf(sorted));
+  });
+
+  it('sends records that the client reads, with one record per machine, process and minute', () => {
+    const { data } = page(sandboxOf(), last(59, NOW), NOW);
+    expect(data.system_metrics.map(({ machine }) => machine).sort()).toEqual(['hoodi-1', 'node-a', 'node-b', 'node-c']);
+    expect(data.validator_metrics.map(({ machine }) => machine).sort()).toEqual(['hoodi-1', 'node-a', 'node-b']);
+    for (const record of data.system_metrics) SystemRecord.parse(record);
+    for (const record of data.validator_metrics) ValidatorRecord.parse(record);
+    for (const record of data.node_metrics) NodeRecord.parse(record);
+    expect(data.system_metrics.every(({ timestamp }) => timestamp > 1e12)).toBe(true);
+  });
+
+  it('leaves out zeros, false and empty texts', () => {
+    const { data } = page(sandboxOf(), last(59));
+    for (const record of ARRAYS.flatMap((name) => data[name])) {
+      expect(Object.values(record).every(Boolean)).toBe(true);
+    }
+    const teku = data.system_metrics.find(({ machine }) => machine === 'node-b');
+    expect(teku).not.toHaveProperty('memory_node_bytes_cached');
+    expect(teku).toHaveProperty('memory_node_bytes_free');
+  });
+
+  it('lets counters only grow', () => {
+    const { system_metrics: newestFirst } = merged(
+      allPages(sandboxOf(), { ...last(12 * 3600), machines: ['node-a'], page_size: 10 }),
+    );
+    expect(newestFirst.length).toBe(720);
+    const counters = Object.keys(newestFirst[0] ?? {}).filter((name) =>
+      /seconds_total|reads|writes|network/.test(name),
+    );
+    expect(counters.length).toBeGreaterThanOrEqual(7);
+    for (const name of counters) {
+      const values = newestFirst.map((record) => Number(record[name])).reverse();
+      expect(values).toEqual(values.toSorted((a, b) => a - b));
+    }
+  });
+
+  it('takes both ends of the range in', () => {
+    const sandbox = sandboxOf();
+    const [record] = page(sandbox, { ...last(120), machines: ['node-a'], page_size: 1 }).data.system_metrics;
+    const at = Math.floor(Number(record?.timestamp) / 1000);
+    const found = (start: number, end: number): number =>
+      page(sandbox, { range: { timestamp: { start, end } }, machines: ['node-a'] }).data.system_metrics.length;
+    expect([found(at, at), found(at - 5, at - 1), found(at + 1, at + 5)]).toEqual([1, 0, 0]);
+  });
+
+  it('shows nothing of the future and nothing older than 31 days', () => {
+    const all = { range: { timestamp: { start: 0, end: 2147483647 } }, machines: ['node-a'], page_size: 10 };
+    const { system_metrics: records } = merged(allPages(sandboxOf(), all));
+    expect(Math.max(...records.map(({ timestamp }) => timestamp))).toBeLessThanOrEqual(NOW);
+    expect(Math.min(...records.map(({ timestamp }) => timestamp))).toBeGreaterThan(NOW - 31 * DAY);
+    // One in eight, less what grew too old while the pages were read.
+    expect(records.length).toBeGreaterThan((31 * 1440) / 8 - 5);
+    expect(records.length).toBeLessThanOrEqual((31 * 1440) / 8);
+  });
+
+  it.each([
+    [12, 1],
+    [24, 2],
+    [36, 4],
+    [72, 5],
+    [240, 7],
+    [480, 8],
+  ])('keeps of %i hours each n-th record, n = %i', (hours, n) => {
+    const { data } = page(sandboxOf(), { ...last(hours * 3600), machines: ['node-c'], page_size: 10 });
+    const times = data.node_metrics.map(({ timestamp }) => timestamp);
+    expect((times[0] ?? 0) - (times[1] ?? 0)).toBe(n * 60_000);
+  });
+
+  it('knows a machine that went silent 5 h before the start, and one that is silenced and woken', () => {
+    const sandbox = sandboxOf();
+    expect(page(sandbox, { ...last(300), machines: ['quiet-1'] }).data.system_metrics).toEqual([]);
+    const quiet = page(sandbox, { ...last(6 * 3600), machines: ['quiet-1'] }).data.system_metrics;
+    expect(quiet[0]?.timestamp).toBeLessThanOrEqual(NOW - 5 * HOUR);
+    expect(quiet[0]?.timestamp).toBeGreaterThan(NOW - 5 * HOUR - 60_000);
+
+    sandbox.silence('node-a', NOW);
+    const later = NOW + HOUR;
+    const newest = (now: number): number | undefined =>
+      page(sandbox, { ...last(7200, now), machines: ['node-a'] }, now).data.system_metrics[0]?.timestamp;
+    expect(newest(later)).toBeLessThanOrEqual(NOW);
+    sandbox.wake('node-a', later);
+    expect(newest(later + 60_000)).toBeGreaterThan(later);
+    expect(() => sandbox.silence('node-x', NOW)).toThrow(RangeError);
+  });
+
+  it('fills a disk from the moment on that is named', () => {
+    const sandbox = sandboxOf();
+    sandbox.fillDisk('node-a', 0.02, NOW);
+    const records = page(sandbox, { ...last(120, NOW + 60_000), machines: ['node-a'] }, NOW + 60_000).data
+      .system_metrics;
+    const free = records.map((one) => Number(one['disk_node_bytes_free']) / Number(one['disk_node_bytes_total']));
+    expect(free[0]).toBeCloseTo(0.02, 6);
+    expect(free.at(-1)).toBeGreaterThan(0.2);
+  });
+
+  it.each([
+    ['no range', {}],
+    ['a range without an end', { range: { timestamp: { start: 1 } } }],
+    ['a range that ends before it starts', { range: { timestamp: { start: 2, end: 1 } } }],
+    ['a negative time', { range: { timestamp: { start: -1, end: 1 } } }],
+    ['a page size of 0', { ...last(75), page_size: 0 }],
+    ['a page size of 11', { ...last(75), page_size: 11 }],
+    ['21 machines', { ...last(75), machines: Array.from({ length: 21 }, (_, i) => `m${i}`) }],
+    ['a machine that is no name', { ...last(75), machines: [1] }],
+    ['a cursor that is none', { ...last(75), cursor: 'AAAA' }],
+    ['text', 'hello'],
+    ['a list', []],
+  ])('refuses %s', (_, body) => {
+    expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);
+  });
+
+  it('refuses a cursor with another body than the one it was given for', () => {
+    const sandbox = sandboxOf({ machines: 50 });
+    const body = { ...last(75), page_size: 5 };
+    const cursor = page(sandbox, body).paging.next_cursor;
+    expect(page(sandbox, { ...body, cursor }).data.system_metrics.length).toBe(5);
+    for (const changed of [{ page_size: 6 }, { machines: ['node-a'] }, last(76)]) {
+      expect(refusalOf(post(sandbox, PATH, { ...body, ...changed, cursor }))).toEqual(BAD_REQUEST);
+    }
+  });
+});

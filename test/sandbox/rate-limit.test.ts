@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxAnswer } from '../../src/sandbox/answer.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { DAY, get, NOW, SECOND, sandboxOf } from './call.ts';
+
+const PATH = '/api/v1/slot/1/attesterslashings';
+const LONGER = ['minute', 'hour', 'day', 'month'] as const;
+
+function call(sandbox: Sandbox, now: number): SandboxAnswer {
+  return get(sandbox, PATH, now);
+}
+
+function statuses(sandbox: Sandbox, times: readonly number[]): number[] {
+  return times.map((time) => call(sandbox, NOW + time).status);
+}
+
+/** The headers of all windows longer than a second. */
+function longer(what: 'limit' | 'remaining', value: number): Record<string, string> {
+  return Object.fromEntries(LONGER.map((window) => [`x-ratelimit-${what}-${window}`, String(value)]));
+}
+
+describe('sandbox/rate-limit', () => {
+  it('gives the headers of the documented sample after 28 requests on a trial', () => {
+    const sandbox = sandboxOf({ plan: 'free_trial' });
+    sandbox.spend(27, NOW - 2 * SECOND);
+    const { status, headers } = call(sandbox, NOW);
+    expect(status).toBe(200);
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'ratelimit-limit': '1',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '1',
+      'ratelimit-window': 'second',
+      'ratelimit-bucket': 'default',
+      'ratelimit-validapikey': 'true',
+      'x-ratelimit-limit-second': '1',
+      'x-ratelimit-remaining-second': '0',
+      ...longer('limit', 1000),
+      ...longer('remaining', 972),
+    });
+  });
+
+  it.each([
+    ['hobbyist', 1],
+    ['business', 2],
+    ['scale', 5],
+  ] as const)('repeats for %s the figure of the second in all longer windows', (plan, perSecond) => {
+    const { headers } = call(sandboxOf({ plan }), NOW);
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit-second': String(perSecond),
+      'x-ratelimit-remaining-second': String(perSecond - 1),
+      ...longer('limit', perSecond),
+      ...longer('remaining', perSecond - 1),
+    });
+    expect(headers).not.toHaveProperty('retry-after');
+  });
+
+  it('opens a fixed window of one second with the first request', () => {
+    expect(statuses(sandboxOf({ plan: 'business' }), [700, 800, 900, 1699, 1700])).toEqual([200, 200, 429, 429, 200]);
+  });
+
+  it('can align its windows with the clock', () => {
+    const sandbox = sandboxOf({ plan: 'business', secondWindow: 'aligned' });
+    expect(statuses(sandbox, [700, 800, 900, 1000, 1001, 1002])).toEqual([200, 200, 429, 200, 200, 429]);
+  });
+
+  it('says when a second is used up', () => {
+    const sandbox = sandboxOf({ plan: 'free_trial' });
+    call(sandbox, NOW);
+    const { status, headers, body } = call(sandbox, NOW + 500);
+    expect(status).toBe(429);
+    expect(JSON.parse(body)).toEqual({ error: 'Rate limit exceeded. Please try again later.' });
+    expect(headers).toMatchObject({
+      'ratelimit-limit': '1',
+      'ratelimit-remaining': '0',
+      'ratelimit-window': 'second',
+      'ratelimit-reset': '1',
+      'retry-after': '1',
+    });
+  });
+
+  it('reports the month before the second when both are used up, until the UTC month ends', () => {
+    const sandbox = sandboxOf({ plan: { perSecond: 1, perMonth: 3 } });
+    expect(statuses(sandbox, [0, 1000, 2000, 3000])).toEqual([200, 200, 200, 429]);
+    const end = Date.UTC(2025, 11, 1);
+    const { status, headers } = call(sandbox, NOW + 3001);
+    expect(status).toBe(429);
+    const reset = String(Math.floor((end - NOW - 3001) / 1000));
+    expect(Number(reset) * SECOND).toBeCloseTo(end - NOW, -4);
+    expect(headers).toMatchObject({
+      'ratelimit-limit': '3',
+      'ratelimit-remaining': '0',
+      'ratelimit-window': 'month',
+      'ratelimit-reset': reset,
+      'retry-after': reset,
+      'x-ratelimit-remaining-month': '0',
+    });
+    expect(call(sandbox, end - 1).status).toBe(429);
+    expect(call(sandbox, end).headers['x-ratelimit-remaining-month']).toBe('2');
+  });
+
+  it('refunds 429 and 5xx in the month, and nothing else', () => {
+    const sandbox = sandboxOf({ plan: 'free_trial' });
+    const left = (now: number): number => Number(call(sandbox, now).headers['x-ratelimit-remaining-month']);
+    expect(left(NOW)).toBe(999);
+    expect(statuses(sandbox, [1, 2, 3])).toEqual([429, 429, 429]);
+    expect(left(NOW + 2000)).toBe(998);
+    sandbox.outage = true;
+    expect(statuses(sandbox, [4000, 6000])).toEqual([500, 500]);
+    sandbox.outage = false;
+    expect(left(NOW + 8000)).toBe(997);
+    expect(get(sandbox, '/api/v1/epoch/x/slots', NOW + 10_000).status).toBe(400);
+    expect(get(sandbox, '/api/v1/nothing', NOW + 12_000).status).toBe(404);
+    expect(left(NOW + 14_000)).toBe(994);
+  });
+
+  it('counts what someone else spends of the account', () => {
+    const sandbox = sandboxOf({ plan: { perSecond: 5, perMonth: 100 } });
+    sandbox.spend(4, NOW);
+    expect(call(sandbox, NOW).headers).toMatchObject({
+      'x-ratelimit-remaining-second': '0',
+      'x-ratelimit-remaining-month': '95',
+    });
+    expect(call(sandbox, NOW).status).toBe(429);
+  });
+
+  it('follows a change of plan', () => {
+    const sandbox = sandboxOf({ plan: 'hobbyist' });
+    expect(statuses(sandbox, [0, 1])).toEqual([200, 429]);
+    sandbox.plan = 'scale';
+    expect(statuses(sandbox, [2, 3, 4, 5])).toEqual([200, 200, 200, 429]);
+  });
+
+  it('shares one counter among v1, v2 and both hosts', () => {
+    const sandbox = sandboxOf({ plan: 'business' });
+    expect([get(sandbox, PATH).status, get(sandbox, `/hoodi${PATH}`).status, get(sandbox, PATH).status]).toEqual([
+      200, 200, 429,
+    ]);
+  });
+
+  it('answers a revoked key with 429, all five limits 0 and a reset that is none', () => {
+    const sandbox = sandboxOf({ plan: 'scale' });
+    sandbox.revoke();
+    const { status, headers } = call(sandbox, NOW);
+    expect(status).toBe(429);
+    expect(headers).toMatchObject({ 'x-ratelimit-limit-second': '0', ...longer('limit', 0) });
+    expect(headers['retry-after']).toBe(headers['ratelimit-reset']);
+    expect(Number(headers['ratelimit-reset'])).toBeGreaterThan(86_400);
+    expect(call(sandbox, NOW + 30 * DAY).status).toBe(429);
+    sandbox.revoked = false;
+    expect(call(sandbox, NOW + 30 * DAY).status).toBe(200);
+  });
+});

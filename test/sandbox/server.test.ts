@@ -1,0 +1,61 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { NOW } from './call.ts';
+
+const running: RunningSandbox[] = [];
+
+async function start(port = 0): Promise<RunningSandbox> {
+  const server = await startSandbox({ host: '127.0.0.1', port, clock: new VirtualClock(NOW), plan: 'scale' });
+  running.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+});
+
+describe('sandbox/server', () => {
+  it('serves the sandbox at the time of its clock', async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/hoodi/api/v1/epoch/latest/slots`, { headers: { apikey: 'sandbox' } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-ratelimit-limit-second')).toBe('5');
+    expect(await response.json()).toMatchObject({ status: 'OK', data: expect.any(Array) });
+  });
+
+  it('passes on the body of a POST', async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/api/v2/ethereum/sync-committee`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sandbox', 'content-type': 'application/json' },
+      body: JSON.stringify({ sync_committee_period: { view: 'latest' } }),
+    });
+    expect(await response.json()).toMatchObject({ data: { period: 1595 } });
+  });
+
+  it('obeys the controls while it runs', async () => {
+    const { url, sandbox } = await start();
+    sandbox.revoke();
+    const response = await fetch(`${url}/api/v1/epoch/latest/slots`, { headers: { apikey: 'sandbox' } });
+    expect([response.status, response.headers.get('x-ratelimit-limit-month')]).toEqual([429, '0']);
+  });
+
+  it('rejects when the port is taken', async () => {
+    const { url } = await start();
+    await expect(start(Number(new URL(url).port))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('drops open connections when it closes', async () => {
+    const server = await start();
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    // A dropped connection may also show as a reset.
+    socket.on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await new Promise<void>((resolve) => socket.once('connect', resolve));
+    socket.write('POST /api/v2/machine-metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhalf');
+    await server.close();
+    await closed;
+  });
+});

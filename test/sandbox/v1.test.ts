@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { type Chain, slotTime } from '../../src/lib/chain.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { kindOf, slashedBy } from '../../src/sources/slashings/evidence.ts';
+import { AttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts';
+import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';
+
+interface Row {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly status: string;
+  readonly blockroot: string;
+  readonly parentroot: string | null;
+  readonly attesterslashingscount: number;
+  readonly proposerslashingscount: number;
+  readonly [field: string]: unknown;
+}
+
+const PREFIX: Record<Chain, string> = { mainnet: '', hoodi: '/hoodi' };
+
+function list(sandbox: Sandbox, path: string, now: number): unknown[] {
+  const { status, body } = get(sandbox, path, now);
+  expect(status).toBe(200);
+  return JSON.parse(body).data;
+}
+
+function rowsOf(sandbox: Sandbox, epoch: number | string, now = NOW, chain: Chain = 'mainnet'): Row[] {
+  return list(sandbox, `${PREFIX[chain]}/api/v1/epoch/${epoch}/slots`, now) as Row[];
+}
+
+function slashingsOf(sandbox: Sandbox, slot: number, now = NOW, chain: Chain = 'mainnet'): Record<string, unknown>[] {
+  return list(sandbox, `${PREFIX[chain]}/api/v1/slot/${slot}/attesterslashings`, now) as Record<string, unknown>[];
+}
+
+/** Unix ms at which a slot of mainnet has just become the head. */
+function headAt(slot: number): number {
+  return slotTime('mainnet', slot + 1) * SECOND;
+}
+
+/** Mainnet epochs that are final at NOW. */
+const EPOCHS = Array.from({ length: 300 }, (_, i) => 408_000 + i);
+const HISTORY = EPOCHS.flatMap((epoch) => rowsOf(sandboxOf(), epoch));
+const CANONICAL = HISTORY.filter((row) => row.status === '1');
+const DOUBLED = HISTORY.filter((row) => row.status === '3' && CANONICAL.some((other) => other.slot === row.slot));
+
+describe('sandbox/v1', () => {
+  it('has 32 slots in an epoch, mostly proposed, some missed, few orphaned', () => {
+    for (const epoch of EPOCHS) {
+      const slots = new Set(HISTORY.filter((row) => row.epoch === epoch).map((row) => row.slot));
+      expect([...slots]).toEqual(Array.from({ length: 32 }, (_, i) => epoch * 32 + i));
+    }
+    const share = (status: string): number => HISTORY.filter((row) => row.status === status).length / HISTORY.length;
+    expect(share('1')).toBeGreaterThan(0.97);
+    expect(share('2')).toBeGreaterThan(0.005);
+    expect(share('3')).toBeGreaterThan(0.0005);
+    expect(share('0')).toBe(0);
+    expect(DOUBLED.length).toBeGreaterThan(0);
+  });
+
+  it('sends rows that the client reads, with plausible figures', () => {
+    for (const row of HISTORY) SlotRow.parse(row);
+    for (const row of CANONICAL) {
+      expect(row['syncaggregate_participation']).toBeGreaterThanOrEqual(0.97);
+      expect(row['syncaggregate_participation']).toBeLessThanOrEqual(1);
+      expect(row['exec_gas_used']).toBeLessThanOrEqual(row['exec_gas_limit'] as number);
+      expect(row['exec_timestamp']).toBe(slotTime('mainnet', row.slot));
+    }
+  });
+
+  it('has the same fields in every row; a slot without a block has null but for what is counted', () => {
+    const fields = Object.keys(CANONICAL[0] ?? {}).sort();
+    // All of spec 2.5.
+    expect(fields).toHaveLength(37);
+    const missed = HISTORY.filter((row) => row.status === '2');
+    for (const row of HISTORY) expect(Object.keys(row).sort()).toEqual(fields);
+    for (const row of missed) {
+      const values = Object.entries(row).filter(([, value]) => value !== null && value !== 0 && value !== '');
+      expect(values.map(([name]) => name).sort()).toEqual(['blockroot', 'epoch', 'proposer', 'slot', 'status']);
+      expect(row['exec_transactions_count']).toBe(0);
+      expect(['0x00', '0x01']).toContain(row.blockroot);
+    }
+  });
+
+  it('names the previous canonical block as the parent', () => {
+    for (const [i, row] of CANONICAL.entries()) {
+      if (i > 0) expect(row.parentroot).toBe(CANONICAL[i - 1]?.blockroot);
+    }
+    expect(new Set(HISTORY.filter((row) => row.status !== '2').map((row) => row.blockroot)).size).toBe(
+      HISTORY.filter((row) => row.status !== '2').length,
+    );
+  });
+
+  it('shows of the latest epoch the slots up to the head, one slot behind the clock', () => {
+    const sandbox = sandboxOf();
+    for (const i of [0, 1, 17, 31]) {
+      const slot = 408_400 * 32 + i;
+      expect(rowsOf(sandbox, 'latest', headAt(slot)).at(-1)?.slot).toBe(slot);
+      expect(rowsOf(sandbox, 'latest', headAt(slot) - 1).at(-1)?.slot).toBe(slot - 1);
+      expect(new Set(rowsOf(sandbox, 'latest', headAt(slot)).map((row) => row.slot)).size).toBe(i + 1);
+    }
+  });
+
+  it('takes the epoch two before the head for finalized', () => {
+    expect(rowsOf(sandboxOf(), 'finalized', headAt(408_400 * 32))[0]?.epoch).toBe(408_398);
+    expect(rowsOf(sandboxOf(), 'finalized', headAt(408_400 * 32 - 1))[0]?.epoch).toBe(408_397);
+  });
+
+  it('reports a missed slot as scheduled until its epoch is final', () => {
+    const missed = HISTORY.find((row) => row.status === '2');
+    const { slot = 0, epoch = 0 } = missed ?? {};
+    const statusAt = (now: number): string | undefined =>
+      rowsOf(sandboxOf(), epoch, now).find((row) => row.slot === slot)?.status;
+    expect(statusAt(headAt(slot))).toBe('0');
+    expect(statusAt(headAt((epoch + 2) * 32) - 1)).toBe('0');
+    expect(statusAt(headAt((epoch + 2) * 32))).toBe('2');
+  });
+
+  it('shows a block that will be orphaned as canonical while it is the head', () => {
+    const { slot = 0, epoch = 0, blockroot } = DOUBLED[0] ?? {};
+    const rows = (head: number): (string | undefined)[][] =>
+      rowsOf(sandboxOf(), epoch, headAt(head))
+        .filter((row) => row.slot === slot)
+        .map((row) => [row.status, row.blockroot]);
+    expect(rows(slot)).toEqual([['1', blockroot]]);
+    expect(rows(slot + 1).map(([status]) => status)).toEqual(['3', '1']);
+  });
+
+  it('announces about one attester slashing in 300 slots, and its details match', () => {
+    const sandbox = sandboxOf();
+    const announced = CANONICAL.filter((row) => row.attesterslashingscount > 0);
+    expect(announced.length).toBeGreaterThan(HISTORY.length / 600);
+    expect(announced.length).toBeLessThan(HISTORY.length / 150);
+    for (const row of announced) {
+      const records = slashingsOf(sandbox, row.slot);
+      expect(records).toHaveLength(row.attesterslashingscount);
+      for (const record of records) {
+        expect(record).toMatchObject({ block_root: row.blockroot, block_slot: row.slot, block_index: 0 });
+        expect(slashedBy(AttesterSlashing.parse(record)).length).toBeGreaterThan(0);
+      }
+    }
+    const kinds = announced
+      .flatMap((row) => slashingsOf(sandbox, row.slot))
+      .map((one) => kindOf(AttesterSlashing.parse(one)));
+    expect(new Set(kinds)).toEqual(new Set(['double_vote', 'surround_vote']));
+    expect(kinds.filter((kind) => kind === 'surround_vote').length).toBeLessThan(kinds.length / 2);
+    expect(CANONICAL.some((row) => row.proposerslashingscount > 0)).toBe(true);
+  });
+
+  it('shows a slashing in the block that is seen, the same one before and after a reorganisation', () => {
+    const sandbox = sandboxOf({ slotsPerSlashing: 1 });
+    for (const { slot, epoch } of DOUBLED) {
+      const [at, after] = [headAt(slot), headAt(slot + 1)].map((now) => {
+        const row = rowsOf(sandbox, epoch, now).find((one) => one.slot === slot && one.status === '1');
+        const [slashing] = slashingsOf(sandbox, slot, now);
+        expect(slashing?.['block_root']).toBe(row?.blockroot);
+        return slashing;
+      });
+      expect(at?.['block_root']).not.toBe(after?.['block_root']);
+      expect({ ...at, block_root: '' }).toEqual({ ...after, block_root: '' });
+    }
+  });
+
+  it('lists more validators in each attestation than are slashed', () => {
+    const row = CANONICAL.find((one) => one.attesterslashingscount > 0);
+    const [record] = slashingsOf(sandboxOf(), row?.slot ?? 0).map((one) => AttesterSlashing.parse(one));
+    const slashed = record ? slashedBy(record).length : 0;
+    expect(record?.attestation1_indices.length).toBeGreaterThan(slashed);
+    expect(record?.attestation2_indices.length).toBeGreaterThan(slashed);
+  });
+
+  it('has no slashings in other blocks, missed slots and the future', () => {
+    const sandbox = sandboxOf();
+    const without = HISTORY.filter((row) => row.attesterslashingscount === 0).slice(0, 300);
+    for (const row of without) expect(slashingsOf(sandbox, row.slot)).toEqual([]);
+    expect(slashingsOf(sandbox, 99_999_999)).toEqual([]);
+  });
+
+  it.each(['mainnet', 'hoodi'] as const)('slashes ordered validators in the next block of %s', (chain) => {
+    const sandbox = sandboxOf({ slotsPerSlashing: Number.POSITIVE_INFINITY });
+    const slot = sandbox.slash(chain, [44, 11, 22], NOW);
+    const next = sandbox.slash(chain, [99], NOW);
+    expect(next).toBeGreaterThan(slot);
+    expect(slashingsOf(sandbox, slot, NOW, chain)).toEqual([]);
+    const later = slotTime(chain, next + 1) * SECOND;
+    expect(later - NOW).toBeLessThan(120 * SECOND);
+    const row = rowsOf(sandbox, Math.floor(slot / 32), later, chain).find(
+      (one) => one.slot === slot && one.status === '1',
+    );
+    expect(row?.attesterslashingscount).toBe(1);
+    const [record] = slashingsOf(sandbox, slot, later, chain);
+    expect(record?.['block_root']).toBe(row?.blockroot);
+    expect(slashedBy(AttesterSlashing.parse(record))).toEqual([11, 22, 44]);
+  });
+
+  it('tells the hosts of the chains apart by prefix', () => {
+    const sandbox = sandboxOf();
+    const slot = (chain: Chain): number => rowsOf(sandbox, 'latest', NOW, chain).at(-1)?.slot ?? 0;
+    expect(slotTime('mainnet', slot('mainnet')) * SECOND).toBeGreaterThan(NOW - 24 * SECOND);
+    expect(slotTime('hoodi', slot('hoodi')) * SECOND).toBeGreaterThan(NOW - 24 * SECOND);
+    expect(slot('hoodi')).not.toBe(slot('mainnet'));
+  });
+
+  it.each([
+    ['epoch/abc/slots', 'invalid epoch parameter'],
+    ['epoch/-1/slots', 'invalid epoch parameter'],
+    ['epoch//slots', 'invalid epoch parameter'],
+    ['epoch/500000/slots', 'epoch is in the future. The latest epoch is 408356'],
+    ['slot/latest/attesterslashings', 'invalid slot number provided'],
+    ['slot/0x1/attesterslashings', 'invalid slot number provided'],
+  ])('refuses %s', (path, text) => {
+    const expected = { status: 400, body: { status: `ERROR: ${text}`, data: null } };
+    expect(refusalOf(get(sandboxOf(), `/api/v1/${path}`))).toEqual(expected);
+  });
+});
