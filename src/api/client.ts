@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Budget } from '../budget/pacer.ts';
 import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';

@@ -40,7 +40,10 @@ export function createTransport(options: TransportOptions): { send: Transport; c
 
   function poolOf(origin: string): Pool {
     let pool = pools.get(origin);
-    if (!pool) pools.set(origin, (pool = new Pool(origin, { connect: { timeout: options.timeoutMs } })));
+    if (!pool) {
+      pool = new Pool(origin, { connect: { timeout: options.timeoutMs } });
+      pools.set(origin, pool);
+    }
     return pool;
   }
 
@@ -107,6 +110,6 @@ function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Er
     return new RequestFailed(endpoint, 'timeout', 'no complete answer within api.timeout');
   }
   // The code alone (ECONNREFUSED, UND_ERR_SOCKET): messages of undici can quote the request.
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
+  const code = error instanceof Error && 'code' in error && error.code ? String(error.code) : 'connection failed';
   return new RequestFailed(endpoint, 'network', code);
 }

@@ -1,25 +1,13 @@
 import { z } from 'zod';
-import { type Observation, type Window, WINDOWS } from './headers.ts';
-
-const UnixMs = z.number();
-const PerWindow = z.partialRecord(z.enum(WINDOWS), z.number());
-
-const Bucket = z.object({
-  /** As the last answers gave them. */
-  limits: PerWindow,
-  remaining: PerWindow,
-  resetAt: UnixMs.optional(),
-  /** After a 429: nothing leaves before. */
-  closedUntil: UnixMs,
-  /** Consecutive 429s that did not say how long to wait. */
-  blindWaits: z.number(),
-});
-type Bucket = z.infer<typeof Bucket>;
+import { Bucket, bucketOpensAt, chargeBucket, EMPTY_BUCKET, observeBucket, type Terms } from './bucket.ts';
+import type { Observation } from './headers.ts';
 
 const Key = z.object({
+  /** A digest, to tell whether the key is the one that all this is about; '' before the first. */
+  fingerprint: z.string(),
   standing: z.enum(['unknown', 'valid', 'refused', 'revoked']),
-  /** When the service last said so, or was last asked whether it still holds. */
-  since: UnixMs,
+  /** Unix ms: when the service last said so, or was last asked whether it still holds. */
+  since: z.number(),
   /** Revoked only: one request may leave to see whether it still holds. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
@@ -33,22 +21,44 @@ const Key = z.object({
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
   lanes: z.record(z.string(), z.string()),
-  /** The bucket of lanes that no answer has assigned yet; '' until an answer names one. */
+  /** The bucket of lanes that no answer has assigned yet: the first that an answer named. */
   shared: z.string(),
   key: Key,
 });
 export type Ledger = z.infer<typeof Ledger>;
 
-/** Before the first answer the slowest plan is assumed. */
-export const ASSUMED_PER_SECOND = 1;
-const REFUSED_KEY_WAIT_MS = 600_000;
-const FIRST_BLIND_WAIT_MS = 60_000;
-const LONGEST_BLIND_WAIT_MS = 3_600_000;
+/** The name of the bucket of all lanes until an answer names one. */
+export const UNASSIGNED = '';
 
-const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0, blindWaits: 0 };
+/** The head of an answer. */
+interface Answer {
+  /** When its request left, Unix ms. */
+  readonly sentAt: number;
+  readonly status: number;
+  readonly revoked: boolean;
+  readonly observation: Observation;
+  /** Requests of ours that may have been charged after this one. */
+  readonly unaccounted: number;
+}
+
+const REFUSED_KEY_WAIT_MS = 600_000;
+const REVOKED_PROBE_AFTER_MS = 600_000;
+
+const UNKNOWN_KEY: Ledger['key'] = { fingerprint: '', standing: 'unknown', since: 0, mayProbe: false };
 
 export function emptyLedger(): Ledger {
-  return { buckets: { '': EMPTY_BUCKET }, lanes: {}, shared: '', key: { standing: 'unknown', since: 0, mayProbe: false } };
+  return { buckets: { [UNASSIGNED]: EMPTY_BUCKET }, lanes: {}, shared: UNASSIGNED, key: UNKNOWN_KEY };
+}
+
+/**
+ * The operator starts or reloads the program with this key. Another key may be of another account: nothing is known of
+ * it. The same one may, if access was revoked long enough ago, ask once whether it still is.
+ */
+export function withKey(ledger: Ledger, fingerprint: string, now: number): Ledger {
+  const { key } = ledger;
+  if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
+  const mayProbe = key.standing === 'revoked' && now - key.since >= REVOKED_PROBE_AFTER_MS;
+  return mayProbe ? { ...ledger, key: { ...key, mayProbe } } : ledger;
 }
 
 /** The name of the bucket that a lane draws from, as far as known. */
@@ -56,23 +66,15 @@ export function bucketOf(ledger: Ledger, lane: string): string {
   return ledger.lanes[lane] ?? ledger.shared;
 }
 
-/** Requests per second that the service grants a bucket; a limit of 0 outside of a revocation means nothing. */
-export function perSecondOf(ledger: Ledger, bucket: string): number {
-  return ledger.buckets[bucket]?.limits.second || ASSUMED_PER_SECOND;
-}
-
-/**
- * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
- * (api facts 6.1).
- */
-export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
-  return window !== 'second' && limits[window] !== undefined && limits[window] === limits.second;
+/** Whether an answer has told which bucket the lane draws from. */
+export function isAssigned(ledger: Ledger, lane: string): boolean {
+  return ledger.lanes[lane] !== undefined;
 }
 
 /** Unix ms from which a request on this lane may leave, the second window apart; Infinity: not on its own. */
-export function opensAt(ledger: Ledger, lane: string): number {
-  const bucketOpens = ledger.buckets[bucketOf(ledger, lane)]?.closedUntil ?? 0;
-  return Math.max(bucketOpens, keyOpensAt(ledger));
+export function opensAt(ledger: Ledger, lane: string, terms: Terms, now: number): number {
+  const bucket = ledger.buckets[bucketOf(ledger, lane)] ?? EMPTY_BUCKET;
+  return Math.max(bucketOpensAt(bucket, terms, now), keyOpensAt(ledger));
 }
 
 function keyOpensAt({ key }: Ledger): number {
@@ -87,72 +89,59 @@ function keyOpensAt({ key }: Ledger): number {
 }
 
 /** A request leaves. With a refused or revoked key it is the one that may ask: the next waits for its answer. */
-export function sent(ledger: Ledger, now: number): Ledger {
-  const { key } = ledger;
-  if (key.standing !== 'refused' && key.standing !== 'revoked') return ledger;
-  return { ...ledger, key: { ...key, since: now, mayProbe: false } };
+export function sent(ledger: Ledger, lane: string, terms: Terms, now: number): Ledger {
+  const { key, buckets } = ledger;
+  const name = bucketOf(ledger, lane);
+  const asks = key.standing === 'refused' || key.standing === 'revoked';
+  return {
+    ...ledger,
+    buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, terms, now) },
+    key: asks ? { ...key, since: now, mayProbe: false } : key,
+  };
 }
 
 /** What an answer teaches: the lane's bucket, its limits, a wait, the standing of the key. */
-export function answered(
-  ledger: Ledger,
-  lane: string,
-  answer: { status: number; revoked: boolean; observation: Observation },
-  now: number,
-): Ledger {
-  const { status, revoked, observation } = answer;
-  const assigned = observation.bucket === undefined ? ledger : assign(ledger, lane, observation.bucket);
+export function answered(ledger: Ledger, lane: string, answer: Answer, terms: Terms, now: number): Ledger {
+  const assigned = assign(ledger, lane, answer.observation);
   const name = bucketOf(assigned, lane);
   const bucket = assigned.buckets[name] ?? EMPTY_BUCKET;
+  // The zeros of a revocation are no limits, and its reset is no time.
+  const observed = answer.revoked ? bucket : observeBucket(bucket, answer, terms, now);
   return {
     ...assigned,
-    buckets: { ...assigned.buckets, [name]: revoked ? bucket : observe(bucket, status, observation, now) },
-    key: keyAfter(assigned.key, status, revoked, observation, now),
+    buckets: { ...assigned.buckets, [name]: observed },
+    key: keyAfter(assigned.key, answer, now),
   };
 }
 
-function assign(ledger: Ledger, lane: string, bucket: string): Ledger {
-  const lanes = { ...ledger.lanes, [lane]: bucket };
-  if (ledger.shared !== '') return { ...ledger, lanes };
-  // The first name is the name of the bucket that all lanes were assumed to share.
-  const { '': unnamed = EMPTY_BUCKET, ...named } = ledger.buckets;
-  return { ...ledger, lanes, shared: bucket, buckets: { ...named, [bucket]: unnamed } };
+function assign(ledger: Ledger, lane: string, { bucket, limits }: Observation): Ledger {
+  if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, lane, bucket);
+  // Limits without a name are those of the bucket that the lane was assumed to draw from.
+  if (bucket === undefined && limits.second === undefined) return ledger;
+  return { ...ledger, lanes: { ...ledger.lanes, [lane]: bucket ?? bucketOf(ledger, lane) } };
 }
 
-function observe(bucket: Bucket, status: number, observation: Observation, now: number): Bucket {
-  const seen = {
-    ...bucket,
-    limits: { ...bucket.limits, ...observation.limits },
-    remaining: { ...bucket.remaining, ...observation.remaining },
-    ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
+/** The first name is the name of the bucket that all lanes were assumed to share. */
+function nameShared(ledger: Ledger, lane: string, bucket: string): Ledger {
+  const { [UNASSIGNED]: unnamed = EMPTY_BUCKET, ...named } = ledger.buckets;
+  return {
+    ...ledger,
+    lanes: { ...ledger.lanes, [lane]: bucket },
+    shared: bucket,
+    buckets: { ...named, [bucket]: unnamed },
   };
-  if (status !== 429) return { ...seen, blindWaits: 0 };
-  if (observation.resetSeconds !== undefined) {
-    // A reset of 0 cannot be told from a rounded-down second.
-    const wait = Math.max(1, observation.resetSeconds) * 1000;
-    return { ...seen, closedUntil: Math.max(bucket.closedUntil, now + wait), blindWaits: 0 };
-  }
-  const wait = Math.min(FIRST_BLIND_WAIT_MS * 2 ** bucket.blindWaits, LONGEST_BLIND_WAIT_MS);
-  return { ...seen, closedUntil: Math.max(bucket.closedUntil, now + wait), blindWaits: bucket.blindWaits + 1 };
 }
 
-function keyAfter(
-  key: Ledger['key'],
-  status: number,
-  revoked: boolean,
-  observation: Observation,
-  now: number,
-): Ledger['key'] {
-  const validHeader = observation.validKey ?? key.validHeader;
-  const standing = standingAfter(status, revoked, observation) ?? (key.standing === 'unknown' ? 'valid' : undefined);
-  const header = validHeader === undefined ? {} : { validHeader };
-  return standing === undefined ? { ...key, ...header } : { standing, since: now, mayProbe: false, ...header };
-}
-
-/** Undefined: the answer says nothing of the key. */
-function standingAfter(status: number, revoked: boolean, { validKey }: Observation): Ledger['key']['standing'] | undefined {
-  if (revoked) return 'revoked';
-  if (status === 401) return 'refused';
-  // A failing server or a limiter asked before the key was looked at, unless a header tells.
-  return validKey === undefined && (status === 429 || status >= 500) ? undefined : 'valid';
+function keyAfter(before: Ledger['key'], answer: Answer, now: number): Ledger['key'] {
+  const { sentAt, status, revoked, observation } = answer;
+  const { validKey } = observation;
+  const key = validKey === undefined ? before : { ...before, validHeader: validKey };
+  if (revoked) return { ...key, standing: 'revoked', since: now, mayProbe: false };
+  if (status === 401) return { ...key, standing: 'refused', since: now, mayProbe: false };
+  // It left before the key was refused, and says how things were then.
+  if ((key.standing === 'refused' || key.standing === 'revoked') && sentAt < key.since) return before;
+  // A failing server or a limiter says nothing against what is known, unless a header calls the key valid.
+  const silent = validKey !== true && (status === 429 || status >= 500);
+  if (silent && key.standing !== 'unknown') return key;
+  return { ...key, standing: 'valid', since: now, mayProbe: false };
 }

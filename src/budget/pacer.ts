@@ -1,8 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
+import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
-import { answered, bucketOf, type Ledger, opensAt, perSecondOf, sent } from './ledger.ts';
+import { answered, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED } from './ledger.ts';
 import { PRIORITIES, type Priority } from './priority.ts';
-import { SecondWindow } from './second-window.ts';
+import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
 
 /** A request that asks to leave. A lane is an endpoint on a host. */
 export interface Departure {
@@ -31,17 +32,12 @@ export class BudgetClosed extends Error {
   }
 }
 
-export interface PacerOptions {
-  /** Share of each limit to spend, in (0, 1]. */
-  readonly utilization: number;
-  /** The configured plan's requests per second; the service may grant less. */
-  readonly perSecond?: number;
-}
-
 export interface PacerDependencies {
   readonly clock: Clock;
   /** What is known from before. */
   readonly ledger: Ledger;
+  /** Told whenever the ledger is another. */
+  readonly onChange?: () => void;
 }
 
 /** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
@@ -57,18 +53,27 @@ interface Waiting extends Departure {
 
 /** Lets waiting requests leave, by priority, as fast as the ledger and the second windows of their buckets allow. */
 export class Pacer implements Budget {
-  readonly #options: PacerOptions;
+  readonly #terms: Terms;
   readonly #clock: Clock;
   readonly #seconds = new Map<string, SecondWindow>();
   #ledger: Ledger;
   #waiting: Waiting[] = [];
   #waitedMs = 0;
   #alarm = new AbortController();
+  #sentSoFar = 0;
+  /** Requests that were not answered yet, by the order in which they left. */
+  readonly #inFlight = new Set<number>();
+  readonly #onChange: () => void;
+  /** Monotonic. The process before this one may have used up the second that it ended in. */
+  readonly #quietUntil: number;
 
-  constructor(options: PacerOptions, dependencies: PacerDependencies) {
-    this.#options = options;
+  constructor(terms: Terms, dependencies: PacerDependencies) {
+    this.#terms = terms;
     this.#clock = dependencies.clock;
     this.#ledger = dependencies.ledger;
+    this.#onChange = dependencies.onChange ?? (() => undefined);
+    const isFirstStart = this.#ledger.key.standing === 'unknown';
+    this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
   get ledger(): Ledger {
@@ -82,12 +87,21 @@ export class Pacer implements Budget {
 
   /** Requests per second that may be spent on a bucket's second window, before `utilization`. */
   perSecond(bucket: string): number {
-    return Math.min(perSecondOf(this.#ledger, bucket), this.#options.perSecond ?? Number.POSITIVE_INFINITY);
+    return perSecondOf(this.#ledger.buckets[bucket], this.#terms);
+  }
+
+  /** Requests per day that the limits leave this exporter on a bucket. */
+  allowedPerDay(bucket: string): number {
+    return allowedPerDay(this.#ledger.buckets[bucket], this.#terms, this.#clock.now());
+  }
+
+  bucketOf(lane: string): string {
+    return bucketOf(this.#ledger, lane);
   }
 
   /** Unix ms from which a request on this lane may leave, its turn apart; Infinity: not on its own. */
   opensAt(lane: string): number {
-    return opensAt(this.#ledger, lane);
+    return opensAt(this.#ledger, lane, this.#terms, this.#clock.now());
   }
 
   acquire(departure: Departure, signal: AbortSignal): Promise<Permit> {
@@ -106,8 +120,10 @@ export class Pacer implements Budget {
         },
       };
       const give = (): void => {
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        this.#remove(waiting);
         waiting.fail(signal.reason);
+        // The alarm may have been for this one, and a timer keeps a process from ending.
+        this.#dispatch();
       };
       signal.addEventListener('abort', give, { once: true });
       this.#waiting.push(waiting);
@@ -121,49 +137,66 @@ export class Pacer implements Budget {
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;
-    const full = new Set<string>();
+    const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = opensAt(this.#ledger, waiting.lane) - now;
-      const bucket = bucketOf(this.#ledger, waiting.lane);
+      const closedMs = opensAt(this.#ledger, waiting.lane, this.#terms, now) - now;
       if (closedMs > LONGEST_HOLD_MS) {
         this.#remove(waiting);
         waiting.fail(new BudgetClosed(now + closedMs));
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
-      } else if (!full.has(bucket)) {
-        const free = this.#second(bucket).freeIn(monotonic);
-        if (free > 0) {
-          full.add(bucket);
-          wake = Math.min(wake, free);
-        } else this.#depart(waiting, bucket, now, monotonic);
+      } else {
+        const seconds = this.#secondsOf(waiting.lane);
+        const waits = seconds.map((second) =>
+          taken.has(second) ? Number.POSITIVE_INFINITY : second.freeIn(monotonic),
+        );
+        const free = Math.max(this.#quietUntil - monotonic, ...waits);
+        wake = Math.min(wake, free);
+        if (free <= 0) this.#depart(waiting, seconds, now, monotonic);
+        // Nobody behind it takes what it waits for.
+        else for (const second of seconds) taken.add(second);
       }
     }
     if (wake < Number.POSITIVE_INFINITY) this.#setAlarm(wake);
   }
 
-  #depart(waiting: Waiting, bucket: string, now: number, monotonic: number): void {
+  #depart(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
     this.#remove(waiting);
     this.#waitedMs += monotonic - waiting.since;
-    this.#ledger = sent(this.#ledger, now);
-    const second = this.#second(bucket);
-    second.sent(monotonic);
+    this.#ledger = sent(this.#ledger, waiting.lane, this.#terms, now);
+    this.#sentSoFar += 1;
+    const order = this.#sentSoFar;
+    this.#inFlight.add(order);
+    this.#onChange();
+    for (const second of seconds) second.sent(monotonic);
     let settled = false;
     waiting.leave({
       settle: (answer) => {
         if (settled) return;
         settled = true;
-        second.settled(this.#clock.monotonic());
-        if (answer) this.#learn(waiting.lane, answer);
+        for (const second of seconds) second.settled(this.#clock.monotonic());
+        this.#inFlight.delete(order);
+        if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted: this.#unaccounted(order) });
         this.#dispatch();
       },
     });
   }
 
-  #learn(lane: string, { status, headers }: { status: number; headers: Headers }): void {
+  /** Requests that may have been charged after the one of this order: what left later, and what is still under way. */
+  #unaccounted(order: number): number {
+    const earlier = [...this.#inFlight].filter((other) => other < order).length;
+    return this.#sentSoFar - order + earlier;
+  }
+
+  #learn(
+    lane: string,
+    { status, headers, ...sending }: { status: number; headers: Headers; sentAt: number; unaccounted: number },
+  ): void {
     const now = this.#clock.now();
     const before = bucketOf(this.#ledger, lane);
-    const observation = readHeaders(headers, now);
-    this.#ledger = answered(this.#ledger, lane, { status, revoked: isRevoked(status, headers), observation }, now);
+    const said = { status, revoked: isRevoked(status, headers), observation: readHeaders(headers, now) };
+    this.#ledger = answered(this.#ledger, lane, { ...sending, ...said }, this.#terms, now);
+    this.#onChange();
     const after = bucketOf(this.#ledger, lane);
     if (after === before) return;
     const second = this.#seconds.get(before);
@@ -174,9 +207,22 @@ export class Pacer implements Budget {
     } else this.#second(after).countOne(this.#clock.monotonic());
   }
 
+  /**
+   * The second windows that a request may count in. A lane that no answer has assigned may turn out to be in any bucket,
+   * or in a new one of which the slowest is assumed: it counts in all.
+   */
+  #secondsOf(lane: string): SecondWindow[] {
+    if (isAssigned(this.#ledger, lane)) return [this.#second(bucketOf(this.#ledger, lane))];
+    const buckets = new Set([UNASSIGNED, ...Object.keys(this.#ledger.buckets)]);
+    return [...buckets].map((bucket) => this.#second(bucket));
+  }
+
   #second(bucket: string): SecondWindow {
     let second = this.#seconds.get(bucket);
-    if (!second) this.#seconds.set(bucket, (second = new SecondWindow(this.#options.utilization)));
+    if (!second) {
+      second = new SecondWindow(this.#terms.utilization);
+      this.#seconds.set(bucket, second);
+    }
     second.limit = this.perSecond(bucket);
     return second;
   }

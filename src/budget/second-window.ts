@@ -1,5 +1,5 @@
-/** What a permit waits on top of the second, so that timers and clocks of 1 ms resolution cannot eat it. */
-const MARGIN_MS = 5;
+/** A second, and a margin so that timers and clocks of 1 ms resolution cannot eat into it. */
+export const COUNTED_FOR_MS = 1_005;
 /** Permits beyond the share that is to be spent: a permit is idle for the latency of its last answer. */
 const LATENCY_HEADROOM = 1.25;
 
@@ -14,8 +14,8 @@ export class SecondWindow {
   #inFlight = 0;
   /** When the permits of answered requests are free again, ascending. */
   #cooling: number[] = [];
-  /** Generic cell rate: when the next request would leave at exactly the share. */
-  #nextAtShare = Number.NEGATIVE_INFINITY;
+  /** Generic cell rate: when the last request would have left at exactly the share. */
+  #lastAtShare = Number.NEGATIVE_INFINITY;
 
   constructor(utilization: number) {
     this.#utilization = utilization;
@@ -28,10 +28,12 @@ export class SecondWindow {
   /** Milliseconds until a request may leave; 0: now. */
   freeIn(now: number): number {
     while (this.#cooling[0] !== undefined && this.#cooling[0] <= now) this.#cooling.shift();
-    const share = this.#limit * this.#utilization;
-    const permits = Math.max(1, Math.min(Math.floor(this.#limit), Math.ceil(share * LATENCY_HEADROOM)));
-    // A burst of all permits is within the window, so the average alone is held to the share.
-    const atShare = this.#nextAtShare - (permits * 1000) / share - now;
+    const wanted = this.#share() * LATENCY_HEADROOM;
+    const permits = Math.max(1, Math.min(Math.floor(this.#limit), Math.ceil(wanted)));
+    // With permits to spare requests leave evenly, so that no span of time spends more than the share. Where the limit
+    // caps the permits, what one lost to a late answer may be made up for: a burst of all of them is within the window.
+    const slack = permits < wanted ? permits : 0;
+    const atShare = this.#lastAtShare + ((1 - slack) * 1000) / this.#share() - now;
     const over = this.#inFlight + this.#cooling.length - permits;
     if (over < 0) return Math.max(0, atShare);
     // All in flight: an answer comes first, and asks again.
@@ -40,7 +42,7 @@ export class SecondWindow {
 
   sent(now: number): void {
     this.#inFlight += 1;
-    this.#nextAtShare = Math.max(this.#nextAtShare, now) + 1000 / (this.#limit * this.#utilization);
+    this.#lastAtShare = Math.max(this.#lastAtShare + 1000 / this.#share(), now);
   }
 
   settled(now: number): void {
@@ -50,6 +52,11 @@ export class SecondWindow {
 
   /** One request was counted by the server no later than now. */
   countOne(now: number): void {
-    this.#cooling.push(now + 1000 + MARGIN_MS);
+    this.#cooling.push(now + COUNTED_FOR_MS);
+  }
+
+  /** Requests per second that are to be spent. */
+  #share(): number {
+    return this.#limit * this.#utilization;
   }
 }

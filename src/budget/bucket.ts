@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { type Observation, WINDOWS, type Window } from './headers.ts';
+import {
+  calendarEnd,
+  charge,
+  LONG_WINDOWS,
+  LongWindow,
+  type LongWindowName,
+  lastsUntil,
+  report,
+  rolled,
+  usable,
+} from './long-window.ts';
+
+const UnixMs = z.number();
+const PerWindow = z.partialRecord(z.enum(WINDOWS), z.number());
+
+/** An independent counter of the service, and what is known of its limits. */
+export const Bucket = z.object({
+  /** As the last answers gave them. */
+  limits: PerWindow,
+  remaining: PerWindow,
+  resetAt: UnixMs.optional(),
+  /** After a 429: nothing leaves before. */
+  closedUntil: UnixMs,
+  /** Consecutive 429s that did not say how long to wait. */
+  blindWaits: z.number(),
+  /** When our first request was charged to it. */
+  firstUseAt: UnixMs.optional(),
+  /** The limits beyond the second that are real. */
+  hour: LongWindow.optional(),
+  month: LongWindow.optional(),
+});
+export type Bucket = z.infer<typeof Bucket>;
+
+/** What the configuration says of the budget. */
+export interface Terms {
+  /** Share of each limit to spend, in (0, 1]. */
+  readonly utilization: number;
+  /** Of the configured plan; the service may grant less. */
+  readonly perSecond?: number;
+  readonly perMonth?: number;
+}
+
+export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0, blindWaits: 0 };
+
+/** Before the first answer the slowest plan is assumed. */
+const ASSUMED_PER_SECOND = 1;
+const FIRST_BLIND_WAIT_MS = 60_000;
+const LONGEST_BLIND_WAIT_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const HOURS_PER_DAY = 24;
+
+/** Requests per second, before `utilization`. A limit of 0 outside of a revocation means nothing. */
+export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
+  const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
+  return Math.min(granted, terms.perSecond ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
+ * (api facts 6.1).
+ */
+export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
+  const { second = ASSUMED_PER_SECOND } = limits;
+  return window !== 'second' && limits[window] === second;
+}
+
+/** Unix ms from which a request may leave, the second window apart. */
+export function bucketOpensAt(bucket: Bucket, terms: Terms, now: number): number {
+  const ends = LONG_WINDOWS.map((name) => {
+    const window = windowAt(bucket, name, terms, now);
+    return window && usable(window, terms.utilization) < 1 ? calendarEnd(name, window.since) : 0;
+  });
+  return Math.max(bucket.closedUntil, ...ends);
+}
+
+/** One of our requests leaves. */
+export function chargeBucket(bucket: Bucket, terms: Terms, now: number): Bucket {
+  const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now };
+  for (const name of LONG_WINDOWS) {
+    const window = windowAt(charged, name, terms, now);
+    if (window) charged[name] = charge(window);
+  }
+  return charged;
+}
+
+/** Requests per day that the limits leave this exporter until each of them renews. */
+export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: number): number {
+  const bySecond = (perSecondOf(bucket, terms) * terms.utilization * DAY_MS) / 1000;
+  const byHour = bucket?.hour ? bucket.hour.limit * terms.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
+  const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', terms, now);
+  if (!month) return Math.min(bySecond, byHour);
+  const days = (lastsUntil('month', month, bucket?.firstUseAt ?? now) - now) / DAY_MS;
+  return Math.min(bySecond, byHour, usable(month, terms.utilization) / days);
+}
+
+/** The window as it is now; a configured plan is one also before the service has said so. */
+export function windowAt(bucket: Bucket, name: LongWindowName, terms: Terms, now: number): LongWindow | undefined {
+  const window = bucket[name];
+  if (window) return rolled(name, window, bucket.firstUseAt ?? now, now, terms.utilization);
+  if (name === 'hour' || terms.perMonth === undefined) return undefined;
+  return { limit: terms.perMonth, own: 0, since: now };
+}
+
+/** What the head of an answer says of the bucket. `unaccounted`: requests that its `remaining` may not know of. */
+export function observeBucket(
+  bucket: Bucket,
+  answer: { status: number; observation: Observation; unaccounted: number },
+  terms: Terms,
+  now: number,
+): Bucket {
+  const { status, observation, unaccounted } = answer;
+  const seen: Bucket = {
+    ...bucket,
+    limits: { ...bucket.limits, ...observation.limits },
+    remaining: { ...bucket.remaining, ...observation.remaining },
+    ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
+  };
+  for (const name of LONG_WINDOWS) {
+    const limit = realLimit(seen, name, terms);
+    const remaining = isFiller(seen, name) ? undefined : observation.remaining[name];
+    if (limit === undefined) delete seen[name];
+    else seen[name] = report(windowAt(seen, name, terms, now), { limit, remaining, unaccounted }, now);
+  }
+  return { ...seen, ...waitAfter(bucket, status, observation, now) };
+}
+
+/** The tighter of what the service and the configured plan say; undefined: no such limit. */
+function realLimit(bucket: Bucket, name: LongWindowName, terms: Terms): number | undefined {
+  const { limits } = bucket;
+  const planned = name === 'month' ? terms.perMonth : undefined;
+  const isReal =
+    limits[name] !== undefined && !isFiller(bucket, name) && (name === 'month' || limits.hour !== limits.month);
+  const granted = isReal ? limits[name] : undefined;
+  if (granted === undefined) return planned;
+  return Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
+}
+
+function waitAfter(
+  bucket: Bucket,
+  status: number,
+  { resetSeconds }: Observation,
+  now: number,
+): Pick<Bucket, 'closedUntil' | 'blindWaits'> {
+  const { closedUntil, blindWaits } = bucket;
+  // While a bucket is closed nothing leaves: this answer belongs to the event that closed it, and is no further one.
+  const known = blindWaits > 0 && now < closedUntil;
+  if (status !== 429) return { closedUntil, blindWaits: known ? blindWaits : 0 };
+  if (resetSeconds !== undefined) {
+    // A reset of 0 cannot be told from a rounded-down second.
+    return { closedUntil: Math.max(closedUntil, now + Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
+  }
+  if (known) return { closedUntil, blindWaits };
+  const wait = Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, LONGEST_BLIND_WAIT_MS);
+  return { closedUntil: Math.max(closedUntil, now + wait), blindWaits: blindWaits + 1 };
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+const UnixMs = z.number();
+
+/** Windows that are limits of their own beside the second: minute and day only repeat others (api facts 6.1). */
+export const LONG_WINDOWS = ['hour', 'month'] as const;
+export type LongWindowName = (typeof LONG_WINDOWS)[number];
+
+/** What is known of the requests of one hour or month. */
+export const LongWindow = z.object({
+  /** The tighter of what the service grants and what the configured plan allows. */
+  limit: z.number(),
+  /** Left for everybody by the last answer, less what has left since; absent where no answer said so. */
+  remaining: z.number().optional(),
+  /** Of ours, charged since the window began. */
+  own: z.number(),
+  /** When the first of ours was charged. */
+  since: UnixMs,
+});
+export type LongWindow = z.infer<typeof LongWindow>;
+
+/** What an answer says of a window. */
+export interface WindowReport {
+  readonly limit: number;
+  readonly remaining: number | undefined;
+  /** Requests that may have been charged after the answer's own, and are not in `remaining`. */
+  readonly unaccounted: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** A quota of this size may be that of a trial, which has 30 days from the first use on and does not renew. */
+const TRIAL_QUOTA = 1_000;
+const TRIAL_MS = 30 * DAY_MS;
+/** Refunds of failed requests and answers that overtake each other move `remaining` by a few; a renewal by more. */
+const RENEWAL_JUMP = 20;
+
+/** A request of ours leaves. */
+export function charge(window: LongWindow): LongWindow {
+  const { remaining, own } = window;
+  return { ...window, own: own + 1, ...(remaining === undefined ? {} : { remaining: remaining - 1 }) };
+}
+
+/** Takes in what an answer says; `remaining` corrects our own count, because others spend too. */
+export function report(window: LongWindow | undefined, said: WindowReport, now: number): LongWindow {
+  const { limit, unaccounted } = said;
+  const remaining = said.remaining === undefined ? undefined : Math.max(0, said.remaining - unaccounted);
+  if (!window) return { limit, own: 1 + unaccounted, since: now, ...(remaining === undefined ? {} : { remaining }) };
+  if (remaining === undefined) return { ...window, limit };
+  const renewed = window.remaining !== undefined && remaining > window.remaining + RENEWAL_JUMP;
+  if (renewed) return { limit, remaining, own: 1 + unaccounted, since: now };
+  return { ...window, limit, remaining };
+}
+
+/** Requests that this exporter may still spend: its share of the limit, and no more than is left for everybody. */
+export function usable(window: LongWindow, utilization: number): number {
+  const share = Math.floor(window.limit * utilization) - window.own;
+  return Math.max(0, Math.min(share, window.remaining ?? Number.POSITIVE_INFINITY));
+}
+
+/** Unix ms of the full hour or the UTC month start after `at`. */
+export function calendarEnd(name: LongWindowName, at: number): number {
+  if (name === 'hour') return (Math.floor(at / HOUR_MS) + 1) * HOUR_MS;
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+/** Unix ms until which the quota must last: a trial's may end with the month or 30 days after its first use. */
+export function lastsUntil(name: LongWindowName, window: LongWindow, firstUseAt: number): number {
+  const end = calendarEnd(name, window.since);
+  return name === 'month' && window.limit <= TRIAL_QUOTA ? Math.max(end, firstUseAt + TRIAL_MS) : end;
+}
+
+/** The window at `now`: past its end it is a new one, of which the next answer will tell. */
+export function rolled(
+  name: LongWindowName,
+  window: LongWindow,
+  firstUseAt: number,
+  now: number,
+  utilization: number,
+): LongWindow {
+  const exhausted = usable(window, utilization) < 1;
+  // With nothing left, the calendar's end is the first moment at which asking makes sense.
+  const end = exhausted ? calendarEnd(name, window.since) : lastsUntil(name, window, firstUseAt);
+  return now < end ? window : { limit: window.limit, own: 0, since: now };
+}

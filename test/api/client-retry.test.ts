@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import type { Transport } from '../../src/api/transport.ts';
+import { BudgetClosed } from '../../src/budget/pacer.ts';
+import { apiHarness, failureOf, V2_REQUEST } from '../support/api-harness.ts';
+import { MINUTE, noSignal } from '../support/timing.ts';
+
+type Step = FailureReason | { status: number; headers?: Record<string, string>; body?: string };
+
+const OK: Step = { status: 200, body: '[]' };
+
+/** A service that answers each request with the next step, without delay; the last step is repeated. */
+function scripted(steps: readonly Step[]) {
+  const sentAt: number[] = [];
+  const discarded: number[] = [];
+  const transport: Transport = async ({ endpoint }, signal) => {
+    signal.throwIfAborted();
+    sentAt.push(harness.clock.monotonic());
+    const step = steps[Math.min(sentAt.length, steps.length) - 1] ?? OK;
+    if (typeof step === 'string') throw new RequestFailed(endpoint, step, 'made up');
+    return {
+      status: step.status,
+      headers: step.headers ?? {},
+      text: async () => step.body ?? '',
+      discard: () => discarded.push(step.status),
+    };
+  };
+  const harness = apiHarness(transport);
+  const ask = (signal = noSignal()): Promise<unknown> => harness.api.request(V2_REQUEST, z.array(z.unknown()), signal);
+  return { ...harness, ask, sentAt, discarded };
+}
+
+describe('api/client: retries', () => {
+  it.each<Step>(['network', 'timeout', { status: 500 }, { status: 503 }])(
+    'tries twice more after %j, with growing pauses, then gives up',
+    async (step) => {
+      const { ask, clock, sentAt } = scripted([step]);
+      const failure = failureOf(ask());
+      await clock.advance(10 * MINUTE);
+      // Equal jitter of 1 s and 2 s, at the random number 0.5; the first pause is under what the budget asks for.
+      expect(sentAt).toEqual([0, 1_005, 2_505]);
+      expect(await failure).toMatchObject({ endpoint: 'machine_metrics' });
+    },
+  );
+
+  it('returns what a later try brought', async () => {
+    const { ask, clock, log, discarded } = scripted(['network', { status: 502 }, OK]);
+    const answer = ask();
+    await clock.advance(MINUTE);
+    expect(await answer).toEqual([]);
+    expect(discarded).toEqual([502]);
+    expect(log.filter((line) => !line.startsWith('took'))).toEqual([
+      'requested machine_metrics',
+      'failed machine_metrics network',
+      'requested machine_metrics',
+      'failed machine_metrics server_error',
+      'requested machine_metrics',
+    ]);
+  });
+
+  it.each<Step>([
+    { status: 400 },
+    { status: 401 },
+    { status: 403 },
+    { status: 404 },
+    { status: 405 },
+    { status: 302 },
+    { status: 200, body: '{}' },
+    { status: 429, headers: { 'x-ratelimit-limit-second': '0' } },
+    'invalid_body',
+  ])('does not try again after %j', async (step) => {
+    const { ask, clock, sentAt } = scripted([step]);
+    const failure = failureOf(ask());
+    await clock.advance(60 * MINUTE);
+    expect(sentAt).toEqual([0]);
+    await failure;
+  });
+
+  it('tries again after a 429 no sooner than the reset', async () => {
+    const { ask, clock, sentAt } = scripted([{ status: 429, headers: { 'ratelimit-reset': '17' } }, OK]);
+    const answer = ask();
+    await clock.advance(16_999);
+    expect(sentAt).toEqual([0]);
+    await clock.advance(1);
+    expect(sentAt).toEqual([0, 17_000]);
+    expect(await answer).toEqual([]);
+  });
+
+  it('gives up after a 429 with a long wait, with the refusal as the reason', async () => {
+    const { ask, clock, sentAt, pacer } = scripted([{ status: 429, headers: { 'retry-after': '36644' } }]);
+    const failure = failureOf(ask());
+    await clock.advance(MINUTE);
+    expect(await failure).toMatchObject({ reason: 'rate_limited', status: 429 });
+    expect(sentAt).toEqual([0]);
+    await expect(ask()).rejects.toThrow(BudgetClosed);
+    expect(pacer.opensAt('machine_metrics https://api.test')).toBe(clock.now() - MINUTE + 36_644_000);
+  });
+
+  it('does not count a request that the budget turned away', async () => {
+    const { ask, log } = scripted([{ status: 401 }]);
+    await failureOf(ask());
+    log.length = 0;
+    await expect(ask()).rejects.toThrow(BudgetClosed);
+    expect(log).toEqual([]);
+  });
+
+  it.each([
+    ['in the pause between tries', 100],
+    ['while the next try waits for the budget', 1_000],
+  ])('stops with the reason of the signal %s', async (_, ms) => {
+    const stop = new AbortController();
+    const { ask, clock, sentAt } = scripted(['network']);
+    const asked = ask(stop.signal);
+    await clock.advance(ms);
+    stop.abort('stopping');
+    await expect(asked).rejects.toBe('stopping');
+    await expect(ask(stop.signal)).rejects.toBe('stopping');
+    await clock.advance(MINUTE);
+    expect(sentAt).toEqual([0]);
+  });
+
+  it('stops with the reason of the signal in a try, which is no failure', async () => {
+    const during = new AbortController();
+    const transport: Transport = (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const hanging = apiHarness(transport);
+    const answer = hanging.api.request(V2_REQUEST, z.unknown(), during.signal);
+    await hanging.clock.advance(100);
+    during.abort('stopping');
+    await expect(answer).rejects.toBe('stopping');
+    expect(hanging.log).toEqual(['requested machine_metrics', 'took machine_metrics 0.1']);
+  });
+
+  it('gives the permit back as soon as the head of the answer is there', async () => {
+    let finish: (text: string) => void = () => undefined;
+    const transport: Transport = async () => ({
+      status: 200,
+      headers: { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' },
+      text: () => new Promise((resolve) => (finish = resolve)),
+      discard: () => undefined,
+    });
+    const { api, clock, log } = apiHarness(transport);
+    const first = api.request(V2_REQUEST, z.unknown(), noSignal());
+    await clock.advance(0);
+    void api.request(V2_REQUEST, z.unknown(), noSignal());
+    const readFirst = finish;
+    await clock.advance(3_000);
+    expect(log).toEqual(['requested machine_metrics', 'requested machine_metrics']);
+    readFirst('1');
+    expect(await first).toBe(1);
+    expect(log.at(-1)).toBe('took machine_metrics 3');
+  });
+});

@@ -1,0 +1,185 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { laneOf } from '../../src/api/client.ts';
+import { createTransport } from '../../src/api/transport.ts';
+import { apiHarness, failureOf, KEY, settled, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from '../support/api-harness.ts';
+import { httpMock } from '../support/http-mock.ts';
+import { noSignal } from '../support/timing.ts';
+
+const transport = createTransport({ timeoutMs: 10_000 });
+afterAll(() => transport.close());
+
+const V2Envelope = z.object({ data: z.object({ system_metrics: z.array(z.unknown()) }) });
+const V1Envelope = z.object({ status: z.string(), data: z.array(z.unknown()) });
+
+describe('api/client', () => {
+  const http = httpMock();
+
+  it('asks v2 by POST with JSON and the key as bearer', async () => {
+    http.answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
+    const { api, log } = apiHarness(transport.send);
+    expect(await api.request(V2_REQUEST, V2Envelope, noSignal())).toEqual({ data: { system_metrics: [1] } });
+    expect(http.seen).toEqual([
+      {
+        method: 'POST',
+        url: V2_URL,
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${KEY}`,
+          connection: 'keep-alive',
+          'content-length': String(Buffer.byteLength(JSON.stringify(V2_REQUEST.body))),
+          'content-type': 'application/json',
+          host: 'api.test',
+          'user-agent': 'beaconchain-exporter/1.2.3',
+        },
+        body: JSON.stringify(V2_REQUEST.body),
+      },
+    ]);
+    expect(log).toEqual(['requested machine_metrics', 'took machine_metrics 0']);
+  });
+
+  it('asks v1 by GET at the host of the chain, with the key in a header and not in the address', async () => {
+    http.answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
+    const { api } = apiHarness(transport.send);
+    expect(await api.request(V1_REQUEST, V1Envelope, noSignal())).toEqual({ status: 'OK', data: [] });
+    expect(http.seen).toEqual([
+      {
+        method: 'GET',
+        url: V1_URL,
+        headers: {
+          accept: 'application/json',
+          apikey: KEY,
+          connection: 'keep-alive',
+          host: 'hoodi.test',
+          'user-agent': 'beaconchain-exporter/1.2.3',
+        },
+        body: '',
+      },
+    ]);
+  });
+
+  it('refuses a v1 request for a chain that has no host', async () => {
+    const { api } = apiHarness(transport.send);
+    const { chain: _, ...nowhere } = V1_REQUEST;
+    await expect(api.request(nowhere, V1Envelope, noSignal())).rejects.toThrow(TypeError);
+  });
+
+  it('draws on one lane per endpoint and host', () => {
+    const options = { baseUrl: 'https://a', v1BaseUrls: { hoodi: 'https://b' }, key: KEY, userAgent: '' };
+    expect(laneOf(options, V2_REQUEST)).toBe('machine_metrics https://a');
+    expect(laneOf(options, V1_REQUEST)).toBe('epoch_slots https://b');
+  });
+
+  it('tells the budget the status and the headers, under the lane of the request', async () => {
+    const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
+    http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
+    const { api, pacer } = apiHarness(transport.send);
+    await api.request(V1_REQUEST, V1Envelope, noSignal());
+    expect(pacer.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
+    expect(pacer.perSecond('default')).toBe(5);
+  });
+
+  it('parses records one by one: counts and drops the bad, keeps their neighbours', () => {
+    const { api, log } = apiHarness(transport.send);
+    const record = z.object({ slot: z.number() });
+    const items = [{ slot: 1, more: true }, { slot: 'x' }, null, { slot: 2 }];
+    expect(api.records('epoch_slots', record, items)).toEqual([{ slot: 1 }, { slot: 2 }]);
+    expect(api.records('epoch_slots', record, [])).toEqual([]);
+    expect(log).toEqual(['invalid epoch_slots 2']);
+  });
+});
+
+describe('api/client: what comes back', () => {
+  const http = httpMock();
+
+  it.each([
+    [400, 'bad_request'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [405, 'method_not_allowed'],
+    [204, 'unexpected_status'],
+    [301, 'unexpected_status'],
+    [302, 'unexpected_status'],
+    [307, 'unexpected_status'],
+    [418, 'unexpected_status'],
+  ])('%i is %s, asked once, whatever the body says', async (status, reason) => {
+    for (const body of [`{"error":"internal error ${KEY}"}`, '{"data":{"system_metrics":[]}}', '<html>', '']) {
+      if (status === 204 && body !== '') continue;
+      http.answer('POST', V2_URL, { status, body, headers: { location: V2_URL } });
+      const { api, clock, log } = apiHarness(transport.send);
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      expect(failure).toMatchObject({ endpoint: 'machine_metrics', reason, status });
+      expect(log.filter((line) => !line.startsWith('took'))).toEqual([
+        'requested machine_metrics',
+        `failed machine_metrics ${reason}`,
+      ]);
+    }
+  });
+
+  it.each([
+    [500, 'server_error', {}],
+    [502, 'server_error', {}],
+    [504, 'server_error', {}],
+    [599, 'server_error', {}],
+    [429, 'rate_limited', { 'ratelimit-reset': '1' }],
+  ])('%i is %s, asked three times', async (status, reason, headers) => {
+    for (const body of ['Too Many Requests', '<html>', '{"data":{"system_metrics":[]}}']) {
+      http.answer('POST', V2_URL, { status, headers, body });
+    }
+    const { api, clock } = apiHarness(transport.send);
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    expect(failure).toMatchObject({ reason, status });
+  });
+
+  it('a 429 with every limit 0 is revoked, asked once', async () => {
+    const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
+    http.answer('POST', V2_URL, { status: 429, headers });
+    const { api, clock } = apiHarness(transport.send);
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    expect(failure).toMatchObject({ reason: 'revoked', status: 429 });
+  });
+
+  it.each([
+    '',
+    '<html><body>Bad gateway</body></html>',
+    '{"data":{"system_metrics":[',
+    '{}',
+    '[]',
+    'null',
+    '{"data":null}',
+  ])('a 200 with the body %j is invalid_body, asked once', async (body) => {
+    http.answer('POST', V2_URL, { body, headers: { 'content-type': 'application/json' } });
+    const { api, clock } = apiHarness(transport.send);
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    expect(failure).toMatchObject({ reason: 'invalid_body', status: 200 });
+  });
+
+  it('a v1 error envelope on a 200 is invalid_body', async () => {
+    http.answer('GET', V1_URL, { body: '{"status":"ERROR: invalid epoch parameter","data":null}' });
+    const { api, clock } = apiHarness(transport.send);
+    const failure = await failureOf(settled(clock, api.request(V1_REQUEST, V1Envelope, noSignal())));
+    expect(failure.reason).toBe('invalid_body');
+    expect(failure.message).toBe('epoch_slots: invalid_body (unexpected shape at data)');
+  });
+
+  it('a connection that fails is network, with the code alone', async () => {
+    for (let i = 0; i < 3; i += 1) http.fail('POST', V2_URL, 'ECONNRESET');
+    const { api, clock } = apiHarness(transport.send);
+    const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+    expect(failure.message).toBe('machine_metrics: network (ECONNRESET)');
+    expect(failure.status).toBeUndefined();
+  });
+
+  it('no failure holds the key, the headers or an address', async () => {
+    const answers = [{ status: 401 }, { status: 403 }, { body: `{"${KEY}":1}` }, { body: KEY }];
+    for (const answer of answers) {
+      http.answer('POST', V2_URL, { body: `{"error":"${KEY}"}`, ...answer });
+      const { api, clock } = apiHarness(transport.send);
+      const failure = await failureOf(settled(clock, api.request(V2_REQUEST, V2Envelope, noSignal())));
+      const everything = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join();
+      expect(everything).not.toContain(KEY);
+      expect(everything).not.toContain('api.test');
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { eachPage, type Page } from '../../src/api/paginate.ts';
+
+/** Walks over these pages; the cursors that were asked for, and how it ended. A page past the last is an error. */
+async function walk(pages: readonly Page[] | ((n: number) => Page), mostPages?: number) {
+  const asked: (string | undefined)[] = [];
+  const read = async (cursor: string | undefined): Promise<Page> => {
+    const page = typeof pages === 'function' ? pages(asked.length) : pages[asked.length];
+    if (!page) throw new Error('asked for a page past the last');
+    asked.push(cursor);
+    return page;
+  };
+  const ending = await (mostPages === undefined ? eachPage(read) : eachPage(read, mostPages));
+  return { asked, ending };
+}
+
+const numbered = (n: number): Page => ({ cursor: `c${n}`, records: 10 });
+
+describe('api/paginate', () => {
+  it.each([undefined, null, ''])('ends with the cursor %j', async (cursor) => {
+    expect(await walk([{ cursor, records: 10 }])).toEqual({ asked: [undefined], ending: 'end' });
+    expect(await walk([numbered(1), { cursor, records: 0 }])).toEqual({ asked: [undefined, 'c1'], ending: 'end' });
+  });
+
+  it('passes cursors back unchanged, whatever they look like', async () => {
+    const cursors = [' spaced ', 'ü"\\\n', '0', 'eyJhIjoxfQ=='];
+    const pages = [...cursors.map((cursor) => ({ cursor, records: 1 })), { cursor: '', records: 1 }];
+    expect((await walk(pages)).asked).toEqual([undefined, ...cursors]);
+  });
+
+  it.each([
+    ['at once', ['a', 'a'], 2],
+    ['after others', ['a', 'b', 'a'], 3],
+  ])('stops at a cursor repeated %s', async (_, cursors, pages) => {
+    const { asked, ending } = await walk(cursors.map((cursor) => ({ cursor, records: 10 })));
+    expect({ pages: asked.length, ending }).toEqual({ pages, ending: 'repeated_cursor' });
+  });
+
+  it('stops after three pages running without a record', async () => {
+    const pages = [1, 0, 0, 5, 0, 0, 0, 9].map((records, n) => ({ cursor: `c${n}`, records }));
+    const { asked, ending } = await walk(pages);
+    expect({ pages: asked.length, ending }).toEqual({ pages: 7, ending: 'empty_pages' });
+  });
+
+  it('calls it the end where the third empty page has no cursor', async () => {
+    const pages = ['a', 'b', undefined].map((cursor) => ({ cursor, records: 0 }));
+    expect((await walk(pages)).ending).toBe('end');
+  });
+
+  it('stops after 5,000 pages', async () => {
+    const { asked, ending } = await walk(numbered);
+    expect({ pages: asked.length, ending }).toEqual({ pages: 5_000, ending: 'too_many_pages' });
+  });
+
+  it('goes on as long as it is told to', async () => {
+    const pages = (n: number): Page => ({ cursor: n === 6_000 ? '' : `c${n}`, records: 1 });
+    const { asked, ending } = await walk(pages, Number.POSITIVE_INFINITY);
+    expect({ pages: asked.length, ending }).toEqual({ pages: 6_001, ending: 'end' });
+    expect((await walk(numbered, 1)).ending).toBe('too_many_pages');
+  });
+
+  it('gives a failure of a page to the caller', async () => {
+    await expect(walk([numbered(1)])).rejects.toThrow('past the last');
+  });
+});

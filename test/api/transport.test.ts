@@ -1,0 +1,201 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
+import { apiHarness, failureOf, V1_REQUEST } from '../support/api-harness.ts';
+import { noSignal } from '../support/timing.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function listen(handler: RequestListener): Promise<{ server: Server; base: string }> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { server, base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+function transportOf(timeoutMs: number) {
+  const transport = createTransport({ timeoutMs });
+  cleanups.push(() => transport.close());
+  return transport;
+}
+
+function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
+  return { endpoint: 'epoch_slots', base, path: '/x', method: 'GET', headers: { apikey: 'secret' }, ...rest };
+}
+
+/** What came of a whole exchange with one handler: status and body. */
+async function exchange(handler: RequestListener, timeoutMs = 5_000, stop = noSignal()): Promise<[Answer, string]> {
+  const { base } = await listen(handler);
+  const answer = await transportOf(timeoutMs).send(get(base), stop);
+  return [answer, await answer.text()];
+}
+
+const FAST = 50;
+const MIB = 1024 * 1024;
+
+describe('api/transport', () => {
+  it('sends method, path with its prefix, headers and body, and brings status, headers and body back', async () => {
+    const { base } = await listen((request, response) => {
+      request.setEncoding('utf8').on('data', (body: string) => {
+        const { method, url, headers } = request;
+        response.writeHead(418, { 'x-a': 'b' });
+        response.end(JSON.stringify({ method, url, authorization: headers.authorization, body }));
+      });
+    });
+    const request = get(`${base}/hoodi`, { method: 'POST', headers: { authorization: 'Bearer k' }, body: '{"ü":1}' });
+    const answer = await transportOf(5_000).send(request, noSignal());
+    expect([answer.status, answer.headers['x-a']]).toEqual([418, 'b']);
+    const echo = { method: 'POST', url: '/hoodi/x', authorization: 'Bearer k', body: '{"ü":1}' };
+    expect(JSON.parse(await answer.text())).toEqual(echo);
+  });
+
+  it('puts a character together that the network cut in two', async () => {
+    const euro = Buffer.from('€');
+    let finish = (): unknown => undefined;
+    const { base } = await listen((_, response) => {
+      response.write(euro.subarray(0, 1));
+      finish = () => response.end(euro.subarray(1));
+    });
+    const text = (await transportOf(5_000).send(get(base), noSignal())).text();
+    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    finish();
+    expect(await text).toBe('€');
+  });
+
+  it('reuses connections for requests that follow each other', async () => {
+    let connections = 0;
+    const { server, base } = await listen((_, response) => response.end('{}'));
+    server.on('connection', () => {
+      connections += 1;
+    });
+    const { send } = transportOf(5_000);
+    for (let i = 0; i < 20; i += 1) await (await send(get(base), noSignal())).text();
+    // The second one: a body has ended a moment before its connection is free again.
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  it('follows no redirect', async () => {
+    const asked: (string | undefined)[] = [];
+    const [answer] = await exchange((request, response) => {
+      asked.push(request.url);
+      response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    expect([answer.status, asked]).toEqual([302, ['/x']]);
+  });
+
+  it('reads a body of 32 MiB, and no byte more', async () => {
+    const chunk = Buffer.alloc(MIB, 'a');
+    const stream =
+      (extra: string): RequestListener =>
+      (_, response) => {
+        for (let i = 0; i < 32; i += 1) response.write(chunk);
+        response.end(extra);
+      };
+    const [, text] = await exchange(stream(''), 20_000);
+    expect(text).toHaveLength(32 * MIB);
+    expect((await failureOf(exchange(stream('a'), 20_000))).reason).toBe('invalid_body');
+  });
+});
+
+describe('api/transport: failures', () => {
+  it('is a timeout where the head does not come', async () => {
+    const failure = await failureOf(exchange(() => undefined, FAST));
+    expect(failure).toMatchObject({ endpoint: 'epoch_slots', reason: 'timeout', status: undefined });
+  });
+
+  it('is a timeout where the body does not end', async () => {
+    const failure = await failureOf(exchange((_, response) => void response.write('{"data":'), FAST));
+    expect(failure.reason).toBe('timeout');
+  });
+
+  it('is a timeout where the body trickles on, each byte in time', async () => {
+    const trickle: RequestListener = (_, response) => {
+      const timer = setInterval(() => response.write(' '), FAST / 5);
+      response.on('close', () => clearInterval(timer));
+    };
+    expect((await failureOf(exchange(trickle, FAST))).reason).toBe('timeout');
+  });
+
+  it('is network where the connection is refused', async () => {
+    const { server, base } = await listen(() => undefined);
+    await new Promise((resolve) => server.close(resolve));
+    const failure = await failureOf(transportOf(5_000).send(get(base), noSignal()));
+    expect(failure).toMatchObject({ reason: 'network', message: 'epoch_slots: network (ECONNREFUSED)' });
+  });
+
+  it.each<[string, RequestListener]>([
+    ['before the head', (request) => void request.socket.destroy()],
+    [
+      'in the body',
+      (request, response) => {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('{"data":', () => request.socket.resetAndDestroy());
+      },
+    ],
+    ['by an answer that is not HTTP', (request) => void request.socket.end('220 mail.test ESMTP\r\n\r\n')],
+  ])('is network where the connection breaks %s', async (_, handler) => {
+    const failure = await failureOf(exchange(handler));
+    expect(failure.reason).toBe('network');
+    expect(failure.message).toMatch(/^epoch_slots: network \((UND_ERR_SOCKET|ECONNRESET|connection failed)\)$/);
+  });
+
+  it('gives the status of a 429 whose body never ends', async () => {
+    const { base } = await listen((_, response) => {
+      response.writeHead(429, { 'retry-after': '7' });
+      response.write('Too Many');
+    });
+    const answer = await transportOf(5_000).send(get(base), noSignal());
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '7']);
+    const { api, log } = apiHarness((request, signal) => transportOf(5_000).send({ ...request, base }, signal));
+    const stop = new AbortController();
+    const asked = api.request(V1_REQUEST, z.unknown(), stop.signal).catch((error: unknown) => error);
+    await vi.waitUntil(() => log.includes('failed epoch_slots rate_limited'));
+    stop.abort('stopping');
+    expect(await asked).toBe('stopping');
+  });
+
+  it.each([
+    ['long body that is not wanted', 60_000, MIB],
+    ['body that is not wanted and does not come', FAST, 1],
+  ])('lets go of the connection of a %s', { timeout: 2_000 }, async (_, timeoutMs, bytes) => {
+    const closed = Promise.withResolvers<void>();
+    const { base } = await listen((_request, response) => {
+      response.on('close', closed.resolve).writeHead(500);
+      response.write(Buffer.alloc(bytes));
+    });
+    (await transportOf(timeoutMs).send(get(base), noSignal())).discard();
+    await closed.promise;
+  });
+
+  it('stops with the reason of the signal, before the head and in the body', async () => {
+    const before = new AbortController();
+    const head = exchange(() => before.abort('stopping'), 5_000, before.signal);
+    await expect(head).rejects.toBe('stopping');
+    const during = new AbortController();
+    const { base } = await listen((_, response) => void response.write('{"data":'));
+    const answer = await transportOf(5_000).send(get(base), during.signal);
+    const text = answer.text();
+    during.abort('stopping');
+    await expect(text).rejects.toBe('stopping');
+    await expect(transportOf(5_000).send(get(base), during.signal)).rejects.toBe('stopping');
+  });
+
+  it('keeps no connection after it is closed', { timeout: 2_000 }, async () => {
+    const closed = Promise.withResolvers<void>();
+    const { server, base } = await listen((_, response) => response.end('{}'));
+    server.on('connection', (socket) => socket.on('close', closed.resolve));
+    const { send, close } = createTransport({ timeoutMs: 5_000 });
+    await (await send(get(base), noSignal())).text();
+    await close();
+    await closed.promise;
+  });
+});

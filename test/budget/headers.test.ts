@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { isRevoked, readHeaders } from '../../src/budget/headers.ts';
+import { NOW } from '../support/timing.ts';
+
+const SILENCE = { bucket: undefined, limits: {}, remaining: {}, resetSeconds: undefined, validKey: undefined };
+
+/** The sample of the public documentation, free plan (api facts 6.1). */
+const SAMPLE = {
+  'ratelimit-limit': '1',
+  'ratelimit-remaining': '0',
+  'ratelimit-reset': '1',
+  'ratelimit-window': 'second',
+  'ratelimit-bucket': 'default',
+  'ratelimit-validapikey': 'true',
+  'x-ratelimit-limit-second': '1',
+  'x-ratelimit-limit-minute': '1000',
+  'x-ratelimit-limit-hour': '1000',
+  'x-ratelimit-limit-day': '1000',
+  'x-ratelimit-limit-month': '1000',
+  'x-ratelimit-remaining-second': '0',
+  'x-ratelimit-remaining-minute': '972',
+  'x-ratelimit-remaining-hour': '972',
+  'x-ratelimit-remaining-day': '972',
+  'x-ratelimit-remaining-month': '972',
+};
+
+describe('budget/headers', () => {
+  it('reads the documented sample', () => {
+    expect(readHeaders(SAMPLE, NOW)).toEqual({
+      bucket: 'default',
+      limits: { second: 1, minute: 1000, hour: 1000, day: 1000, month: 1000 },
+      remaining: { second: 0, minute: 972, hour: 972, day: 972, month: 972 },
+      resetSeconds: 1,
+      validKey: true,
+    });
+  });
+
+  it('takes missing headers as unknown, not as zero', () => {
+    expect(readHeaders({}, NOW)).toEqual(SILENCE);
+  });
+
+  it('learns no window from the two headers of the fallback limiter, which name none', () => {
+    const observation = readHeaders({ 'ratelimit-limit': '20', 'ratelimit-reset': '1' }, NOW);
+    expect(observation).toEqual({ ...SILENCE, resetSeconds: 1 });
+  });
+
+  it('gives the plain limit to the window that it names, unless that has its own header', () => {
+    const plain = { 'ratelimit-window': 'month', 'ratelimit-limit': '1000', 'ratelimit-remaining': '7' };
+    expect(readHeaders(plain, NOW)).toMatchObject({ limits: { month: 1000 }, remaining: { month: 7 } });
+    const both = { ...plain, 'x-ratelimit-limit-month': '900', 'x-ratelimit-remaining-month': '6' };
+    expect(readHeaders(both, NOW)).toMatchObject({ limits: { month: 900 }, remaining: { month: 6 } });
+  });
+
+  it.each(['fortnight', '', 'constructor'])('ignores the plain limit of the unknown window %j', (window) => {
+    const headers = { 'ratelimit-window': window, 'ratelimit-limit': '5', 'ratelimit-remaining': '5' };
+    expect(readHeaders(headers, NOW)).toEqual(SILENCE);
+  });
+
+  it('takes a window without a limit or a remainder as unknown', () => {
+    expect(readHeaders({ 'ratelimit-window': 'second' }, NOW)).toEqual(SILENCE);
+  });
+
+  it.each(['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'unlimited', '9'.repeat(16)])(
+    'reads the count %j as missing',
+    (text) => {
+      const headers = { 'x-ratelimit-limit-second': text, 'x-ratelimit-remaining-second': text };
+      expect(readHeaders(headers, NOW)).toEqual(SILENCE);
+    },
+  );
+
+  it('takes the first of a repeated header, and no value from an empty list', () => {
+    const headers = { 'x-ratelimit-limit-second': ['2', '5'], 'ratelimit-bucket': [' app ', 'default'] };
+    expect(readHeaders(headers, NOW)).toEqual({ ...SILENCE, bucket: 'app', limits: { second: 2 } });
+    expect(readHeaders({ 'x-ratelimit-limit-second': [] }, NOW)).toEqual(SILENCE);
+  });
+
+  it('knows no bucket by an empty name', () => {
+    expect(readHeaders({ 'ratelimit-bucket': '  ' }, NOW).bucket).toBeUndefined();
+  });
+
+  it.each([
+    ['true', true],
+    [' TRUE ', true],
+    ['false', false],
+    ['1', undefined],
+    ['', undefined],
+  ])('reads the key flag %j as %j', (text, flag) => {
+    expect(readHeaders({ 'ratelimit-validapikey': text }, NOW).validKey).toBe(flag);
+  });
+
+  describe('the wait', () => {
+    const inTenSeconds = new Date(NOW + 10_000).toUTCString();
+
+    it.each([
+      [{ 'ratelimit-reset': '36644' }, 36_644],
+      [{ 'retry-after': '7' }, 7],
+      [{ 'retry-after': ' 0.5 ' }, 0.5],
+      [{ 'retry-after': '0' }, 0],
+      [{ 'retry-after': inTenSeconds }, 10],
+      [{ 'retry-after': new Date(NOW).toUTCString() }, 0],
+      [{ 'ratelimit-reset': '3', 'retry-after': '60' }, 60],
+      [{ 'ratelimit-reset': '60', 'retry-after': '3' }, 60],
+      [{ 'ratelimit-reset': '60', 'retry-after': inTenSeconds }, 60],
+      [{ 'ratelimit-reset': 'soon', 'retry-after': '3' }, 3],
+      [{ 'ratelimit-reset': String(32 * 86_400) }, 32 * 86_400],
+    ])('%j is %d s', (headers, seconds) => {
+      expect(readHeaders(headers, NOW).resetSeconds).toBe(seconds);
+    });
+
+    it.each(['', '-5', 'soon', '1e3', 'Infinity', '2026-12-01T00:00:00Z', 'Xxx, 99 Yyy 2026', String(32 * 86_400 + 1)])(
+      '%j counts as missing',
+      (text) => {
+        expect(readHeaders({ 'ratelimit-reset': text, 'retry-after': text }, NOW).resetSeconds).toBeUndefined();
+      },
+    );
+
+    it('a date in the past or over 32 days ahead counts as missing', () => {
+      for (const ms of [-1_000, 33 * 86_400_000]) {
+        const date = new Date(NOW + ms).toUTCString();
+        expect(readHeaders({ 'retry-after': date }, NOW).resetSeconds).toBeUndefined();
+      }
+    });
+  });
+
+  describe('revocation', () => {
+    const zeros = Object.fromEntries(
+      Object.keys(SAMPLE).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),
+    );
+
+    it('is a 429 with every limit 0', () => {
+      expect(Object.keys(zeros)).toHaveLength(5);
+      expect(isRevoked(429, { ...SAMPLE, ...zeros, 'retry-after': '36644' })).toBe(true);
+    });
+
+    it('needs only the limits that are present to be 0, and at least one', () => {
+      expect(isRevoked(429, { 'x-ratelimit-limit-hour': '0' })).toBe(true);
+      expect(isRevoked(429, {})).toBe(false);
+      expect(isRevoked(429, { 'ratelimit-limit': '0', 'ratelimit-reset': '0' })).toBe(false);
+      expect(isRevoked(429, { 'x-ratelimit-limit-hour': '' })).toBe(false);
+    });
+
+    it('is not a 429 with any limit left, nor another status', () => {
+      expect(isRevoked(429, { ...zeros, 'x-ratelimit-limit-second': '1' })).toBe(false);
+      expect(isRevoked(429, SAMPLE)).toBe(false);
+      for (const status of [200, 401, 403, 500]) expect(isRevoked(status, zeros)).toBe(false);
+    });
+  });
+});

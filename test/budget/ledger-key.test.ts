@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { readHeaders } from '../../src/budget/headers.ts';
+import {
+  answered,
+  emptyLedger,
+  type Ledger,
+  opensAt as opensAtOn,
+  sent as sentOn,
+  withKey,
+} from '../../src/budget/ledger.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+
+const LANE = 'epoch_slots https://v1';
+const OTHER = 'machine_metrics https://v2';
+const TERMS = { utilization: 1 };
+const VALID = { 'ratelimit-validapikey': 'true' };
+const INVALID = { 'ratelimit-validapikey': 'false' };
+
+interface Told {
+  readonly revoked?: boolean;
+  readonly at?: number;
+  readonly sentAt?: number;
+  readonly headers?: Record<string, string>;
+}
+
+function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
+  const { revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
+  const observation = readHeaders(headers, at);
+  return answered(ledger, LANE, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
+}
+
+const opensAt = (ledger: Ledger, lane: string): number => opensAtOn(ledger, lane, TERMS, NOW);
+const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, LANE, TERMS, at);
+
+const known = withKey(emptyLedger(), 'this key', NOW - MINUTE);
+const refused = told(known, 401);
+const revoked = told(known, 429, { revoked: true });
+const mayProbe = withKey(revoked, 'this key', NOW + 10 * MINUTE);
+
+describe('budget/ledger: the key', () => {
+  it('is unknown at first, and valid after any answer that does not refuse it', () => {
+    expect(emptyLedger().key.standing).toBe('unknown');
+    for (const status of [200, 400, 403, 404, 405, 429, 500, 502]) {
+      expect(told(emptyLedger(), status).key).toMatchObject({ standing: 'valid', since: NOW, mayProbe: false });
+    }
+  });
+
+  it('may ask once every 10 min after a 401, on any lane', () => {
+    for (const lane of [LANE, OTHER]) expect(opensAt(refused, lane)).toBe(NOW + 10 * MINUTE);
+    const asked = sent(refused, NOW + 10 * MINUTE);
+    expect(opensAt(asked, OTHER)).toBe(NOW + 20 * MINUTE);
+    expect(opensAt(told(asked, 401, { at: NOW + 10 * MINUTE + 300 }), LANE)).toBe(NOW + 20 * MINUTE + 300);
+  });
+
+  it('is open again once an answer accepts it', () => {
+    const at = NOW + 10 * MINUTE;
+    const accepted = told(sent(refused, at), 200, { at, sentAt: at });
+    expect(accepted.key.standing).toBe('valid');
+    expect(opensAt(accepted, LANE)).toBe(0);
+    expect(sent(accepted, at + 1).key).toBe(accepted.key);
+  });
+
+  it('stays refused after a failure of the server, which says nothing of it', () => {
+    const at = NOW + 10 * MINUTE;
+    for (const status of [429, 500, 503]) {
+      expect(told(sent(refused, at), status, { at }).key).toMatchObject({
+        standing: 'refused',
+        since: at,
+        mayProbe: false,
+      });
+      expect(told(sent(refused, at), status, { at, headers: INVALID }).key.standing).toBe('refused');
+      expect(told(sent(refused, at), status, { at, headers: VALID }).key.standing).toBe('valid');
+    }
+  });
+
+  it('keeps what the last header said of it', () => {
+    expect(told(emptyLedger(), 200, { headers: INVALID }).key).toMatchObject({ standing: 'valid', validHeader: false });
+    const once = told(emptyLedger(), 401, { headers: INVALID });
+    expect(once.key).toMatchObject({ standing: 'refused', validHeader: false });
+    expect(told(once, 500).key.validHeader).toBe(false);
+    expect(told(once, 200, { headers: VALID }).key.validHeader).toBe(true);
+  });
+
+  it('is not put in a better light by an answer to a request that left before it was refused', () => {
+    for (const closed of [refused, revoked]) {
+      const late = told(closed, 200, { sentAt: NOW - 1, at: NOW + 300, headers: VALID });
+      expect(late.key).toEqual(closed.key);
+    }
+  });
+});
+
+describe('budget/ledger: revoked', () => {
+  it('never opens on its own, whatever the headers say of a reset', () => {
+    const ledger = told(emptyLedger(), 429, { revoked: true, headers: { 'retry-after': '36644', ...VALID } });
+    for (const lane of [LANE, OTHER]) expect(opensAt(ledger, lane)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('does not take the zeros and the made-up reset for limits', () => {
+    const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '0', 'ratelimit-reset': '36644' };
+    const ledger = told(emptyLedger(), 429, { revoked: true, headers });
+    expect(ledger.buckets).toEqual({ default: { limits: {}, remaining: {}, closedUntil: 0, blindWaits: 0 } });
+  });
+
+  it('stays so after a plain 429 or a failure of the server', () => {
+    for (const status of [429, 500]) {
+      expect(opensAt(told(mayProbe, status, { at: NOW + 1 }), LANE)).not.toBe(Number.POSITIVE_INFINITY);
+      expect(told(sent(mayProbe, NOW), status, { at: NOW + 1 }).key.standing).toBe('revoked');
+    }
+  });
+
+  it('survives a start with the same key, and lets one request ask from 10 min after the last refusal on', () => {
+    expect(withKey(revoked, 'this key', NOW + 10 * MINUTE - 1)).toBe(revoked);
+    expect(opensAt(mayProbe, LANE)).toBe(0);
+    const asked = sent(mayProbe, NOW + 5);
+    expect(asked.key).toMatchObject({ standing: 'revoked', since: NOW + 5, mayProbe: false });
+    expect(opensAt(asked, LANE)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('ends with another key, as a refusal does', () => {
+    for (const closed of [revoked, refused]) {
+      const other = withKey(closed, 'another key', NOW);
+      expect(other.key).toEqual({ fingerprint: 'another key', standing: 'unknown', since: 0, mayProbe: false });
+      expect(opensAt(other, LANE)).toBe(0);
+    }
+    expect(withKey(refused, 'this key', NOW + 10 * MINUTE)).toBe(refused);
+  });
+
+  it('ends when that request is answered', () => {
+    const at = NOW + 5;
+    expect(opensAt(told(sent(mayProbe, at), 200, { at: at + 300, sentAt: at }), LANE)).toBe(0);
+    const again = told(sent(mayProbe, at), 429, { at: at + 300, sentAt: at, revoked: true });
+    expect(again.key).toMatchObject({ standing: 'revoked', since: at + 300, mayProbe: false });
+  });
+});

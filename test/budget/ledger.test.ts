@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { isFiller, perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
+import { readHeaders } from '../../src/budget/headers.ts';
+import {
+  answered,
+  bucketOf,
+  emptyLedger,
+  isAssigned,
+  Ledger,
+  opensAt as opensAtOn,
+  sent,
+} from '../../src/budget/ledger.ts';
+import { NOW } from '../support/timing.ts';
+
+const V1 = 'epoch_slots https://v1';
+const V2 = 'machine_metrics https://v2';
+const OTHER = 'sync_committee https://v2';
+const TERMS = { utilization: 1 };
+
+const opensAt = (ledger: Ledger, lane: string): number => opensAtOn(ledger, lane, TERMS, NOW);
+const perSecondOf = (ledger: Ledger, name: string): number => perSecondOfBucket(ledger.buckets[name], TERMS);
+
+interface Told {
+  readonly status?: number;
+  readonly revoked?: boolean;
+  readonly at?: number;
+  readonly sentAt?: number;
+  readonly headers?: Record<string, string>;
+}
+
+/** The ledger after an answer on a lane, as the service would give it. */
+function told(ledger: Ledger, lane: string, answer: Told = {}): Ledger {
+  const { status = 200, revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
+  const observation = readHeaders(headers, at);
+  return answered(ledger, lane, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
+}
+
+const bucket = (name: string, perSecond: number): Record<string, string> => ({
+  'ratelimit-bucket': name,
+  'x-ratelimit-limit-second': String(perSecond),
+});
+
+describe('budget/ledger: buckets', () => {
+  it('starts with one bucket for all lanes at one request a second, open', () => {
+    const ledger = emptyLedger();
+    for (const lane of [V1, V2]) {
+      expect(isAssigned(ledger, lane)).toBe(false);
+      expect(perSecondOf(ledger, bucketOf(ledger, lane))).toBe(1);
+      expect(opensAt(ledger, lane)).toBe(0);
+    }
+    expect(bucketOf(ledger, V1)).toBe(bucketOf(ledger, V2));
+  });
+
+  it('learns nothing from an answer without headers: missing is not zero', () => {
+    const known = told(emptyLedger(), V1, { headers: { ...bucket('default', 5), 'x-ratelimit-remaining-month': '7' } });
+    const after = told(known, V1);
+    expect(after.buckets).toEqual(known.buckets);
+    expect(perSecondOf(after, 'default')).toBe(5);
+  });
+
+  it('takes a limit of 0 outside of a revocation as unknown', () => {
+    const ledger = told(emptyLedger(), V1, { headers: bucket('default', 0) });
+    expect(perSecondOf(ledger, 'default')).toBe(1);
+  });
+
+  it('names the shared bucket by the first answer that has a name, and keeps what it knew', () => {
+    const unnamed = told(emptyLedger(), V2, { headers: { 'x-ratelimit-limit-second': '3' } });
+    expect(isAssigned(unnamed, V2)).toBe(false);
+    const named = told(unnamed, V1, { headers: { 'ratelimit-bucket': 'default' } });
+    expect(Object.keys(named.buckets)).toEqual(['default']);
+    expect(bucketOf(named, V2)).toBe('default');
+    expect(perSecondOf(named, 'default')).toBe(3);
+  });
+
+  it('moves a lane, and no other, to the bucket that its answer names', () => {
+    let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
+    ledger = told(ledger, V2, { headers: bucket('oldsubnewapi', 1) });
+    expect([V1, V2, OTHER].map((lane) => bucketOf(ledger, lane))).toEqual(['default', 'oldsubnewapi', 'default']);
+    expect([V1, V2, OTHER].map((lane) => isAssigned(ledger, lane))).toEqual([true, true, false]);
+    expect(perSecondOf(ledger, 'default')).toBe(5);
+    expect(perSecondOf(ledger, 'oldsubnewapi')).toBe(1);
+    ledger = told(ledger, V2, { headers: bucket('default', 5) });
+    expect(bucketOf(ledger, V2)).toBe('default');
+  });
+
+  it('assigns a lane whose answer has limits but no name to the bucket that it was assumed in', () => {
+    let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
+    ledger = told(ledger, V2, { status: 502 });
+    expect(isAssigned(ledger, V2)).toBe(false);
+    ledger = told(ledger, V2, { headers: { 'x-ratelimit-limit-second': '5' } });
+    expect(ledger.lanes).toEqual({ [V1]: 'default', [V2]: 'default' });
+  });
+
+  it('keeps what a bucket has left, and when its window resets', () => {
+    const headers = { ...bucket('default', 5), 'x-ratelimit-remaining-month': '12', 'ratelimit-reset': '40' };
+    expect(told(emptyLedger(), V1, { headers }).buckets['default']).toMatchObject({
+      remaining: { month: 12 },
+      resetAt: NOW + 40_000,
+    });
+  });
+
+  it('takes a lane in a bucket that it knows nothing of as open', () => {
+    const ledger = { ...emptyLedger(), lanes: { [V1]: 'gone' } };
+    expect(opensAt(ledger, V1)).toBe(0);
+    expect(bucketOf(sent(ledger, V1, TERMS, NOW), V1)).toBe('gone');
+    expect(perSecondOf(told(ledger, V1, { headers: { 'x-ratelimit-limit-second': '2' } }), 'gone')).toBe(2);
+  });
+
+  it('survives being written and read', () => {
+    const headers = { ...bucket('default', 5), 'ratelimit-validapikey': 'true', 'ratelimit-reset': '40' };
+    const ledger = told(emptyLedger(), V1, { status: 429, headers });
+    expect(Ledger.parse(JSON.parse(JSON.stringify(ledger)))).toEqual(ledger);
+    expect(Ledger.parse(JSON.parse(JSON.stringify(emptyLedger())))).toEqual(emptyLedger());
+  });
+
+  it('knows a longer window that repeats the figure of the second as filler', () => {
+    const limits = { second: 5, hour: 5, month: 1000 };
+    expect(isFiller({ limits }, 'hour')).toBe(true);
+    expect(isFiller({ limits }, 'month')).toBe(false);
+    expect(isFiller({ limits }, 'second')).toBe(false);
+    expect(isFiller({ limits: {} }, 'hour')).toBe(false);
+  });
+});
+
+describe('budget/ledger: 429', () => {
+  const closedAfter = (seconds: string): number =>
+    opensAt(told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': seconds } }), V1) - NOW;
+
+  it('closes the bucket for every lane in it, for at least the reset', () => {
+    const shared = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '30' } });
+    for (const lane of [V1, V2]) expect(opensAt(shared, lane)).toBe(NOW + 30_000);
+    expect(closedAfter('2678400')).toBe(2_678_400_000);
+  });
+
+  it('leaves another bucket open', () => {
+    let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
+    ledger = told(ledger, V2, { status: 429, headers: { ...bucket('oldsubnewapi', 1), 'ratelimit-reset': '30' } });
+    expect(opensAt(ledger, V2)).toBe(NOW + 30_000);
+    expect(opensAt(ledger, V1)).toBe(0);
+  });
+
+  it('waits a second where the reset says 0', () => {
+    expect(closedAfter('0')).toBe(1_000);
+  });
+
+  it('never shortens a wait', () => {
+    const long = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '3600' } });
+    for (const headers of [{ 'ratelimit-reset': '1' }, {}]) {
+      expect(opensAt(told(long, V1, { status: 429, headers }), V1)).toBe(NOW + 3_600_000);
+    }
+    expect(opensAt(told(long, V1, {}), V1)).toBe(NOW + 3_600_000);
+  });
+
+  it('waits 60 s without a reset, doubling to an hour', () => {
+    let ledger = emptyLedger();
+    const waits: number[] = [];
+    for (let at = NOW; waits.length < 9; at = opensAt(ledger, V1)) {
+      ledger = told(ledger, V1, { status: 429, at, headers: { 'ratelimit-reset': '99999999' } });
+      waits.push((opensAt(ledger, V1) - at) / 1000);
+    }
+    expect(waits).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600]);
+  });
+
+  it('starts again at 60 s after an answer or a reset that could be read', () => {
+    const blind = told(emptyLedger(), V1, { status: 429 });
+    const at = opensAt(blind, V1);
+    for (const between of [{ status: 500 }, { status: 429, headers: { 'ratelimit-reset': '1' } }]) {
+      const next = at + 1_000;
+      const ledger = told(told(blind, V1, { ...between, at }), V1, { status: 429, at: next });
+      expect(opensAt(ledger, V1) - next).toBe(60_000);
+    }
+  });
+
+  it('takes refusals of requests that left together as one', () => {
+    let ledger = told(emptyLedger(), V1, { status: 429 });
+    for (const ms of [1, 50, 400]) ledger = told(ledger, V1, { status: 429, at: NOW + ms });
+    expect(opensAt(ledger, V1)).toBe(NOW + 60_000);
+    // One that was let through before the bucket closed does not end the doubling either.
+    ledger = told(ledger, V1, { at: NOW + 500 });
+    ledger = told(ledger, V1, { status: 429, at: NOW + 60_000 });
+    expect(opensAt(ledger, V1)).toBe(NOW + 180_000);
+  });
+});

@@ -1,0 +1,191 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { BudgetClosed } from '../../src/budget/pacer.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { bucket, LANE, Queue } from '../support/queue.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+
+const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };
+
+/** A queue whose lane has shown to be in `default` at 5/s. */
+async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<Queue> {
+  const queue = new Queue(options);
+  await queue.ask('known');
+  await queue.answer('known', 200, bucket('default', 5));
+  queue.log.length = 0;
+  return queue;
+}
+
+describe('budget/pacer: 429', () => {
+  it('closes the bucket for those who wait and those who come, for at least the reset', async () => {
+    const queue = await known();
+    await queue.ask('a');
+    for (const name of ['b', 'c', 'd', 'e', 'f']) await queue.ask(name);
+    await queue.answer('a', 429, { 'ratelimit-reset': '30' });
+    await queue.ask('g');
+    await queue.clock.advance(29_999);
+    expect(queue.log).toEqual(['a', 'b', 'c', 'd']);
+    for (const name of ['b', 'c', 'd']) await queue.answer(name, 200);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    await queue.clock.advance(1_005);
+    expect(queue.log).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+  });
+
+  it('leaves other buckets open', async () => {
+    const queue = await known();
+    await queue.ask('v2', { lane: 'v2' });
+    await queue.answer('v2', 429, { ...bucket('oldsubnewapi', 1), 'ratelimit-reset': '30' });
+    await queue.ask('next v2', { lane: 'v2' });
+    await queue.ask('v1');
+    expect(queue.log).toEqual(['v2', 'v1']);
+    await queue.clock.advance(30_000);
+    expect(queue.log).toEqual(['v2', 'v1', 'next v2']);
+  });
+
+  it('turns away whoever would wait over a minute, and says until when', async () => {
+    const queue = await known();
+    await queue.ask('a');
+    await queue.answer('a', 429, { 'retry-after': '3600' });
+    await queue.ask('b');
+    await queue.clock.advance(59 * MINUTE);
+    await queue.ask('c');
+    await queue.clock.advance(MINUTE);
+    expect(queue.log).toEqual(['a', 'b: closed until 3600000', 'c']);
+  });
+
+  it('turns away those who already wait', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.ask('b');
+    await queue.answer('a', 429, { 'retry-after': '61' });
+    expect(queue.log).toEqual(['a', 'b: closed until 61000']);
+  });
+
+  it('without a reset waits 60 s, then 120 s', async () => {
+    const queue = await known();
+    await queue.ask('a');
+    await queue.answer('a', 429);
+    await queue.ask('b');
+    await queue.clock.advance(59_999);
+    expect(queue.log).toEqual(['a']);
+    await queue.clock.advance(1);
+    await queue.answer('b', 429);
+    await queue.ask('c');
+    expect(queue.log).toEqual(['a', 'b', 'c: closed until 120000']);
+  });
+
+  it('tells from when on a lane is open', async () => {
+    const queue = await known();
+    expect(queue.pacer.opensAt(LANE)).toBe(0);
+    await queue.ask('a');
+    await queue.answer('a', 429, { 'retry-after': '3600' });
+    expect(queue.pacer.opensAt(LANE)).toBe(NOW + 60 * MINUTE);
+  });
+
+  it('keeps the wait over a restart', async () => {
+    const before = await known();
+    await before.ask('a');
+    await before.answer('a', 429, { 'retry-after': '3600' });
+    const after = new Queue({ ledger: JSON.parse(JSON.stringify(before.pacer.ledger)) });
+    await after.ask('b');
+    expect(after.log).toEqual(['b: closed until 3600000']);
+  });
+
+  it('waits the reset out where the wall clock steps back', async () => {
+    const queue = await known();
+    await queue.ask('a');
+    await queue.answer('a', 429, { 'ratelimit-reset': '10' });
+    await queue.ask('b');
+    queue.clock.step(-20_000);
+    await queue.clock.advance(29_999);
+    expect(queue.log).toEqual(['a']);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+});
+
+describe('budget/pacer: the key', () => {
+  it('after a 401 lets one request leave every 10 min, on any lane', async () => {
+    const queue = await known();
+    await queue.ask('a');
+    await queue.answer('a', 401);
+    for (let minute = 1; minute <= 21; minute += 1) {
+      await queue.clock.advance(MINUTE);
+      for (const lane of [LANE, 'other']) await queue.ask(`${lane} ${minute}`, { lane });
+      const last = queue.log.findLast((line) => !line.includes('closed')) ?? '';
+      await queue.answer(last, 401);
+    }
+    expect(queue.log.filter((line) => !line.includes('closed'))).toEqual(['a', `${LANE} 9`, `${LANE} 19`]);
+  });
+
+  it('revoked: turns everybody away at once and for good', async () => {
+    const queue = await known();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.ask(name);
+    await queue.clock.advance(100);
+    await queue.answer('a', 429, ZEROS);
+    await queue.ask('g', { lane: 'other' });
+    for (const name of ['b', 'c', 'd']) await queue.answer(name, 200, bucket('default', 5));
+    await queue.clock.advance(40 * 24 * 60 * MINUTE);
+    await queue.ask('h');
+    const closed = ['e', 'f', 'g', 'h'].map((name) => `${name}: closed until Infinity`);
+    expect(queue.log).toEqual(['a', 'b', 'c', 'd', ...closed]);
+  });
+
+  it('says why nothing leaves', () => {
+    expect(new BudgetClosed(Number.POSITIVE_INFINITY).message).toBe('access is revoked');
+    expect(new BudgetClosed(0).message).toBe('no request before 1970-01-01T00:00:00.000Z');
+    expect(new BudgetClosed(0).name).toBe('BudgetClosed');
+  });
+});
+
+describe('budget/pacer: abort', () => {
+  it('turns a request away with the reason of its signal, before and while it waits', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    const stop = new AbortController();
+    await queue.ask('b', { signal: stop.signal });
+    stop.abort('stopping');
+    await queue.ask('c', { signal: stop.signal });
+    expect(queue.log).toEqual(['a', 'b: stopping', 'c: stopping']);
+  });
+
+  it('leaves no trace of a waiting request: no permit, no time, no listener, no timer', async () => {
+    let timers = 0;
+    const counting = (clock: Clock): Clock => ({
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      async sleep(ms, signal) {
+        timers += 1;
+        await clock.sleep(ms, signal).finally(() => {
+          timers -= 1;
+        });
+      },
+    });
+    const queue = await known({ clock: counting });
+    for (const name of ['a', 'b', 'c', 'd']) await queue.ask(name);
+    const stop = new AbortController();
+    await queue.ask('e', { signal: stop.signal });
+    for (const name of ['a', 'b', 'c', 'd']) await queue.answer(name, 200);
+    expect([timers, getEventListeners(stop.signal, 'abort').length]).toEqual([1, 1]);
+    const before = queue.pacer.ledger;
+    stop.abort();
+    await queue.clock.advance(0);
+    expect([timers, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
+    expect([queue.pacer.ledger, queue.pacer.waitedMs]).toEqual([before, 0]);
+    await queue.clock.advance(1_005);
+    await queue.ask('f');
+    expect(queue.log.at(-1)).toBe('f');
+  });
+
+  it('forgets the signal of a request that left or was turned away', async () => {
+    const queue = new Queue();
+    const { signal } = new AbortController();
+    await queue.ask('a', { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await queue.answer('a', 429, ZEROS);
+    await queue.ask('b', { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(queue.log).toEqual(['a', 'b: closed until Infinity']);
+  });
+});

@@ -1,0 +1,75 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { PRIORITIES } from '../../src/budget/priority.ts';
+import { bucket } from '../support/queue.ts';
+import { NOW, noSignal } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+/** Which bucket each lane draws from; the pacer has to find out. */
+const LANES = { a: 'default', b: 'default', c: 'other' } as const;
+
+const step = fc.record({
+  lane: fc.constantFrom('a', 'b', 'c'),
+  priority: fc.constantFrom(...PRIORITIES),
+  /** Milliseconds until it is asked for, after the one before. */
+  gap: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 600, noNaN: true })),
+  latency: fc.double({ min: 0, max: 1_500, noNaN: true }),
+  /** Where between departure and answer it is counted. */
+  counted: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true })),
+  /** Requests per second that its answer grants; 0: an answer without headers; -1: no answer. */
+  grants: fc.integer({ min: -1, max: 6 }),
+});
+
+interface Counted {
+  readonly bucket: string;
+  readonly at: number;
+  /** Its place in the order of departures. */
+  readonly order: number;
+  /** The limit of its bucket as known when it left. */
+  readonly limit: number;
+}
+
+async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[], utilization: number) {
+  const clock = new VirtualClock(NOW);
+  const pacer = new Pacer({ utilization }, { clock, ledger: emptyLedger() });
+  const counted: Counted[] = [];
+  let departures = 0;
+  for (const { lane, priority, gap, latency, counted: share, grants } of steps) {
+    await clock.advance(gap);
+    const send = async (): Promise<void> => {
+      const permit = await pacer.acquire({ lane, priority }, noSignal());
+      departures += 1;
+      const departure = { bucket: LANES[lane], order: departures, limit: pacer.perSecond(LANES[lane]) };
+      await clock.sleep(latency * share);
+      counted.push({ ...departure, at: clock.monotonic() });
+      await clock.sleep(latency * (1 - share));
+      if (grants < 0) permit.settle(undefined);
+      else permit.settle({ status: 200, headers: grants === 0 ? {} : bucket(LANES[lane], grants) });
+    };
+    void send();
+  }
+  await clock.advance(3_600_000);
+  return counted;
+}
+
+describe('budget/pacer: property', () => {
+  it('exceeds no second of any bucket, wherever it starts, and loses no request', async () => {
+    const utilizations = fc.constantFrom(0.3, 0.5, 0.9, 1);
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), utilizations, async (steps, utilization) => {
+        const counted = await run(steps, utilization);
+        expect(counted).toHaveLength(steps.length);
+        for (const first of counted) {
+          const isInSecond = (one: Counted): boolean =>
+            one.bucket === first.bucket && one.at >= first.at && one.at < first.at + 1_000;
+          const second = counted.filter(isInSecond).toSorted((x, y) => x.order - y.order);
+          // Whoever leaves sees all others of its second, in flight or cooling: the last one decides.
+          expect(second.length).toBeLessThanOrEqual(second.at(-1)?.limit ?? 0);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

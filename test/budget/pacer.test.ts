@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { PRIORITIES } from '../../src/budget/priority.ts';
+import { bucket, LANE, Queue } from '../support/queue.ts';
+
+/** Lets everything that waits leave, one by one, each answered at once. */
+async function drain(queue: Queue, names: number): Promise<void> {
+  for (let left = queue.log.length; left < names; left = queue.log.length) {
+    await queue.answer(queue.log.at(-1) ?? '', 200);
+    await queue.clock.advance(1_005);
+    if (queue.log.length === left) throw new Error(`only ${left} of ${names} left`);
+  }
+}
+
+describe('budget/pacer', () => {
+  it('lets the first request leave at once and holds the next for a second after its answer', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.ask('b');
+    expect(queue.log).toEqual(['a']);
+    await queue.clock.advance(5_000);
+    await queue.answer('a', 200);
+    await queue.clock.advance(1_004);
+    expect(queue.log).toEqual(['a']);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+
+  it('gives the permit of a request back that got no answer', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.ask('b');
+    await queue.answer('a');
+    await queue.clock.advance(1_005);
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+
+  it('takes only the first answer of a permit', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.answer('a', 200, bucket('default', 1));
+    await queue.answer('a', 200, bucket('default', 50));
+    expect(queue.pacer.perSecond('default')).toBe(1);
+  });
+
+  it('lets those who wait leave by priority, then by age', async () => {
+    const queue = new Queue();
+    await queue.ask('first');
+    for (const priority of PRIORITIES.toReversed()) {
+      for (const age of ['older', 'newer']) await queue.ask(`${age} ${priority}`, { priority });
+    }
+    await drain(queue, 1 + 2 * PRIORITIES.length);
+    expect(queue.log).toEqual([
+      'first',
+      'older slashing_details',
+      'newer slashing_details',
+      'older finalized_pass',
+      'newer finalized_pass',
+      'older machines',
+      'newer machines',
+      'older head_pass',
+      'newer head_pass',
+      'older daily_returns',
+      'newer daily_returns',
+      'older sync_committee',
+      'newer sync_committee',
+      'older catch_up',
+      'newer catch_up',
+    ]);
+  });
+
+  it.each([
+    { waitedMs: 59_999, order: ['first', 'slashing_details', 'older catch_up', 'newer catch_up'] },
+    { waitedMs: 60_000, order: ['first', 'older catch_up', 'newer catch_up', 'slashing_details'] },
+  ])('after $waitedMs ms of waiting leaves in the order $order', async ({ waitedMs, order }) => {
+    const queue = new Queue();
+    await queue.ask('first');
+    for (const age of ['older', 'newer']) await queue.ask(`${age} catch_up`, { priority: 'catch_up' });
+    await queue.clock.advance(waitedMs - 1_005);
+    await queue.answer('first', 200);
+    await queue.ask('slashing_details', { priority: 'slashing_details' });
+    await queue.clock.advance(1_005);
+    await drain(queue, 4);
+    expect(queue.log).toEqual(order);
+  });
+
+  it('reschedules those who wait as soon as an answer teaches a higher limit', async () => {
+    const queue = new Queue();
+    for (const name of ['a', 'b', 'c', 'd']) await queue.ask(name);
+    await queue.clock.advance(200);
+    expect(queue.log).toEqual(['a']);
+    await queue.answer('a', 200, bucket('default', 3));
+    expect(queue.log).toEqual(['a', 'b', 'c']);
+    await queue.clock.advance(1_005);
+    expect(queue.log).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('slows those who wait down as soon as an answer teaches a lower limit', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.answer('a', 200, bucket('default', 3));
+    for (const name of ['b', 'c', 'd', 'e']) await queue.ask(name);
+    await queue.answer('b', 200, bucket('default', 1));
+    await queue.clock.advance(60_000);
+    expect(queue.log).toEqual(['a', 'b', 'c']);
+    await queue.answer('c', 200);
+    await queue.clock.advance(1_005);
+    expect(queue.log).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('spends no more than the configured plan grants', async () => {
+    const queue = new Queue({ perSecond: 2 });
+    await queue.ask('a');
+    await queue.answer('a', 200, bucket('default', 50));
+    expect(queue.pacer.perSecond('default')).toBe(2);
+    for (const name of ['b', 'c', 'd']) await queue.ask(name);
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+
+  it('counts how long requests waited', async () => {
+    const queue = new Queue();
+    await queue.ask('a');
+    await queue.clock.advance(400);
+    await queue.ask('b');
+    await queue.clock.advance(600);
+    expect(queue.pacer.waitedMs).toBe(0);
+    await queue.answer('a', 200);
+    await queue.clock.advance(1_005);
+    expect(queue.pacer.waitedMs).toBe(1_605);
+  });
+
+  it('says that its ledger is another when a request leaves and when an answer came', async () => {
+    const queue = new Queue();
+    const ledgers = [queue.pacer.ledger];
+    for (const step of [
+      () => queue.ask('a'),
+      () => queue.answer('a', 200, bucket('default', 1)),
+      () => queue.clock.advance(1_005),
+      () => queue.ask('b'),
+      () => queue.answer('b'),
+    ]) {
+      await step();
+      if (queue.pacer.ledger !== ledgers.at(-1)) ledgers.push(queue.pacer.ledger);
+      expect(queue.changes).toBe(ledgers.length - 1);
+    }
+    expect(queue.changes).toBe(3);
+  });
+
+  it('takes what an answer says is left as of the time when its request was counted', async () => {
+    const queue = new Queue();
+    const said = (left: number) => ({
+      ...bucket('default', 5),
+      'x-ratelimit-limit-month': '1000',
+      'x-ratelimit-remaining-month': String(left),
+    });
+    const left = (): number | undefined => queue.pacer.ledger.buckets['default']?.month?.remaining;
+    await queue.ask('first');
+    await queue.answer('first', 200, said(993));
+    for (const name of ['a', 'b', 'c']) await queue.ask(name);
+    expect(left()).toBe(990);
+    // Answers overtake each other; what the first two may not know of is taken off.
+    await queue.answer('c', 200, said(990));
+    expect(left()).toBe(988);
+    await queue.answer('a', 200, said(992));
+    expect(left()).toBe(990);
+    await queue.answer('b', 200, said(991));
+    expect(left()).toBe(990);
+  });
+
+  it('tells what the limits leave for a day, and which bucket a lane draws from', async () => {
+    const queue = new Queue({ utilization: 0.5 });
+    expect(queue.pacer.allowedPerDay('default')).toBe(43_200);
+    await queue.ask('a');
+    await queue.answer('a', 200, bucket('default', 5));
+    expect(queue.pacer.bucketOf(LANE)).toBe('default');
+    expect(queue.pacer.allowedPerDay('default')).toBe(216_000);
+  });
+
+  it('waits out the second that the process before it may have used up', async () => {
+    const before = new Queue();
+    await before.ask('a');
+    await before.answer('a', 200, bucket('default', 1));
+    const after = new Queue({ ledger: before.pacer.ledger });
+    await after.ask('b');
+    await after.clock.advance(1_004);
+    expect(after.log).toEqual([]);
+    await after.clock.advance(1);
+    expect(after.log).toEqual(['b']);
+  });
+});

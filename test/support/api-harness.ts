@@ -1,0 +1,74 @@
+import { type ApiRequest, createApi } from '../../src/api/client.ts';
+import { RequestFailed } from '../../src/api/errors.ts';
+import type { Transport } from '../../src/api/transport.ts';
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { NOW } from './timing.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export const KEY = 'S3cr3t-K3y';
+export const V2_URL = 'https://api.test/api/v2/machine-metrics';
+export const V1_URL = 'https://hoodi.test/prefix/api/v1/epoch/latest/slots';
+
+export const V2_REQUEST: ApiRequest = {
+  endpoint: 'machine_metrics',
+  priority: 'machines',
+  path: '/api/v2/machine-metrics',
+  body: { range: { timestamp: { start: 1, end: 2 } }, cursor: 'ü"/', page_size: 10 },
+};
+
+export const V1_REQUEST: ApiRequest = {
+  endpoint: 'epoch_slots',
+  priority: 'head_pass',
+  chain: 'hoodi',
+  path: '/api/v1/epoch/latest/slots',
+};
+
+/** The client on a virtual clock with a real pacer, and a log of what its observer was told. */
+export function apiHarness(transport: Transport) {
+  const clock = new VirtualClock(NOW);
+  const pacer = new Pacer({ utilization: 1 }, { clock, ledger: emptyLedger() });
+  const log: string[] = [];
+  const api = createApi(
+    {
+      baseUrl: 'https://api.test',
+      v1BaseUrls: { mainnet: 'https://api.test', hoodi: 'https://hoodi.test/prefix' },
+      key: KEY,
+      userAgent: 'beaconchain-exporter/1.2.3',
+    },
+    {
+      budget: pacer,
+      transport,
+      clock,
+      random: () => 0.5,
+      observer: {
+        requested: (endpoint) => log.push(`requested ${endpoint}`),
+        failed: (failure) => log.push(`failed ${failure.endpoint} ${failure.reason}`),
+        took: (endpoint, seconds) => log.push(`took ${endpoint} ${seconds}`),
+        invalidRecords: (endpoint, count) => log.push(`invalid ${endpoint} ${count}`),
+      },
+    },
+  );
+  return { api, clock, pacer, log };
+}
+
+/** What a request fails with. */
+export async function failureOf(promise: Promise<unknown>): Promise<RequestFailed> {
+  const error = await promise.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof RequestFailed) return error;
+  throw error;
+}
+
+/** Lets virtual time pass until the promise is settled, which also takes real input and output. */
+export async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let done = false;
+  const note = (): void => {
+    done = true;
+  };
+  promise.then(note, note);
+  while (!done) await clock.advance(10);
+  return promise;
+}

@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import type { Api, ApiRequest } from '../../src/api/client.ts';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+
+export interface FakeApi extends Api {
+  /** Everything that was asked for, in order. */
+  readonly requests: ApiRequest[];
+  /** How many records could not be read so far. */
+  invalidRecords(): number;
+}
+
+/**
+ * An Api without a wire: `answer` gives the body of a request, or throws. Bodies pass through JSON as on the wire, so
+ * `undefined` is an absent field.
+ */
+export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
+  const requests: ApiRequest[] = [];
+  let invalid = 0;
+  return {
+    requests,
+    invalidRecords: () => invalid,
+
+    async request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>> {
+      signal.throwIfAborted();
+      requests.push(structuredClone(request));
+      const parsed = envelope.safeParse(JSON.parse(JSON.stringify(await answer(request))));
+      if (!parsed.success) throw new RequestFailed(request.endpoint, 'invalid_body', 'unexpected shape', 200);
+      return parsed.data;
+    },
+
+    records(_endpoint, record, items) {
+      const parsed = items.map((item) => record.safeParse(item));
+      invalid += parsed.filter(({ success }) => !success).length;
+      return parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));
+    },
+  };
+}
+
+/** The failure of a request, as the client throws it. */
+export function failed(request: ApiRequest, reason: FailureReason): RequestFailed {
+  return new RequestFailed(request.endpoint, reason, 'made up');
+}

@@ -1,0 +1,73 @@
+import nock from 'nock';
+import { afterEach, beforeEach, expect } from 'vitest';
+
+/** A request as it went over the wire. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface MockAnswer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+export interface HttpMock {
+  /** Everything that was sent in this test to a mock, in order. */
+  readonly seen: readonly SeenRequest[];
+  /** Expects one request more, and answers it. */
+  answer(method: 'GET' | 'POST', url: string, answer?: MockAnswer): void;
+  /** Expects one request more, whose connection fails with this code. */
+  fail(method: 'GET' | 'POST', url: string, code: string): void;
+}
+
+/**
+ * The only door to nock. Call it in a `describe`: in each of its tests nothing reaches the network, not even loopback,
+ * and the test fails on a request without a mock and on a mock without a request.
+ */
+export function httpMock(): HttpMock {
+  const seen: SeenRequest[] = [];
+  const unexpected: string[] = [];
+  const note = ({ method, url }: Request): void => {
+    unexpected.push(`${method} ${url}`);
+  };
+
+  beforeEach(() => {
+    nock.disableNetConnect();
+    nock.emitter.on('no match', note);
+  });
+
+  afterEach(() => {
+    const unused = nock.pendingMocks();
+    const outcome = { unexpected: [...unexpected], unused };
+    nock.emitter.off('no match', note);
+    nock.abortPendingRequests();
+    nock.cleanAll();
+    nock.enableNetConnect();
+    seen.length = 0;
+    unexpected.length = 0;
+    expect(outcome).toEqual({ unexpected: [], unused: [] });
+  });
+
+  function expectOne(method: 'GET' | 'POST', url: string): nock.Interceptor {
+    const { origin, pathname, search } = new URL(url);
+    return nock(origin).intercept(pathname + search, method);
+  }
+
+  return {
+    seen,
+    answer(method, url, { status = 200, headers = {}, body = '' } = {}) {
+      expectOne(method, url).reply(async (request: Request) => {
+        const sent = Object.fromEntries(request.headers);
+        seen.push({ method: request.method, url: request.url, headers: sent, body: await request.clone().text() });
+        return [status, body, headers];
+      });
+    },
+    fail(method, url, code) {
+      expectOne(method, url).replyWithError(Object.assign(new Error('made up'), { code }));
+    },
+  };
+}

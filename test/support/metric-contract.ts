@@ -1,0 +1,103 @@
+import type { MetricType } from '../../src/metrics/family.ts';
+
+/** The public interface, family by family: name without prefix, type, labels. Changes only with a major version. */
+export type Contract = readonly (readonly [name: string, type: MetricType, labels: readonly string[]])[];
+
+const MACHINE = ['chain', 'machine'];
+const PROCESS = ['chain', 'machine', 'process'];
+
+export const MACHINES: Contract = [
+  ['machine_last_seen_timestamp_seconds', 'gauge', PROCESS],
+  ['machine_info', 'gauge', [...MACHINE, 'os', 'exporter_version']],
+  ['machine_cpu_cores', 'gauge', MACHINE],
+  ['machine_cpu_threads', 'gauge', MACHINE],
+  ['machine_cpu_seconds_total', 'counter', MACHINE],
+  ['machine_cpu_user_seconds_total', 'counter', MACHINE],
+  ['machine_cpu_iowait_seconds_total', 'counter', MACHINE],
+  ['machine_cpu_idle_seconds_total', 'counter', MACHINE],
+  ['machine_memory_total_bytes', 'gauge', MACHINE],
+  ['machine_memory_free_bytes', 'gauge', MACHINE],
+  ['machine_memory_cached_bytes', 'gauge', MACHINE],
+  ['machine_memory_buffers_bytes', 'gauge', MACHINE],
+  ['machine_disk_total_bytes', 'gauge', MACHINE],
+  ['machine_disk_free_bytes', 'gauge', MACHINE],
+  ['machine_disk_io_seconds_total', 'counter', MACHINE],
+  ['machine_disk_reads_total', 'counter', MACHINE],
+  ['machine_disk_writes_total', 'counter', MACHINE],
+  ['machine_network_receive_bytes_total', 'counter', MACHINE],
+  ['machine_network_transmit_bytes_total', 'counter', MACHINE],
+  ['machine_boot_time_seconds', 'gauge', MACHINE],
+  ['machine_client_info', 'gauge', [...PROCESS, 'client_name', 'client_version', 'client_build', 'exporter_version']],
+  ['machine_process_cpu_seconds_total', 'counter', PROCESS],
+  ['machine_process_memory_bytes', 'gauge', PROCESS],
+  ['machine_consensus_fallback_configured', 'gauge', PROCESS],
+  ['machine_consensus_fallback_connected', 'gauge', PROCESS],
+  ['machine_validators', 'gauge', MACHINE],
+  ['machine_validators_active', 'gauge', MACHINE],
+  ['machine_beacon_database_bytes', 'gauge', MACHINE],
+  ['machine_libp2p_receive_bytes_total', 'counter', MACHINE],
+  ['machine_libp2p_transmit_bytes_total', 'counter', MACHINE],
+  ['machine_peers', 'gauge', MACHINE],
+  ['machine_execution_connected', 'gauge', MACHINE],
+  ['machine_synced', 'gauge', MACHINE],
+  ['machine_head_slot', 'gauge', MACHINE],
+  ['machine_execution_fallback_configured', 'gauge', MACHINE],
+  ['machine_execution_fallback_connected', 'gauge', MACHINE],
+  ['machines', 'gauge', ['chain']],
+  ['machines_dropped', 'gauge', []],
+];
+
+export const DAILY_RETURNS: Contract = [
+  ['daily_return_day', 'gauge', ['chain']],
+  ['daily_return_start_timestamp_seconds', 'gauge', ['chain']],
+  ['daily_return_end_timestamp_seconds', 'gauge', ['chain']],
+  ['daily_return_effective_balance_ether', 'gauge', ['chain']],
+  ['daily_return_start_balance_ether', 'gauge', ['chain']],
+  ['daily_return_end_balance_ether', 'gauge', ['chain']],
+  ['daily_return_deposits_ether', 'gauge', ['chain']],
+  ['daily_return_rewards_ether', 'gauge', ['chain', 'layer']],
+  ['daily_return_total_rewards_ether', 'gauge', ['chain']],
+  ['daily_return_apr_ratio', 'gauge', ['chain', 'layer']],
+  ['daily_return_combined_apr_ratio', 'gauge', ['chain']],
+  ['daily_return_moving_average_apr_ratio', 'gauge', ['chain', 'window', 'layer']],
+  ['daily_return_moving_average_combined_apr_ratio', 'gauge', ['chain', 'window']],
+  ['daily_return_moving_average_rewards_ether', 'gauge', ['chain', 'window', 'layer']],
+];
+
+export const SLASHINGS: Contract = [
+  ['genesis_timestamp_seconds', 'gauge', ['chain']],
+  ['head_slot', 'gauge', ['chain']],
+  ['head_epoch', 'gauge', ['chain']],
+  ['head_sync_participation_ratio', 'gauge', ['chain']],
+  ['head_base_fee_wei', 'gauge', ['chain']],
+  ['head_gas_used', 'gauge', ['chain']],
+  ['head_gas_limit', 'gauge', ['chain']],
+  ['head_transactions', 'gauge', ['chain']],
+  ['head_execution_block', 'gauge', ['chain']],
+  ['finalized_epoch', 'gauge', ['chain']],
+  ['scanned_epoch', 'gauge', ['chain']],
+  ['skipped_epochs_total', 'counter', ['chain']],
+  ['slots_total', 'counter', ['chain', 'status']],
+  ['block_attestations_total', 'counter', ['chain']],
+  ['block_deposits_total', 'counter', ['chain']],
+  ['block_voluntary_exits_total', 'counter', ['chain']],
+  ['block_withdrawals_total', 'counter', ['chain']],
+  ['block_transactions_total', 'counter', ['chain']],
+  ['block_gas_used_total', 'counter', ['chain']],
+  ['attester_slashings_total', 'counter', ['chain', 'kind']],
+  ['attester_slashed_validators_total', 'counter', ['chain']],
+  ['proposer_slashings_total', 'counter', ['chain']],
+  ['last_attester_slashing_timestamp_seconds', 'gauge', ['chain']],
+  ['last_proposer_slashing_timestamp_seconds', 'gauge', ['chain']],
+  ['watched_validators', 'gauge', ['chain']],
+  ['watched_validators_slashed', 'gauge', ['chain']],
+  ['watched_validator_slashed_timestamp_seconds', 'gauge', ['chain', 'validator']],
+];
+
+export const SYNC_COMMITTEE: Contract = [
+  ['sync_committee_period', 'gauge', ['chain']],
+  ['sync_committee_start_epoch', 'gauge', ['chain']],
+  ['sync_committee_end_epoch', 'gauge', ['chain']],
+  ['sync_committee_start_timestamp_seconds', 'gauge', ['chain']],
+  ['sync_committee_end_timestamp_seconds', 'gauge', ['chain']],
+];

@@ -1,0 +1,67 @@
+import type { Terms } from '../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { BudgetClosed, Pacer, type Permit } from '../../src/budget/pacer.ts';
+import type { Priority } from '../../src/budget/priority.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { NOW } from './timing.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export const LANE = 'machine_metrics https://v2';
+
+interface Asked {
+  readonly lane?: string;
+  readonly priority?: Priority;
+  readonly signal?: AbortSignal;
+}
+
+/** A pacer on a virtual clock, and a log of what became of the requests that asked it. */
+export class Queue {
+  readonly clock = new VirtualClock(NOW);
+  readonly pacer: Pacer;
+  /** In order: `name` when it left, `name: closed until <ms from now>` or `name: <error>` when it was turned away. */
+  readonly log: string[] = [];
+  /** How often the pacer said that its ledger is another. */
+  changes = 0;
+  readonly #permits = new Map<string, Permit>();
+
+  constructor(options: Partial<Terms> & { ledger?: Ledger; clock?: (clock: Clock) => Clock } = {}) {
+    const { ledger = emptyLedger(), clock = (same) => same, ...rest } = options;
+    this.pacer = new Pacer(
+      { utilization: 1, ...rest },
+      {
+        clock: clock(this.clock),
+        ledger,
+        onChange: () => {
+          this.changes += 1;
+        },
+      },
+    );
+  }
+
+  /** Asks for leave, and lets no time pass. */
+  async ask(name: string, { lane = LANE, priority = 'machines', signal = new AbortController().signal }: Asked = {}) {
+    this.pacer.acquire({ lane, priority }, signal).then(
+      (permit) => {
+        this.#permits.set(name, permit);
+        this.log.push(name);
+      },
+      (error: unknown) => {
+        const closed = error instanceof BudgetClosed;
+        this.log.push(`${name}: ${closed ? `closed until ${error.until - this.clock.now()}` : String(error)}`);
+      },
+    );
+    await this.clock.advance(0);
+  }
+
+  /** The answer to a request that left; without a status none came. Lets no time pass. */
+  async answer(name: string, status?: number, headers: Record<string, string> = {}): Promise<void> {
+    const permit = this.#permits.get(name);
+    if (!permit) throw new Error(`${name} has not left`);
+    permit.settle(status === undefined ? undefined : { status, headers });
+    await this.clock.advance(0);
+  }
+}
+
+export function bucket(name: string, perSecond: number): Record<string, string> {
+  return { 'ratelimit-bucket': name, 'x-ratelimit-limit-second': String(perSecond) };
+}

@@ -1,0 +1,65 @@
+import { pino } from 'pino';
+import { Scheduler, type SchedulerDependencies, type SourceView } from '../../src/scheduler/scheduler.ts';
+import { type Entry, type Store, sourceId } from '../../src/snapshot/snapshot.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { fakeApi } from './fake-api.ts';
+import { NOW } from './timing.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** A scheduler on a virtual clock, and everything that it did. */
+export interface Harness {
+  readonly clock: VirtualClock;
+  readonly scheduler: Scheduler;
+  /** Entries as they were saved. */
+  readonly saved: (readonly [id: string, entry: Entry])[];
+  /** Log lines, parsed. */
+  readonly lines: Record<string, unknown>[];
+  /** Sources whose shown entry changed, in order. */
+  readonly changes: string[];
+  /** Resolves when the scheduler has stopped. */
+  readonly stopped: Promise<void>;
+  view(source: Source): SourceView;
+  stop(): void;
+}
+
+interface HarnessOptions extends Partial<Omit<SchedulerDependencies, 'clock' | 'log'>> {
+  readonly entries?: ReadonlyMap<string, Entry>;
+  readonly clock?: VirtualClock;
+}
+
+/** Starts a scheduler for these sources. */
+export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
+  const { clock = new VirtualClock(NOW), entries = new Map(), ...overrides } = options;
+  const saved: [string, Entry][] = [];
+  const lines: Record<string, unknown>[] = [];
+  const changes: string[] = [];
+  const store: Store = { save: async (id, entry) => void saved.push([id, entry]) };
+  const scheduler = new Scheduler(sources, entries, {
+    api: fakeApi(() => ({})),
+    clock,
+    log: pino({ level: 'debug', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    store,
+    allowance: { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY },
+    opensAt: () => 0,
+    isInformed: () => true,
+    onPlan: () => undefined,
+    onChange: (source) => void changes.push(sourceId(source)),
+    ...overrides,
+  });
+  const abort = new AbortController();
+  const stopped = scheduler.run(abort.signal);
+  return {
+    clock,
+    scheduler,
+    saved,
+    lines,
+    changes,
+    stopped,
+    stop: () => abort.abort(new Error('stopping')),
+    view(source) {
+      const view = scheduler.views().find((one) => one.source === source);
+      if (!view) throw new Error(`no view of ${source.name}`);
+      return view;
+    },
+  };
+}

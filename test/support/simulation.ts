@@ -1,0 +1,106 @@
+import { type ApiOptions, createApi, laneOf } from '../../src/api/client.ts';
+import type { Transport } from '../../src/api/transport.ts';
+import type { Terms } from '../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger, withKey } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { answer } from '../../src/sandbox/answer.ts';
+import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
+import { Scheduler, type SourceView } from '../../src/scheduler/scheduler.ts';
+import type { Entry } from '../../src/snapshot/snapshot.ts';
+import { sourceId } from '../../src/snapshot/snapshot.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export interface SimulationOptions {
+  /** Unix ms. */
+  readonly start: number;
+  readonly sandbox?: Omit<SandboxOptions, 'start'>;
+  readonly terms?: Terms;
+  readonly sources: readonly Source[];
+  /** Milliseconds from sending to answer. */
+  readonly latencyMs?: number;
+  /** What an earlier process left. */
+  readonly ledger?: Ledger;
+  readonly entries?: ReadonlyMap<string, Entry>;
+}
+
+/** One exchange with the simulated service. */
+export interface Exchange {
+  readonly at: number;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The program between budget and snapshot on virtual time against the sandbox, without a socket or a file. */
+export class Simulation {
+  readonly clock: VirtualClock;
+  readonly sandbox: Sandbox;
+  readonly pacer: Pacer;
+  readonly scheduler: Scheduler;
+  readonly exchanges: Exchange[] = [];
+  readonly entries = new Map<string, Entry>();
+  /** Told of the plan, in words of the log. */
+  readonly plans: { at: number; intervals: Record<string, number> }[] = [];
+  readonly #abort = new AbortController();
+  readonly #run: Promise<void>;
+
+  constructor(options: SimulationOptions) {
+    const { start, sources, latencyMs = 50, terms = { utilization: 0.9 } } = options;
+    const clock = new VirtualClock(start);
+    const sandbox = new Sandbox({ ...options.sandbox, start });
+    const transport: Transport = async ({ base, path, method, headers, body = '' }, signal) => {
+      await clock.sleep(latencyMs / 2, signal);
+      const at = clock.now();
+      const target = `${new URL(base).pathname.replace(/\/$/, '')}${path}`;
+      const result = answer(sandbox, { method, path: target, headers, body }, at);
+      this.exchanges.push({ at, path: target, status: result.status, headers: result.headers });
+      await clock.sleep(latencyMs / 2, signal);
+      return { ...result, text: async () => result.body, discard: () => undefined };
+    };
+    const apiOptions: ApiOptions = {
+      baseUrl: 'http://sandbox',
+      v1BaseUrls: { mainnet: 'http://sandbox', hoodi: 'http://sandbox/hoodi' },
+      key: sandbox.key,
+      userAgent: 'simulation',
+    };
+    const ledger = options.ledger ?? withKey(emptyLedger(), 'simulation', start);
+    const pacer = new Pacer(terms, { clock, ledger });
+    const nothing = (): void => undefined;
+    const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
+    const api = createApi(apiOptions, { budget: pacer, transport, observer, clock, random: () => 0.5 });
+    this.clock = clock;
+    this.sandbox = sandbox;
+    this.pacer = pacer;
+    this.scheduler = new Scheduler(sources, options.entries ?? new Map(), {
+      api,
+      clock,
+      log: createLogger({ level: 'error', format: 'json' }),
+      store: { save: async (id, entry) => void this.entries.set(id, entry) },
+      allowance: {
+        bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
+        allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
+      },
+      opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
+      isInformed: () => pacer.ledger.key.standing !== 'unknown',
+      onPlan: (paces) => {
+        const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));
+        this.plans.push({ at: clock.now(), intervals });
+      },
+      onChange: nothing,
+    });
+    this.#run = this.scheduler.run(this.#abort.signal);
+  }
+
+  view(id: string): SourceView {
+    const view = this.scheduler.views().find(({ source }) => sourceId(source) === id);
+    if (!view) throw new TypeError(`no source ${id}`);
+    return view;
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort(new Error('stopping'));
+    await this.#run;
+  }
+}

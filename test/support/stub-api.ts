@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { answer } from '../../src/sandbox/answer.ts';
+import { Sandbox } from '../../src/sandbox/world.ts';
+
+export interface StubRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface StubAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface StubApi {
+  readonly url: string;
+  readonly requests: readonly StubRequest[];
+}
+
+/** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. */
+export type Instead = (request: StubRequest) => StubAnswer | 'silence' | undefined;
+
+/** The sandbox on a port of its own until the end of the test, spoilt where `instead` says so. */
+export async function startStubApi(key: string, instead: Instead = () => undefined): Promise<StubApi> {
+  const sandbox = new Sandbox({ start: Date.now(), key });
+  const requests: StubRequest[] = [];
+  const server = createServer(async (incoming, response) => {
+    const request = await readRequest(incoming);
+    requests.push(request);
+    const spoilt = instead(request);
+    if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, Date.now()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<StubRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  const { method = '', url: path = '', headers } = incoming;
+  return { method, path, headers, body: Buffer.concat(chunks).toString() };
+}
+
+function send(response: ServerResponse, { status, headers = {}, body }: StubAnswer): void {
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/** A port on loopback where nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,23 @@
+import type { Attempts, Timing } from '../../src/sources/source.ts';
+
+/** 2026-09-30 12:01:00 UTC. */
+export const NOW = 1_790_769_660_000;
+
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+export const DAY = 86_400_000;
+
+/** A schedule as configured: every minute, everything covered. */
+export function timing(overrides: Partial<Timing> = {}): Timing {
+  return { now: NOW, intervalMs: MINUTE, coverage: 'full', ...overrides };
+}
+
+/** One successful attempt at `lastAttemptAt`, that took no time. */
+export function attempts(lastAttemptAt: number | undefined, overrides: Partial<Attempts> = {}): Attempts {
+  return { lastAttemptAt, lastSuccessAt: lastAttemptAt, failing: false, durationMs: 0, ...overrides };
+}
+
+/** A signal that nobody aborts. */
+export function noSignal(): AbortSignal {
+  return new AbortController().signal;
+}

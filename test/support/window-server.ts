@@ -1,0 +1,67 @@
+import type { Clock } from '../../src/lib/clock.ts';
+import { unit } from '../../src/lib/random.ts';
+
+export interface WindowServerOptions {
+  /** Where the one-second windows begin: on the clock's whole seconds, or with the first request after the last one. */
+  readonly windows: 'aligned' | 'opened_by_request';
+  readonly seed: number;
+  /** Requests per second of each bucket; may be changed while it runs. */
+  readonly limits: Record<string, number>;
+  readonly bucketOf?: (lane: string) => string;
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+}
+
+/** Counts requests in fixed windows of one second per bucket, refused ones included, as the service does (api facts 6.1). */
+export class WindowServer {
+  readonly #clock: Clock;
+  readonly #options: WindowServerOptions;
+  readonly #windows = new Map<string, { start: number; count: number }>();
+  #draws = 0;
+  /** When each request was counted, monotonic ms. */
+  readonly arrivals: number[] = [];
+  refused = 0;
+
+  constructor(clock: Clock, options: WindowServerOptions) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** One exchange of 20 to 400 ms, 210 on average; the request is counted anywhere between its start and its end. */
+  async exchange(lane = 'any'): Promise<Head> {
+    const latency = 20 + 380 * this.#random();
+    const there = latency * this.#random();
+    await this.#clock.sleep(there);
+    const head = this.#count(this.#options.bucketOf?.(lane) ?? 'default');
+    await this.#clock.sleep(latency - there);
+    return head;
+  }
+
+  #count(bucket: string): Head {
+    const limit = this.#options.limits[bucket] ?? 0;
+    const window = this.#windowOf(bucket);
+    window.count += 1;
+    this.arrivals.push(this.#clock.monotonic());
+    const headers = { 'ratelimit-bucket': bucket, 'x-ratelimit-limit-second': String(limit) };
+    if (window.count <= limit) return { status: 200, headers };
+    this.refused += 1;
+    return { status: 429, headers: { ...headers, 'ratelimit-reset': '1' } };
+  }
+
+  #windowOf(bucket: string): { start: number; count: number } {
+    const now = this.#clock.now();
+    const last = this.#windows.get(bucket);
+    if (last && now < last.start + 1_000) return last;
+    const window = { start: this.#options.windows === 'aligned' ? Math.floor(now / 1_000) * 1_000 : now, count: 0 };
+    this.#windows.set(bucket, window);
+    return window;
+  }
+
+  #random(): number {
+    this.#draws += 1;
+    return unit(this.#options.seed, this.#draws);
+  }
+}
