@@ -6,7 +6,9 @@ import type { Family } from '../metrics/family.ts';
 
 export type SourceName = 'machines' | 'daily_returns' | 'slashings' | 'sync_committee';
 
-const MS_PER_DAY = 86_400_000;
+export const MS_PER_DAY = 86_400_000;
+/** With next to nothing to spend, a poll once a month is the least that is still a poll. */
+export const LONGEST_INTERVAL_MS = 31 * MS_PER_DAY;
 
 /** What a source is told about the schedule it runs in. */
 export interface Timing {
@@ -22,6 +24,13 @@ export interface Timing {
  * not even every finalized epoch.
  */
 export type Coverage = 'full' | 'finalized' | 'sampled';
+
+/** How often a source runs, what that costs, and how much of the chain it can cover. */
+export interface Pace {
+  readonly intervalMs: number;
+  readonly requestsPerDay: number;
+  readonly coverage: Coverage;
+}
 
 /** How the attempts of a source went so far. Times are Unix milliseconds. */
 export interface Attempts {
@@ -57,8 +66,15 @@ export interface Source<T = unknown> {
   readonly state: ZodType<T>;
   /** Pure. Unix ms at which the next poll is due, given that at least one was made. */
   due(value: T, attempts: Attempts, timing: Timing): number;
-  /** Pure. Requests per day at an interval, where a poll costs `costPerPoll` as observed. */
-  requestsPerDay(intervalMs: number, costPerPoll: number): number;
+  /** Share of a scarce budget, against the other sources. */
+  readonly weight: number;
+  /** Cheap work of once a day, which a scarce budget serves before the rest. */
+  readonly isDaily: boolean;
+  /**
+   * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured),
+   * where a poll costs `requestsPerPoll` as observed.
+   */
+  pace(requestsPerDay: number, requestsPerPoll: number): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
@@ -66,9 +82,18 @@ export interface Source<T = unknown> {
   nextChange(value: T, timing: Timing): number;
 }
 
-/** Polls per day of the plain cadence. */
-export function pollsPerDay(intervalMs: number): number {
-  return MS_PER_DAY / intervalMs;
+/** The pace of polls at a plain cadence that cost the same each. */
+export function evenPace(configuredMs: number, requestsPerDay: number, requestsPerPoll: number): Pace {
+  const affordedMs = (MS_PER_DAY * requestsPerPoll) / requestsPerDay;
+  const intervalMs = Math.min(Math.max(configuredMs, affordedMs), Math.max(configuredMs, LONGEST_INTERVAL_MS));
+  return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
+}
+
+/** The pace of work that succeeds once per `periodMs`, however short the interval at which it is tried. */
+export function oncePer(periodMs: number, configuredMs: number, requestsPerDay: number): Pace {
+  const wanted = MS_PER_DAY / Math.max(periodMs, configuredMs);
+  if (wanted <= requestsPerDay) return { intervalMs: configuredMs, requestsPerDay: wanted, coverage: 'full' };
+  return evenPace(configuredMs, requestsPerDay, 1);
 }
 
 /** The plain cadence: one interval after the last start; a tick missed because a poll took longer is dropped. */

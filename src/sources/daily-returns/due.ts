@@ -8,31 +8,40 @@ const SHORTEST_DELAY_SECONDS = 1_200;
 const LOOK_AHEAD_SECONDS = 600;
 
 /** Takes the newest of the days in and learns, where it can be told, how long after its end a day appears. */
-export function newer(previous: DailyReturns, days: readonly Datapoint[], nowSeconds: number): DailyReturns {
+export function newer(previous: DailyReturns, days: readonly Datapoint[], timing: Timing): DailyReturns {
+  const nowSeconds = timing.now / 1000;
   const known = previous.newest;
   const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
   if (!newest || newest.day === known?.day) {
     if (!known) return previous;
-    const awaited = known.day_end + SECONDS_PER_DAY;
-    return { ...previous, newest, ...(nowSeconds >= awaited ? { missedDayEnd: awaited } : {}) };
+    const isAwaited = nowSeconds >= known.day_end + SECONDS_PER_DAY;
+    return { ...previous, newest, ...(isAwaited ? { missedAt: nowSeconds } : {}) };
   }
-  const { missedDayEnd, ...rest } = previous;
-  const delay = observedDelay(previous, newest, nowSeconds);
+  const { missedAt, ...rest } = previous;
+  const delay = observedDelay(previous, newest, timing);
   return { ...rest, newest, ...(delay === undefined ? {} : { delaySeconds: delay }) };
 }
 
 /**
- * Without a poll in vain before it, the day may have been there for long (after a stop, say): then the delay is at most
- * what was known.
+ * Without a poll in vain just before it, the day may have been there for long (after a stop, say): then the delay is at
+ * most what was known.
  */
-function observedDelay(previous: DailyReturns, newest: Datapoint, nowSeconds: number): number | undefined {
+function observedDelay(previous: DailyReturns, newest: Datapoint, timing: Timing): number | undefined {
+  const nowSeconds = timing.now / 1000;
   const observed = nowSeconds - newest.day_end;
-  if (previous.missedDayEnd === newest.day_end) return observed;
-  return previous.delaySeconds === undefined ? undefined : Math.min(previous.delaySeconds, observed);
+  const { newest: known, missedAt, delaySeconds } = previous;
+  const wasAwaited = missedAt !== undefined && newest.day - 1 === known?.day;
+  // Two intervals: the budget may have held the second poll back for a while.
+  if (wasAwaited && nowSeconds - missedAt <= (2 * timing.intervalMs) / 1000) return observed;
+  return delaySeconds === undefined ? undefined : Math.min(delaySeconds, observed);
 }
 
 /** One request a day: when the next day can be there, and then every interval until it is. */
-export function dailyReturnsDue({ newest, delaySeconds = 0 }: DailyReturns, attempts: Attempts, timing: Timing): number {
+export function dailyReturnsDue(
+  { newest, delaySeconds = 0 }: DailyReturns,
+  attempts: Attempts,
+  timing: Timing,
+): number {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!newest || attempts.lastAttemptAt === undefined) return tick;
   const delay = Math.max(SHORTEST_DELAY_SECONDS, delaySeconds - LOOK_AHEAD_SECONDS);

@@ -1,4 +1,4 @@
-import type { Source } from '../source.ts';
+import { MS_PER_DAY, oncePer, type Source } from '../source.ts';
 import { dailyReturnsDue } from './due.ts';
 import { dailyReturnFamilies } from './metrics.ts';
 import { type DailyReturnsOptions, pollDailyReturns } from './poll.ts';
@@ -14,7 +14,10 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     empty: {},
     state: DailyReturns,
     due: dailyReturnsDue,
-    requestsPerDay: () => 1,
+    isDaily: true,
+    weight: options.weight,
+    // However short the interval, a day is asked for once in the normal case.
+    pace: (requestsPerDay) => oncePer(MS_PER_DAY, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollDailyReturns(options, api, previous, timing, signal),
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,

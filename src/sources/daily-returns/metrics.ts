@@ -1,5 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
-import type { Family, Sample } from '../../metrics/family.ts';
+import type { Family, Labels, Sample } from '../../metrics/family.ts';
 import { etherOf } from './ether.ts';
 import type { Datapoint } from './schema.ts';
 
@@ -16,31 +16,33 @@ const AVERAGES = [
   ['31d', 'window_31d'],
 ] as const;
 
-type ByLayer<T> = { readonly consensus_layer: T; readonly execution_layer: T };
-type Describe = (day: Datapoint) => readonly [labels: Record<string, string>, value: number][];
+type ByLayer<T> = { readonly consensus_layer?: T | undefined; readonly execution_layer?: T | undefined };
+type Value = number | null | undefined;
+type Describe = (day: Datapoint) => readonly [labels: Record<string, string>, value: Value][];
 
-function one(value: (day: Datapoint) => number): Describe {
+function one(value: (day: Datapoint) => Value): Describe {
   return (day) => [[{}, value(day)]];
 }
 
-function byLayer<T>(pick: (day: Datapoint) => ByLayer<T>, value: (part: T) => number): Describe {
+function byLayer<T>(pick: (day: Datapoint) => ByLayer<T>, value: (part: T | undefined) => Value): Describe {
   return (day) => LAYERS.map(([layer, field]) => [{ layer }, value(pick(day)[field])]);
 }
 
 function byWindowAndLayer<T>(
   pick: (averages: Datapoint['moving_averages']['window_7d']) => ByLayer<T>,
-  value: (part: T) => number,
+  value: (part: T | undefined) => Value,
 ): Describe {
   return (day) =>
     AVERAGES.flatMap(([window, field]) =>
-      LAYERS.map(([layer, part]): [Record<string, string>, number] => [
+      LAYERS.map(([layer, part]): [Record<string, string>, Value] => [
         { window, layer },
         value(pick(day.moving_averages[field])[part]),
       ]),
     );
 }
 
-const number = (value: number): number => value;
+const same = (value: Value): Value => value;
+const ether = (wei: string | null | undefined): Value => (wei == null ? wei : etherOf(wei));
 
 const FAMILIES: readonly (readonly [name: string, help: string, describe: Describe])[] = [
   ['day', 'Index of the day since genesis (day)', one((day) => day.day)],
@@ -49,31 +51,43 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   [
     'effective_balance_ether',
     'Sum of the effective balances of the validators of the whole day, the denominator of the APR (effective_balance)',
-    one((day) => etherOf(day.effective_balance)),
+    one((day) => ether(day.effective_balance)),
   ],
-  ['start_balance_ether', 'Sum of the balances at the start of the day (start_balance)', one((day) => etherOf(day.start_balance))],
+  [
+    'start_balance_ether',
+    'Sum of the balances at the start of the day (start_balance)',
+    one((day) => ether(day.start_balance)),
+  ],
   [
     'end_balance_ether',
     'Sum of the balances at the end of the day; withdrawals are not published, so start, deposits and rewards do not add up to it (end_balance)',
-    one((day) => etherOf(day.end_balance)),
+    one((day) => ether(day.end_balance)),
   ],
-  ['deposits_ether', 'Deposits credited during the day, no part of the rewards (deposits)', one((day) => etherOf(day.deposits))],
+  [
+    'deposits_ether',
+    'Deposits credited during the day, no part of the rewards (deposits)',
+    one((day) => ether(day.deposits)),
+  ],
   [
     'rewards_ether',
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
-    byLayer((day) => day.rewards, etherOf),
+    byLayer((day) => day.rewards, ether),
   ],
-  ['total_rewards_ether', 'Rewards of the day of both layers (rewards.total)', one((day) => etherOf(day.rewards.total))],
+  ['total_rewards_ether', 'Rewards of the day of both layers (rewards.total)', one((day) => ether(day.rewards.total))],
   [
     'apr_ratio',
     'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
-    byLayer((day) => day.apr, number),
+    byLayer((day) => day.apr, same),
   ],
-  ['combined_apr_ratio', 'Simple annual return of both layers, 1 = 100 % (apr.combined)', one((day) => day.apr.combined)],
+  [
+    'combined_apr_ratio',
+    'Simple annual return of both layers, 1 = 100 % (apr.combined)',
+    one((day) => day.apr.combined),
+  ],
   [
     'moving_average_apr_ratio',
     'Unweighted mean of the daily APR by layer over the window (moving_averages.window_*.apr)',
-    byWindowAndLayer((averages) => averages.apr, number),
+    byWindowAndLayer((averages) => averages.apr, same),
   ],
   [
     'moving_average_combined_apr_ratio',
@@ -83,7 +97,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   [
     'moving_average_rewards_ether',
     'Mean daily rewards by layer over the window (moving_averages.window_*.rewards)',
-    byWindowAndLayer((averages) => averages.rewards, etherOf),
+    byWindowAndLayer((averages) => averages.rewards, ether),
   ],
 ];
 
@@ -93,6 +107,11 @@ export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): F
     name: `beaconchain_daily_return_${name}`,
     type: 'gauge',
     help: `${help}. ${TERMS}`,
-    samples: day ? describe(day).map(([labels, value]): Sample => ({ labels: { chain, ...labels }, value })) : [],
+    samples: day ? describe(day).flatMap(([labels, value]) => sample({ chain, ...labels }, value)) : [],
   }));
+}
+
+/** A null or absent field gives no sample. */
+function sample(labels: Labels, value: Value): Sample[] {
+  return value == null ? [] : [{ labels, value }];
 }

@@ -8,6 +8,7 @@ import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
 export interface DailyReturnsOptions {
   readonly chain: Chain;
   readonly intervalMs: number;
+  readonly weight: number;
   /** `auto`: the path of the specification, and where that is not found the one of the public documentation. */
   readonly path: string;
 }
@@ -27,8 +28,12 @@ export async function pollDailyReturns(
 ): Promise<Poll<DailyReturns>> {
   const { path, data } = await readNewest(options, api, previous.path, signal);
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
-  const days = api.records('daily_returns', Datapoint.refine((day) => day.day_start <= begun), data);
-  return { value: { ...newer(previous, days, timing.now / 1000), path } };
+  const days = api.records(
+    'daily_returns',
+    Datapoint.refine((day) => day.day_start <= begun),
+    data,
+  );
+  return { value: { ...newer(previous, days, timing), path } };
 }
 
 async function readNewest(
@@ -53,6 +58,5 @@ async function readNewest(
 
 function pathsToTry(configured: string, remembered: string | undefined): readonly string[] {
   if (configured !== 'auto') return [configured];
-  if (remembered === undefined || remembered === AUTO_PATHS[0]) return AUTO_PATHS;
-  return AUTO_PATHS.toReversed();
+  return remembered === AUTO_PATHS[1] ? AUTO_PATHS.toReversed() : AUTO_PATHS;
 }

@@ -1,11 +1,16 @@
 import { z } from 'zod';
 
-/** Wei as a decimal string (spec 2.1); rewards can be negative. */
-const Wei = z.string().regex(/^(0|-?[1-9][0-9]*)$/);
+/** Wei as a decimal string (spec 2.1); rewards can be negative. v1 gave null for some averages (api facts 3.6). */
+const Wei = z
+  .string()
+  .regex(/^(0|-?[1-9][0-9]*)$/)
+  .nullish();
+
+const Ratio = z.number().nullish();
 
 const UnixSeconds = z.number().int().nonnegative();
 
-const Apr = z.object({ combined: z.number(), consensus_layer: z.number(), execution_layer: z.number() });
+const Apr = z.object({ combined: Ratio, consensus_layer: Ratio, execution_layer: Ratio });
 
 const WindowAverages = z.object({
   apr: Apr,
@@ -38,8 +43,8 @@ export const DailyReturns = z.object({
   newest: Datapoint.optional(),
   /** Seconds from the end of a day to its appearance, as last observed. */
   delaySeconds: z.number().optional(),
-  /** End (Unix seconds) of the day that was asked for in vain. */
-  missedDayEnd: z.number().optional(),
+  /** Unix seconds at which the day after the newest was last asked for in vain. */
+  missedAt: z.number().optional(),
   /** The path that answered, where the configuration says `auto`. */
   path: z.string().optional(),
 });

@@ -18,7 +18,13 @@ const POLLED =
 type Field<R> = keyof R & string;
 
 function family<R>(processes: readonly Process[], withProcess: boolean) {
-  return (name: string, type: MetricType, field: Field<R>, help: string, absent?: (record: R) => Value): FieldFamily => ({
+  return (
+    name: string,
+    type: MetricType,
+    field: Field<R>,
+    help: string,
+    absent?: (record: R) => Value,
+  ): FieldFamily => ({
     name: `beaconchain_machine_${name}`,
     type,
     help: `${help} (${field}). ${POLLED}`,
@@ -55,7 +61,12 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
     'CPU time in all modes together, idle included, despite the name of the field',
   ),
   system('cpu_user_seconds_total', 'counter', 'cpu_node_user_seconds_total', 'CPU time in user mode'),
-  system('cpu_iowait_seconds_total', 'counter', 'cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; 0 from Lodestar'),
+  system(
+    'cpu_iowait_seconds_total',
+    'counter',
+    'cpu_node_iowait_seconds_total',
+    'CPU time waiting for I/O; 0 from Lodestar',
+  ),
   system('cpu_idle_seconds_total', 'counter', 'cpu_node_idle_seconds_total', 'CPU time idle'),
   system('memory_total_bytes', 'gauge', 'memory_node_bytes_total', 'RAM of the host, container limits aside'),
   system(
@@ -87,7 +98,12 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
     'Time spent on disk I/O as reported: the standalone pusher sends milliseconds of one disk, most clients 0',
   ),
   system('disk_reads_total', 'counter', 'disk_node_reads_total', 'Completed read operations, not bytes; 0 from Teku'),
-  system('disk_writes_total', 'counter', 'disk_node_writes_total', 'Completed write operations, not bytes; 0 from Teku'),
+  system(
+    'disk_writes_total',
+    'counter',
+    'disk_node_writes_total',
+    'Completed write operations, not bytes; 0 from Teku',
+  ),
   system(
     'network_receive_bytes_total',
     'counter',

@@ -1,5 +1,5 @@
 import type { Ending } from '../../api/paginate.ts';
-import { nextTick, pollsPerDay, type Source } from '../source.ts';
+import { evenPace, nextTick, type Source } from '../source.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
@@ -14,7 +14,9 @@ export function machinesSource(options: MachinesOptions, warn: (ending: Ending) 
     empty: { machines: [], dropped: 0 },
     state: Machines,
     due: (_value, attempts, timing) => nextTick(attempts, timing.intervalMs),
-    requestsPerDay: (intervalMs, costPerPoll) => pollsPerDay(intervalMs) * costPerPoll,
+    isDaily: false,
+    weight: options.weight,
+    pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),

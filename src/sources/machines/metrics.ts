@@ -1,15 +1,7 @@
 import type { Family, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
-import { FLEET, type FieldFamily, PROCESS_FIELDS } from './catalogue.ts';
-import {
-  chainOf,
-  isAdmitted,
-  isForgotten,
-  lastSeen,
-  type MachinesOptions,
-  PROCESSES,
-  staleAfter,
-} from './options.ts';
+import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
+import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
@@ -18,7 +10,7 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
   const shown = machines
     .filter((machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), now))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((machine) => freshOf(options, machine, timing));
+    .map((machine) => shownOf(options, machine, timing));
   return [
     { ...FLEET.lastSeen, samples: [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)] },
     { ...FLEET.info, samples: shown.flatMap(systemInfo) },
@@ -47,23 +39,39 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 interface Shown {
   readonly machine: Machine;
   readonly labels: { readonly chain: string; readonly machine: string };
-  /** The records that are not stale. */
+  /** The records that are not forgotten: a process that a machine no longer runs is not for ever late. */
+  readonly seen: Partial<Machine>;
+  /** The records that are not stale either. */
   readonly fresh: Partial<Machine>;
 }
 
-function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
-  const oldest = (timing.now - staleAfter(options, timing)) / 1000;
-  const fresh: Partial<Machine> = {};
-  for (const process of PROCESSES) {
-    const record = machine[process];
-    if (record && record.timestamp >= oldest) Object.assign(fresh, { [process]: record });
-  }
-  return { machine, labels: { chain: chainOf(options, machine.name), machine: machine.name }, fresh };
+function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
+  const { now } = timing;
+  return {
+    machine,
+    labels: { chain: chainOf(options, machine.name), machine: machine.name },
+    seen: recordsUpTo(machine, options.forgetAfterMs, now),
+    fresh: recordsUpTo(machine, shownFor(options, timing), now),
+  };
 }
 
-function lastSeenSamples({ machine, labels }: Shown): Sample[] {
-  return PROCESSES.flatMap((process) => {
+/** How long values are shown, ms: what is forgotten is not shown, however long the interval. */
+function shownFor(options: MachinesOptions, timing: Timing): number {
+  return Math.min(staleAfter(options, timing), options.forgetAfterMs);
+}
+
+function recordsUpTo(machine: Machine, ageMs: number, now: number): Partial<Machine> {
+  const records: Partial<Machine> = {};
+  for (const process of PROCESSES) {
     const record = machine[process];
+    if (record && now - record.timestamp * 1000 <= ageMs) Object.assign(records, { [process]: record });
+  }
+  return records;
+}
+
+function lastSeenSamples({ labels, seen }: Shown): Sample[] {
+  return PROCESSES.flatMap((process) => {
+    const record = seen[process];
     return record ? [{ labels: { ...labels, process }, value: record.timestamp }] : [];
   });
 }
@@ -83,7 +91,9 @@ function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
 function systemInfo({ labels, fresh }: Shown): Sample[] {
   const record = fresh.system;
   if (!record) return [];
-  return [{ labels: { ...labels, os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' }, value: 1 }];
+  return [
+    { labels: { ...labels, os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' }, value: 1 },
+  ];
 }
 
 function clientInfo({ labels, fresh }: Shown): Sample[] {
@@ -110,17 +120,19 @@ function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }
 
-/** Unix ms at which the next value is withdrawn or the next machine forgotten. */
+/** Unix ms at which the next value is withdrawn or the next record forgotten. */
 export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): number {
-  const staleMs = staleAfter(options, timing);
+  const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {
+    if (!isAdmitted(options, machine.name)) continue;
     for (const process of PROCESSES) {
-      const seenMs = (machine[process]?.timestamp ?? 0) * 1000;
-      if (seenMs === 0) continue;
-      for (const change of [seenMs + staleMs, seenMs + options.forgetAfterMs]) {
-        // One ms later, because a value of exactly that age is still shown.
-        if (change >= timing.now) next = Math.min(next, change + 1);
+      const record = machine[process];
+      if (!record) continue;
+      for (const ageMs of ages) {
+        // The first whole ms after that age, at which a value is still shown.
+        const change = Math.floor(record.timestamp * 1000 + ageMs) + 1;
+        if (change > timing.now) next = Math.min(next, change);
       }
     }
   }

@@ -6,6 +6,7 @@ import type { Machine, Process } from './schema.ts';
 /** config `machines`, durations in milliseconds. */
 export interface MachinesOptions {
   readonly intervalMs: number;
+  readonly weight: number;
   readonly staleAfterMs: number | 'auto';
   readonly forgetAfterMs: number;
   readonly expected: readonly string[];
@@ -40,7 +41,10 @@ export function chainOf(options: MachinesOptions, name: string): Chain {
 }
 
 function globToRegExp(glob: string): RegExp {
-  const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.');
+  const source = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
   return new RegExp(`^${source}$`, 'su');
 }
 

@@ -1,11 +1,4 @@
-import {
-  isAdmitted,
-  isForgotten,
-  lastSeen,
-  type MachinesOptions,
-  machineName,
-  PROCESSES,
-} from './options.ts';
+import { isAdmitted, isForgotten, lastSeen, type MachinesOptions, machineName, PROCESSES } from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';
 
 /** What a sweep has gathered so far, on top of what was known. */

@@ -5,12 +5,19 @@ const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
 /**
  * One row per slot, ascending. A slot can have an orphaned row beside the canonical one, and status updates go by slot
- * (api facts 5.1), so both can say "1": then the one that a later block names as its parent counts, else the first.
+ * (api facts 5.1), so both can say "1": then the one that a later canonical block names as its parent counts, else the
+ * first.
  */
 export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {
-  const bySlot = Map.groupBy(rows, (row) => row.slot);
-  const parents = new Set(rows.filter((row) => row.status === '1').map((row) => row.parentroot));
-  return [...bySlot.values()].map((candidates) => pick(candidates, parents)).sort((a, b) => a.slot - b.slot);
+  const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => a - b);
+  const parents = new Set<string | null | undefined>();
+  // From the end, so that an orphaned branch of several blocks does not speak for its own.
+  const picked = bySlot.toReversed().map(([, candidates]) => {
+    const row = pick(candidates, parents);
+    if (row.status === '1') parents.add(row.parentroot);
+    return row;
+  });
+  return picked.reverse();
 }
 
 function pick(candidates: readonly SlotRow[], parents: ReadonlySet<string | null | undefined>): SlotRow {

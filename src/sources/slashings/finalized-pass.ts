@@ -33,7 +33,7 @@ export async function finalizedPass(
   let view: EpochRows | undefined;
   if (look) {
     view = await readEpoch(reader, 'finalized', 'finalized_pass');
-    if (view) state = seeFinalized(state, view.epoch, options);
+    state = seeFinalized(state, view.epoch, options);
   }
   const { finalizedEpoch, scannedEpoch } = state;
   if (finalizedEpoch === undefined || scannedEpoch === undefined) return { state };
@@ -49,7 +49,7 @@ export async function finalizedPass(
   for (const promise of pending) promise.catch(() => undefined);
   try {
     for (const [i, epoch] of epochs.entries()) {
-      const step = await takeEpoch(reader, state, epoch, pending[i] as Promise<EpochRows | undefined>);
+      const step = await takeEpoch(reader, state, epoch, pending[i] as Promise<EpochRows>);
       state = step.state;
       if (state.scannedEpoch !== epoch) return step;
     }
@@ -64,30 +64,23 @@ function seeFinalized(state: Slashings, epoch: number, options: FinalizedOptions
   const scannedEpoch = state.scannedEpoch ?? epoch - 1;
   const finalizedEpoch = Math.max(epoch, state.finalizedEpoch ?? 0);
   const seen = { ...state, scannedEpoch, finalizedEpoch, finalizedReadAtHead: state.headEpoch ?? 0 };
-  const reach = options.sampled ? 1 : Math.floor(options.catchUpMs / 1000 / SECONDS_PER_EPOCH);
+  // At least the newest: a short catch_up gives up the past, not the present.
+  const reach = options.sampled ? 1 : Math.max(1, Math.floor(options.catchUpMs / 1000 / SECONDS_PER_EPOCH));
   return skipTo(seen, finalizedEpoch - reach);
 }
 
-async function takeEpoch(
-  reader: Reader,
-  state: Slashings,
-  epoch: number,
-  pending: Promise<EpochRows | undefined>,
-): Promise<Step> {
+async function takeEpoch(reader: Reader, state: Slashings, epoch: number, pending: Promise<EpochRows>): Promise<Step> {
   let next = state;
   let failure: Error | undefined;
   try {
-    const read = await pending;
-    if (!read) failure = new RequestFailed('epoch_slots', 'invalid_body', `no readable row of epoch ${epoch}`, 200);
-    else {
-      for (const row of unreadBlocks(next, read.rows, 'final')) {
-        const slashings = await readSlashings(reader, next, row);
-        next = slashings.state;
-        failure ??= slashings.failure;
-      }
-      const open = read.rows.some((row) => row.status === '0');
-      if (!failure && (!open || isOutOfPatience(next, reader.now))) return { state: countEpoch(next, epoch, read.rows) };
+    const { rows } = await pending;
+    for (const row of unreadBlocks(next, rows, 'final')) {
+      const slashings = await readSlashings(reader, next, row);
+      next = slashings.state;
+      failure ??= slashings.failure;
     }
+    const open = rows.some((row) => row.status === '0');
+    if (!failure && (!open || isOutOfPatience(next, reader.now))) return { state: countEpoch(next, epoch, rows) };
   } catch (error) {
     if (reader.signal.aborted || !(error instanceof Error)) throw error;
     failure = error;

@@ -1,4 +1,4 @@
-import { type EpochRows, readEpoch, readSlashings, type Reader, unreadBlocks } from './read.ts';
+import { type EpochRows, type Reader, readEpoch, readSlashings, unreadBlocks } from './read.ts';
 import type { Head, Slashings, SlotRow } from './schema.ts';
 
 /** A step of a poll: what is known after it, and what went wrong on the way. */
@@ -17,13 +17,10 @@ export async function headPass(reader: Reader, previous: Slashings): Promise<Ste
   let failure: Error | undefined;
   try {
     const latest = await readEpoch(reader, 'latest', 'head_pass');
-    if (latest) {
-      state = seeHead(state, latest, reader.now);
-      epochs.push(latest);
-    }
+    state = seeHead(state, latest, reader.now);
+    epochs.push(latest);
     if (state.reread !== undefined) {
-      const passed = await readEpoch(reader, state.reread, 'head_pass');
-      if (passed) epochs.unshift(passed);
+      epochs.unshift(await readEpoch(reader, state.reread, 'head_pass'));
       state = withoutReread(state);
     }
   } catch (error) {

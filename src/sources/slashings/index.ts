@@ -1,11 +1,9 @@
-import { SECONDS_PER_DAY, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
-import { nextTick, pollsPerDay, type Source } from '../source.ts';
+import { nextTick, type Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { nextSlashingsChange, slashingFamilies } from './metrics.ts';
+import { slashingsPace } from './pace.ts';
 import { pollSlashings, type SlashingsOptions, slashingsDue } from './poll.ts';
 import { Slashings } from './schema.ts';
-
-const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 
 /** Head, finality and slashings of one chain. */
 export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
@@ -20,8 +18,9 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
       const tick = nextTick(attempts, timing.intervalMs);
       return attempts.failing ? tick : slashingsDue(value, timing, tick);
     },
-    // A head pass each interval, and each epoch once more when it has passed and once when it is final.
-    requestsPerDay: (intervalMs) => pollsPerDay(intervalMs) + 2 * EPOCHS_PER_DAY,
+    isDaily: false,
+    weight: options.weight,
+    pace: (requestsPerDay) => slashingsPace(options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
     families: (value, timing) => slashingFamilies(options, value, timing),
     nextChange: nextSlashingsChange,

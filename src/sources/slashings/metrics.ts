@@ -2,20 +2,25 @@ import { CHAINS, slotTime } from '../../lib/chain.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './poll.ts';
-import { type Head, KINDS, type Slashings, SLOT_STATUSES } from './schema.ts';
+import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
 import { watchedCount, watches } from './watch.ts';
 
 type Value = number | null | undefined;
 
 const SHORTEST_HEAD_STALE_MS = 600_000;
-const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
+const HEAD =
+  'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
 const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
 const NAMES = 'Attester slashings only: the API gives proposer slashings as a count, without the validator.';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => Value])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
   ['epoch', `Epoch ${HEAD}`, (head) => head.epoch],
-  ['sync_participation_ratio', `Sync aggregate participation ${HEAD} (syncaggregate_participation)`, (head) => head.participation],
+  [
+    'sync_participation_ratio',
+    `Sync aggregate participation ${HEAD} (syncaggregate_participation)`,
+    (head) => head.participation,
+  ],
   ['base_fee_wei', `Base fee per gas ${HEAD} (exec_base_fee_per_gas)`, (head) => head.baseFeeWei],
   ['gas_used', `Gas used ${HEAD} (exec_gas_used)`, (head) => head.gasUsed],
   ['gas_limit', `Gas limit ${HEAD} (exec_gas_limit)`, (head) => head.gasLimit],
@@ -50,7 +55,12 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
     'Slots of finalized epochs by status, each slot once',
     ({ totals }) => SLOT_STATUSES.map((status) => [{ status }, totals.slots[status]]),
   ],
-  ['block_attestations_total', 'counter', `Attestations ${FINAL} (attestationscount)`, one(({ totals }) => totals.attestations)],
+  [
+    'block_attestations_total',
+    'counter',
+    `Attestations ${FINAL} (attestationscount)`,
+    one(({ totals }) => totals.attestations),
+  ],
   ['block_deposits_total', 'counter', `Deposits ${FINAL} (depositscount)`, one(({ totals }) => totals.deposits)],
   [
     'block_voluntary_exits_total',
@@ -58,7 +68,12 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
     `Voluntary exits ${FINAL} (voluntaryexitscount)`,
     one(({ totals }) => totals.voluntaryExits),
   ],
-  ['block_withdrawals_total', 'counter', `Withdrawals ${FINAL} (withdrawalcount)`, one(({ totals }) => totals.withdrawals)],
+  [
+    'block_withdrawals_total',
+    'counter',
+    `Withdrawals ${FINAL} (withdrawalcount)`,
+    one(({ totals }) => totals.withdrawals),
+  ],
   [
     'block_transactions_total',
     'counter',

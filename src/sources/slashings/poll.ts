@@ -12,6 +12,7 @@ import type { Watch } from './watch.ts';
 export interface SlashingsOptions {
   readonly chain: Chain;
   readonly intervalMs: number;
+  readonly weight: number;
   readonly catchUpMs: number;
   readonly watch: Watch;
   /** Told of every slashing when it is counted. */

@@ -25,19 +25,24 @@ export interface EpochRows {
   readonly rows: readonly SlotRow[];
 }
 
-/** Reads an epoch by number or view. Undefined: the answer holds no readable row of it. */
+/**
+ * Reads an epoch by number or view.
+ * @throws RequestFailed also when the answer holds no readable row of it: an epoch without slots is no answer.
+ */
 export async function readEpoch(
   reader: Reader,
   epoch: number | 'latest' | 'finalized',
   priority: Priority,
-): Promise<EpochRows | undefined> {
+): Promise<EpochRows> {
   const { api, chain, signal } = reader;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
   const rows = api.records('epoch_slots', SlotRow, data);
   const read = typeof epoch === 'number' ? epoch : Math.max(...rows.map((row) => row.epoch));
   const own = canonicalRows(rows.filter((row) => row.epoch === read));
-  return own.length === 0 ? undefined : { epoch: read, rows: own };
+  if (own.length === 0)
+    throw new RequestFailed('epoch_slots', 'invalid_body', `no readable row of epoch ${epoch}`, 200);
+  return { epoch: read, rows: own };
 }
 
 /** Blocks of these rows that announce slashings not yet read completely, and at head not tried too often. */

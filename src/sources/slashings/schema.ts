@@ -7,9 +7,7 @@ const Quantity = z.number().nonnegative().nullish();
 const Root = z.string().transform((root) => root.toLowerCase());
 
 /** spec 2.5: scheduled (or missed and not yet final), proposed, missed, orphaned. */
-const Status = z
-  .union([z.string(), z.number().int().transform(String)])
-  .pipe(z.enum(['0', '1', '2', '3']));
+const Status = z.union([z.string(), z.number().int().transform(String)]).pipe(z.enum(['0', '1', '2', '3']));
 
 /** One row of an epoch: a slot can have several. Only the fields that are used. */
 export const SlotRow = z

@@ -1,5 +1,5 @@
-import { type Chain, SECONDS_PER_DAY, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
-import { type Attempts, nextTick, type Source, type Timing } from '../source.ts';
+import { type Chain, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Attempts, nextTick, oncePer, type Source, type Timing } from '../source.ts';
 import { syncCommitteeFamilies } from './metrics.ts';
 import { pollSyncCommittee } from './poll.ts';
 import { SyncCommittee } from './schema.ts';
@@ -9,7 +9,11 @@ const AFTER_PERIOD_END_MS = 300_000;
 const PERIOD_SECONDS = 256 * SECONDS_PER_EPOCH;
 
 /** The sync committee period at the head of a chain. */
-export function syncCommitteeSource(options: { chain: Chain; intervalMs: number }): Source<SyncCommittee> {
+export function syncCommitteeSource(options: {
+  chain: Chain;
+  intervalMs: number;
+  weight: number;
+}): Source<SyncCommittee> {
   return {
     name: 'sync_committee',
     chain: options.chain,
@@ -18,7 +22,9 @@ export function syncCommitteeSource(options: { chain: Chain; intervalMs: number 
     empty: {},
     state: SyncCommittee,
     due: syncCommitteeDue,
-    requestsPerDay: () => SECONDS_PER_DAY / PERIOD_SECONDS,
+    isDaily: true,
+    weight: options.weight,
+    pace: (requestsPerDay) => oncePer(PERIOD_SECONDS * 1000, options.intervalMs, requestsPerDay),
     poll: (api, previous, _timing, signal) => pollSyncCommittee(options.chain, api, previous, signal),
     families: (value) => syncCommitteeFamilies(options.chain, value.period),
     nextChange: () => Number.POSITIVE_INFINITY,

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { Ending } from '../../../src/api/paginate.ts';
+import { machinesSource } from '../../../src/sources/machines/index.ts';
+import { fakeApi } from '../../support/fake-api.ts';
+import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
+import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+
+describe('sources/machines/index', () => {
+  const endings: Ending[] = [];
+  const source = machinesSource(machinesOptions(), (ending) => endings.push(ending));
+
+  it('serves all chains, so it carries none', () => {
+    expect(source).toMatchObject({ name: 'machines', endpoint: 'machine_metrics', intervalMs: MINUTE });
+    expect(source).not.toHaveProperty('chain');
+  });
+
+  it('is due every effective interval, and asks for as many requests as a sweep costs', () => {
+    expect(source.due(source.empty, attempts(NOW), timing({ intervalMs: HOUR }))).toBe(NOW + HOUR);
+    expect(source.pace(Number.POSITIVE_INFINITY, 2.5).requestsPerDay).toBe(2.5 * 1_440);
+  });
+
+  it('says when what it shows will change', () => {
+    const system = { timestamp: NOW / 1000 };
+    const value = { machines: [{ name: 'a', system }], dropped: 0 };
+    expect(source.nextChange(value, timing())).toBe(NOW + 10 * MINUTE + 1);
+    expect(source.nextChange(source.empty, timing())).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('hands warnings on', async () => {
+    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
+    await source.poll(api, source.empty, timing(), noSignal());
+    expect(endings).toEqual(['repeated_cursor']);
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import type { Family } from '../../../src/metrics/family.ts';
+import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
+import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
+import { type Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
+import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
+import { samplesOf, sampleValue } from '../../support/samples.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
+
+const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
+
+type Fields = Record<string, unknown>;
+
+function fleet(system?: Fields, validator?: Fields, node?: Fields): Machines {
+  const machine = {
+    name: 'node-a',
+    ...(system ? { system: SystemRecord.parse(systemRecord(system)) } : {}),
+    ...(validator ? { validator: ValidatorRecord.parse(validatorRecord(validator)) } : {}),
+    ...(node ? { node: NodeRecord.parse(nodeRecord(node)) } : {}),
+  };
+  return { machines: [machine], dropped: 0 };
+}
+
+function shown(machines: Machines, options: Partial<MachinesOptions> = {}, now = NOW, intervalMs = MINUTE): Family[] {
+  return machineFamilies(machinesOptions(options), machines, timing({ now, intervalMs }));
+}
+
+/** Names, without the prefix, of the families of `machines` that have samples. */
+function present(families: readonly Family[]): string[] {
+  return families
+    .filter(({ name, samples }) => name.startsWith('beaconchain_machine_') && samples.length > 0)
+    .map(({ name }) => name.slice('beaconchain_machine_'.length));
+}
+
+describe('sources/machines/metrics', () => {
+  it('shows every field as it came, counters too', () => {
+    const families = shown(fleet({}, {}, {}));
+    const labels = { chain: 'mainnet', machine: 'node-a' };
+    expect(samplesOf(families, 'beaconchain_machine_cpu_seconds_total')).toEqual([{ labels, value: 17280000 }]);
+    expect(sampleValue(families, 'beaconchain_machine_network_receive_bytes_total')).toBe(9123456789012);
+    expect(samplesOf(families, 'beaconchain_machine_process_cpu_seconds_total')).toEqual([
+      { labels: { ...labels, process: 'validator' }, value: 5400 },
+      { labels: { ...labels, process: 'node' }, value: 412000 },
+    ]);
+    expect(sampleValue(families, 'beaconchain_machine_synced')).toBe(1);
+    expect(samplesOf(families, LAST_SEEN).map(({ value }) => value)).toEqual([1790769623, 1790769624, 1790769625]);
+  });
+
+  it('passes the reset of a counter through', () => {
+    expect(
+      sampleValue(shown(fleet({ cpu_node_idle_seconds_total: 0 })), 'beaconchain_machine_cpu_idle_seconds_total'),
+    ).toBe(0);
+  });
+
+  it('gives no sample for a null field', () => {
+    const nothing = (record: Fields): Fields =>
+      Object.fromEntries(Object.keys(record).map((field) => [field, field === 'timestamp' ? record[field] : null]));
+    const families = shown(fleet(nothing(systemRecord()), nothing(validatorRecord()), nothing(nodeRecord())));
+    expect(present(families)).toEqual([
+      'last_seen_timestamp_seconds',
+      'info',
+      // Not in the sample records, so absent: the wire drops false.
+      'consensus_fallback_configured',
+      'consensus_fallback_connected',
+      'execution_fallback_configured',
+      'execution_fallback_connected',
+      'client_info',
+    ]);
+  });
+
+  it('takes absence for 0 where 0 must be possible, and only there', () => {
+    const bare: Machines = {
+      machines: [
+        {
+          name: 'a',
+          system: { timestamp: 1790769623 },
+          validator: { timestamp: 1790769623 },
+          node: { timestamp: 1790769623 },
+        },
+      ],
+      dropped: 0,
+    };
+    const families = shown(bare);
+    const zeros = [
+      'consensus_fallback_configured',
+      'consensus_fallback_connected',
+      'validators',
+      'validators_active',
+      'peers',
+      'execution_connected',
+      'synced',
+      'execution_fallback_configured',
+      'execution_fallback_connected',
+    ];
+    expect(present(families)).toEqual(['last_seen_timestamp_seconds', 'info', ...zeros, 'client_info']);
+    for (const name of zeros) {
+      for (const { value } of samplesOf(families, `beaconchain_machine_${name}`)) expect(value).toBe(0);
+    }
+  });
+
+  it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there', (kind) => {
+    const free = (fields: Fields): number | undefined =>
+      sampleValue(shown(fleet(fields)), `beaconchain_machine_${kind}_free_bytes`);
+    expect(free({ [`${kind}_node_bytes_free`]: undefined })).toBe(0);
+    expect(free({ [`${kind}_node_bytes_free`]: null })).toBeUndefined();
+    expect(free({ [`${kind}_node_bytes_free`]: undefined, [`${kind}_node_bytes_total`]: null })).toBeUndefined();
+  });
+
+  it('names the operating system and the clients', () => {
+    const families = shown(fleet({}, { client_build: 7, exporter_version: 'beaconcha.in@1' }, { client_name: null }));
+    const labels = { chain: 'mainnet', machine: 'node-a' };
+    expect(samplesOf(families, 'beaconchain_machine_info')).toEqual([
+      { labels: { ...labels, os: 'lin', exporter_version: '' }, value: 1 },
+    ]);
+    const client = { client_name: 'lighthouse', client_version: '8.0.0', client_build: '7' };
+    expect(samplesOf(families, 'beaconchain_machine_client_info').map(({ labels }) => labels)).toEqual([
+      { ...labels, process: 'validator', ...client, exporter_version: 'beaconcha.in@1' },
+      { ...labels, process: 'node', client_name: '', client_version: '8.0.0', client_build: '', exporter_version: '' },
+    ]);
+  });
+
+  describe('staleness', () => {
+    const seen = 1790769623000;
+
+    it('shows a value up to stale_after and withdraws it then, while last_seen stays', () => {
+      const machines = fleet({});
+      expect(present(shown(machines, {}, seen + 10 * MINUTE))).toContain('cpu_cores');
+      expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
+    });
+
+    it('withdraws each process on its own', () => {
+      const families = shown(fleet({}, {}), {}, seen + 10 * MINUTE + 1);
+      expect(present(families)).toContain('validators');
+      expect(present(families)).not.toContain('cpu_cores');
+    });
+
+    it('follows a stretched interval', () => {
+      const late = seen + 2 * HOUR + 3 * MINUTE;
+      expect(present(shown(fleet({}), {}, late, HOUR))).toContain('cpu_cores');
+      expect(present(shown(fleet({}), {}, late + 1, HOUR))).not.toContain('cpu_cores');
+    });
+
+    it('keeps last_seen of each process until forget_after', () => {
+      const processes = (now: number): unknown[] =>
+        samplesOf(shown(fleet({}, {}), {}, now), LAST_SEEN).map(({ labels }) => labels['process']);
+      expect(processes(seen + 31 * DAY)).toEqual(['system', 'validator']);
+      expect(processes(seen + 31 * DAY + 1)).toEqual(['validator']);
+      expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
+    });
+  });
+
+  describe('expected machines', () => {
+    const expected = ['node-a', 'never', 'never'];
+
+    it('show as never seen until they are, and count', () => {
+      const families = shown(fleet({}), { expected });
+      expect(sampleValue(families, LAST_SEEN, { machine: 'node-a' })).toBe(1790769623);
+      expect(samplesOf(families, LAST_SEEN).at(-1)).toEqual({
+        labels: { chain: 'mainnet', machine: 'never', process: 'system' },
+        value: 0,
+      });
+      expect(sampleValue(families, 'beaconchain_machines')).toBe(2);
+    });
+
+    it('fall back to never seen when they are forgotten', () => {
+      const families = shown(fleet({}), { expected: ['node-a'] }, NOW + 32 * DAY);
+      expect(sampleValue(families, LAST_SEEN, { machine: 'node-a', process: 'system' })).toBe(0);
+      expect(sampleValue(families, 'beaconchain_machines')).toBe(1);
+    });
+
+    it('are not expected when they are excluded', () => {
+      const families = shown(fleet({}), { expected, exclude: ['node-a', 'never'] });
+      expect(samplesOf(families, LAST_SEEN)).toEqual([]);
+      expect(sampleValue(families, 'beaconchain_machines')).toBe(0);
+    });
+  });
+
+  it('counts machines per chain, chains without one included', () => {
+    const chainRules = [{ match: 'node-*', chain: 'hoodi' }] as const;
+    const families = shown(fleet({}), { chains: ['mainnet'], chainRules, expected: ['b'] });
+    expect(samplesOf(families, 'beaconchain_machines')).toEqual([
+      { labels: { chain: 'mainnet' }, value: 1 },
+      { labels: { chain: 'hoodi' }, value: 1 },
+    ]);
+    expect(samplesOf(families, 'beaconchain_machine_cpu_cores')[0]?.labels['chain']).toBe('hoodi');
+  });
+
+  it('gives the number of dropped machines', () => {
+    expect(samplesOf(shown({ machines: [], dropped: 4 }), 'beaconchain_machines_dropped')).toEqual([
+      { labels: {}, value: 4 },
+    ]);
+  });
+
+  it('gives values the time of their record on demand, but never last_seen, which must outlive it', () => {
+    const machines = fleet({}, { timestamp: 1790769624500 });
+    const times = (timestamps: boolean, name: string): unknown[] =>
+      samplesOf(shown(machines, { timestamps }), `beaconchain_machine_${name}`).map(({ at }) => at);
+    expect(times(true, 'cpu_cores')).toEqual([1790769623]);
+    expect(times(true, 'validators')).toEqual([1790769624.5]);
+    expect(times(false, 'cpu_cores')).toEqual([undefined]);
+    expect(times(true, 'last_seen_timestamp_seconds')).toEqual([undefined, undefined]);
+  });
+});

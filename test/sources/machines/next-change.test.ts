@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { machineFamilies, nextMachineChange } from '../../../src/sources/machines/metrics.ts';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { machinesOptions } from '../../support/machine-records.ts';
+import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
+
+/** Ages around the times at which something is withdrawn or forgotten, to the millisecond and between. */
+const age = fc.oneof(
+  fc.integer({ min: -300_000, max: 3 * DAY }),
+  fc.constantFrom(0, 599_999, 600_000, 600_001, HOUR, DAY, DAY + 1, DAY - 0.5, 600_000.25),
+);
+
+const record = fc.option(
+  age.map((ms) => ({ timestamp: (NOW - ms) / 1000 })),
+  { nil: undefined },
+);
+
+const machine = fc
+  .tuple(fc.constantFrom('a', 'b', 'c', 'excluded', '__proto__'), record, record, record)
+  .map(([name, system, validator, node]) => ({
+    name,
+    ...(system ? { system } : {}),
+    ...(validator ? { validator } : {}),
+    ...(node ? { node } : {}),
+  }));
+
+const machines = fc
+  .uniqueArray(machine, { selector: ({ name }) => name, maxLength: 4 })
+  .map((list): Machines => ({ machines: list, dropped: 0 }));
+
+const options = fc
+  .record({
+    staleAfterMs: fc.constantFrom('auto' as const, 1, 600_000, HOUR, 2 * DAY),
+    expected: fc.subarray(['a', 'x']),
+    timestamps: fc.boolean(),
+  })
+  .map((overrides) => machinesOptions({ forgetAfterMs: DAY, exclude: ['excluded'], ...overrides }));
+
+describe('sources/machines nextChange', () => {
+  it('is exactly when the families say something else', () => {
+    const intervalMs = fc.constantFrom(60_000, HOUR);
+    fc.assert(
+      fc.property(machines, options, intervalMs, (value, settings, interval) => {
+        const at = (now: number): unknown => machineFamilies(settings, value, timing({ now, intervalMs: interval }));
+        const next = nextMachineChange(settings, value, timing({ intervalMs: interval }));
+        expect(next).toBeGreaterThan(NOW);
+        if (next === Number.POSITIVE_INFINITY) {
+          expect(at(NOW + 100 * DAY)).toEqual(at(NOW));
+        } else {
+          expect(at(next - 1)).toEqual(at(NOW));
+          expect(at(next)).not.toEqual(at(NOW));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Ending } from '../../../src/api/paginate.ts';
+import { pollMachines } from '../../../src/sources/machines/poll.ts';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
+import {
+  type Arrays,
+  machinesOptions,
+  machinesPage,
+  nodeRecord,
+  systemRecord,
+  validatorRecord,
+} from '../../support/machine-records.ts';
+import { noSignal, timing } from '../../support/timing.ts';
+
+interface Body {
+  readonly page_size: number;
+  readonly cursor?: string;
+}
+
+const ARRAYS = ['system', 'validator', 'node'] as const;
+
+/** Pages of records whose size counts for each array, or for all of them together (api facts 2 leaves it open). */
+function pagedApi(all: Required<Arrays>, sizeCounts: 'per array' | 'over all arrays'): FakeApi {
+  return fakeApi(({ body }) => {
+    const { page_size: size, cursor } = body as Body;
+    const from = cursor === undefined ? [0, 0, 0] : cursor.split('+').map(Number);
+    let room = size;
+    const page = ARRAYS.map((name, i) => {
+      const records = all[name].slice(from[i], (from[i] ?? 0) + (sizeCounts === 'per array' ? size : room));
+      room -= records.length;
+      return records;
+    });
+    const [system = [], validator = [], node = []] = page;
+    const next = from.map((position, i) => position + (page[i]?.length ?? 0));
+    const isEnd = ARRAYS.every((name, i) => (next[i] ?? 0) >= all[name].length);
+    return machinesPage({ system, validator, node }, isEnd ? undefined : next.join('+'));
+  });
+}
+
+function fleet(make: (fields: Record<string, unknown>) => unknown, count: number): unknown[] {
+  return Array.from({ length: count }, (_, i) => make({ machine: `m${i}` }));
+}
+
+describe('sources/machines paging', () => {
+  const endings: Ending[] = [];
+
+  async function poll(api: FakeApi): Promise<Machines> {
+    endings.length = 0;
+    const empty = { machines: [], dropped: 0 };
+    const warn = (ending: Ending): unknown => endings.push(ending);
+    return (await pollMachines(machinesOptions(), api, empty, timing(), noSignal(), warn)).value;
+  }
+
+  it('reads everything, whether the page size counts per array or over all, and wherever the arrays end', async () => {
+    const length = fc.nat(35);
+    await fc.assert(
+      fc.asyncProperty(length, length, length, fc.boolean(), async (systems, validators, nodes, perArray) => {
+        const api = pagedApi(
+          {
+            system: fleet(systemRecord, systems),
+            validator: fleet(validatorRecord, validators),
+            node: fleet(nodeRecord, nodes),
+          },
+          perArray ? 'per array' : 'over all arrays',
+        );
+        const { machines } = await poll(api);
+        const held = (process: (typeof ARRAYS)[number]): number => machines.filter((one) => one[process]).length;
+        expect(ARRAYS.map(held)).toEqual([systems, validators, nodes]);
+        expect(machines).toHaveLength(Math.max(systems, validators, nodes));
+        expect(endings).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('passes the cursor back unchanged, with every other field of the body as it was', async () => {
+    const cursors = [' eyJhIjo=\n"', '%2B', undefined];
+    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, cursors[api.requests.length - 1]));
+    await poll(api);
+    const [first, second, third] = api.requests.map(({ body }) => body);
+    expect(second).toEqual({ ...first, cursor: ' eyJhIjo=\n"' });
+    expect(third).toEqual({ ...first, cursor: '%2B' });
+  });
+
+  it.each([
+    ['an empty cursor', { next_cursor: '' }],
+    ['a null cursor', { next_cursor: null }],
+    ['no cursor', {}],
+    ['null paging', null],
+    ['no paging', undefined],
+  ])('ends with %s', async (_, paging) => {
+    const api = fakeApi(() => ({ data: { system_metrics: [systemRecord()] }, paging }));
+    await poll(api);
+    expect(api.requests).toHaveLength(1);
+    expect(endings).toEqual([]);
+  });
+
+  it('stops with a warning when a cursor is repeated', async () => {
+    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
+    await poll(api);
+    expect(api.requests).toHaveLength(2);
+    expect(endings).toEqual(['repeated_cursor']);
+  });
+
+  it('stops with a warning after three pages running without a record', async () => {
+    const api = fakeApi(() => machinesPage({}, `${api.requests.length}`));
+    await poll(api);
+    expect(api.requests).toHaveLength(3);
+    expect(endings).toEqual(['empty_pages']);
+  });
+
+  it('goes on after pages whose records are all bad', async () => {
+    const pages = 5;
+    const api = fakeApi(() => {
+      const page = api.requests.length;
+      if (page === pages) return machinesPage({ system: [systemRecord()] });
+      return machinesPage({ system: [{ timestamp: 'never' }] }, `${page}`);
+    });
+    const { machines } = await poll(api);
+    expect(machines).toHaveLength(1);
+    expect(api.invalidRecords()).toBe(4);
+  });
+});

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
+import { nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
+
+describe('sources/machines/schema', () => {
+  it.each([
+    ['seconds', 1790769623, 1790769623],
+    ['milliseconds', 1790769623456, 1790769623.456],
+    ['the largest seconds', 1e11, 1e11],
+    ['the smallest milliseconds', 1e11 + 1, 1e8 + 0.001],
+  ])('reads a timestamp in %s', (_, timestamp, seconds) => {
+    expect(SystemRecord.parse(systemRecord({ timestamp })).timestamp).toBe(seconds);
+  });
+
+  it.each([undefined, null, 0, -1, '1790769623', Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses the timestamp %s',
+    (timestamp) => {
+      expect(SystemRecord.safeParse(systemRecord({ timestamp })).success).toBe(false);
+    },
+  );
+
+  it.each([
+    ['system', SystemRecord, systemRecord()],
+    ['validator', ValidatorRecord, validatorRecord()],
+    ['node', NodeRecord, nodeRecord()],
+  ])('takes every field of a %s record as absent, null or 0, save the timestamp', (_, schema, record) => {
+    const { timestamp, ...rest } = record;
+    for (const field of Object.keys(rest)) {
+      const isText = typeof rest[field] === 'string';
+      const zero = typeof rest[field] === 'boolean' ? false : isText ? '' : 0;
+      for (const value of [undefined, null, zero]) {
+        expect(schema.safeParse({ ...record, [field]: value }), `${field} ${value}`).toMatchObject({ success: true });
+      }
+      expect(schema.safeParse({ ...record, [field]: {} }), field).toMatchObject({ success: false });
+    }
+    expect(schema.parse({ timestamp })).toEqual({ timestamp: (timestamp as number) / 1000 });
+  });
+
+  it('lets unknown fields pass and forgets them, whatever their name', () => {
+    const record = JSON.parse('{"timestamp":1790769623,"__proto__":{"cpu_cores":1},"constructor":1,"version":2}');
+    expect(SystemRecord.parse(record)).toEqual({ timestamp: 1790769623 });
+  });
+
+  it('reads its own state back, whatever the numbers and names', () => {
+    const quantity = fc.option(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((n) => n + 0));
+    const text = fc.option(fc.string({ unit: 'binary' }));
+    const system = fc.record(
+      {
+        timestamp: fc.integer({ min: 1, max: 4e12 }),
+        machine: text,
+        misc_os: text,
+        cpu_cores: quantity,
+        memory_node_bytes_free: quantity,
+      },
+      { requiredKeys: ['timestamp'] },
+    );
+    const machine = fc.record({ name: fc.string({ unit: 'binary' }), system }, { requiredKeys: ['name'] });
+    fc.assert(
+      fc.property(fc.array(machine, { maxLength: 3 }), fc.nat(), (machines, dropped) => {
+        const state = Machines.parse({ machines, dropped });
+        expect(Machines.parse(JSON.parse(JSON.stringify(state)))).toEqual(state);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

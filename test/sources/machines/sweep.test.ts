@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { endSweep, namesToAsk, startSweep, take } from '../../../src/sources/machines/sweep.ts';
+import { machinesOptions } from '../../support/machine-records.ts';
+import { DAY, MINUTE, NOW } from '../../support/timing.ts';
+
+const SECONDS = NOW / 1000;
+
+function known(...names: string[]): Machines {
+  const machines = names.map((name) => ({ name, system: { timestamp: SECONDS - 360, machine: name } }));
+  return { machines, dropped: 3 };
+}
+
+function namesOf({ machines }: Machines): string[] {
+  return machines.map(({ name }) => name);
+}
+
+describe('sources/machines/sweep', () => {
+  it('drops machines beyond max and counts each once', () => {
+    const options = machinesOptions({ max: 2 });
+    const sweep = startSweep(options, known('a'), NOW);
+    for (const machine of ['b', 'c', 'd', 'c', 'a']) take(sweep, options, 'system', { timestamp: SECONDS, machine });
+    expect(endSweep(sweep)).toMatchObject({ dropped: 2 });
+    expect(namesOf(endSweep(sweep))).toEqual(['a', 'b']);
+  });
+
+  it('drops nobody without need', () => {
+    expect(endSweep(startSweep(machinesOptions(), known('a'), NOW)).dropped).toBe(0);
+  });
+
+  it('keeps out machines that are not admitted, known or not', () => {
+    const options = machinesOptions({ exclude: ['out'] });
+    const sweep = startSweep(options, known('out', 'in'), NOW);
+    take(sweep, options, 'node', { timestamp: SECONDS, machine: 'out' });
+    expect(namesOf(endSweep(sweep))).toEqual(['in']);
+  });
+
+  it('lets go of machines that were not seen for forget_after', () => {
+    const options = machinesOptions();
+    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE)))).toEqual(['a']);
+    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE + 1)))).toEqual([]);
+  });
+
+  it('joins the nameless records with those of a machine called unnamed', () => {
+    const options = machinesOptions();
+    const sweep = startSweep(options, known(), NOW);
+    take(sweep, options, 'system', { timestamp: SECONDS - 400, machine: '' });
+    take(sweep, options, 'validator', { timestamp: SECONDS - 400 });
+    take(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
+    expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
+    const next = startSweep(options, endSweep(sweep), NOW);
+    expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([['', 'unnamed']]);
+  });
+
+  it('takes the second of two records of one time for no news', () => {
+    const options = machinesOptions();
+    const sweep = startSweep(options, known(), NOW);
+    take(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 });
+    take(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 });
+    expect(endSweep(sweep).machines[0]?.system?.cpu_cores).toBe(1);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { countEpoch, countSlashings, NO_SLASHINGS, skipTo, unstuck } from '../../../src/sources/slashings/count.ts';
+import { AttesterSlashing, SlotRow } from '../../../src/sources/slashings/schema.ts';
+import { epochRows, type Fields, slashing } from '../../support/slot-rows.ts';
+
+function records(...fields: Fields[]): AttesterSlashing[] {
+  return fields.map((one) => AttesterSlashing.parse(one));
+}
+
+function rows(special: Readonly<Record<number, Fields>> = {}): SlotRow[] {
+  return epochRows(10, special).map((one) => SlotRow.parse(one));
+}
+
+const SURROUND = { attestation1_source_epoch: 1, attestation1_target_epoch: 9, attestation2_target_epoch: 8 };
+const NEITHER = { attestation2_target_epoch: 392867 };
+
+describe('sources/slashings/count', () => {
+  describe('slashings', () => {
+    it('are counted by kind, with their validators, and told of', () => {
+      const { state, sightings } = countSlashings(
+        NO_SLASHINGS,
+        320,
+        records(
+          slashing(320, [4, 2]),
+          slashing(320, [9], { ...SURROUND, attestation2_source_epoch: 2 }),
+          slashing(320, [5], NEITHER),
+        ),
+      );
+      expect(state.totals.attesterSlashings).toEqual({ double_vote: 1, surround_vote: 1, unknown: 1 });
+      expect(state.totals.slashedValidators).toBe(4);
+      expect(state.lastAttesterSlashingSlot).toBe(320);
+      expect(sightings).toEqual([
+        { slot: 320, kind: 'double_vote', validators: [2, 4] },
+        { slot: 320, kind: 'surround_vote', validators: [9] },
+        { slot: 320, kind: 'unknown', validators: [5] },
+      ]);
+    });
+
+    it('are counted once, whatever block shows them again', () => {
+      const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4])));
+      const again = countSlashings(first.state, 321, records(slashing(321, [4]), slashing(321, [4])));
+      expect(again).toEqual({ state: first.state, sightings: [] });
+    });
+
+    it('count each validator once, in the slot of its first sight', () => {
+      const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4, 5])));
+      const { state, sightings } = countSlashings(first.state, 330, records(slashing(330, [5, 6])));
+      expect(state.slashed).toEqual([
+        [4, 320],
+        [5, 320],
+        [6, 330],
+      ]);
+      expect(state.totals.slashedValidators).toBe(3);
+      expect(sightings[0]?.validators).toEqual([5, 6]);
+    });
+
+    it('of an older slot do not set the time of the last one back', () => {
+      const first = countSlashings(NO_SLASHINGS, 330, records(slashing(330, [4])));
+      expect(countSlashings(first.state, 320, records(slashing(320, [5]))).state.lastAttesterSlashingSlot).toBe(330);
+    });
+  });
+
+  describe('an epoch', () => {
+    it('adds its slots by status and what its canonical blocks hold', () => {
+      const special = {
+        1: { status: '2' },
+        2: { status: '0' },
+        3: { status: '3', withdrawalcount: 99, proposerslashingscount: 7 },
+        4: { depositscount: 3, voluntaryexitscount: 2, exec_gas_used: null, exec_transactions_count: null },
+        5: { proposerslashingscount: 2 },
+      };
+      const { totals, scannedEpoch, lastProposerSlashingSlot } = countEpoch(NO_SLASHINGS, 10, rows(special));
+      expect(scannedEpoch).toBe(10);
+      expect(lastProposerSlashingSlot).toBe(325);
+      expect(totals).toMatchObject({
+        slots: { proposed: 29, missed: 2, orphaned: 1 },
+        attestations: 29 * 8,
+        deposits: 3,
+        voluntaryExits: 2,
+        withdrawals: 29 * 16,
+        transactions: 28 * 145,
+        gasUsed: 28 * 11704811,
+        proposerSlashings: 2,
+      });
+    });
+
+    it('adds to what was counted before, and keeps the time of the last proposer slashing', () => {
+      const first = countEpoch(NO_SLASHINGS, 10, rows({ 5: { proposerslashingscount: 1 } }));
+      const second = countEpoch(first, 11, rows());
+      expect(second.totals.slots).toEqual({ proposed: 64, missed: 0, orphaned: 0 });
+      expect(second).toMatchObject({ lastProposerSlashingSlot: 325, totals: { proposerSlashings: 1 } });
+    });
+
+    it('counts no slot whose row is absent', () => {
+      expect(countEpoch(NO_SLASHINGS, 10, rows().slice(0, 5)).totals.slots.proposed).toBe(5);
+    });
+  });
+
+  it('counts the epochs that it skips, and only forward', () => {
+    const at = { ...NO_SLASHINGS, scannedEpoch: 10, stuckSince: 5 };
+    expect(skipTo(at, 13)).toMatchObject({ scannedEpoch: 13, totals: { skippedEpochs: 3 } });
+    expect(skipTo(at, 13)).not.toHaveProperty('stuckSince');
+    for (const epoch of [10, 9]) expect(skipTo(at, epoch)).toBe(at);
+    expect(skipTo(NO_SLASHINGS, 13)).toBe(NO_SLASHINGS);
+  });
+
+  it('forgets that an epoch was stuck', () => {
+    expect(unstuck({ ...NO_SLASHINGS, stuckSince: 5 })).toEqual(NO_SLASHINGS);
+  });
+});

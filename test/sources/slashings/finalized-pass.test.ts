@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { Follower } from '../../support/follower.ts';
+import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+
+/** The latest epoch; everything up to two before it is final. */
+const E = 405_000;
+const F = E - 2;
+
+async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
+  const follower = new Follower(...options);
+  follower.chain.grow(E, F);
+  await follower.poll();
+  return follower;
+}
+
+/** Polls as long as that is due at once. */
+async function caughtUp(follower: Follower): Promise<void> {
+  while (follower.due() <= follower.now) await follower.poll(0);
+}
+
+describe('sources/slashings/finalized-pass', () => {
+  it('begins with the current finalized epoch, and counts it: history is not news', async () => {
+    const follower = new Follower();
+    follower.chain.grow(E, F);
+    expect(await follower.poll()).toEqual(['latest', 'finalized']);
+    expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
+    expect(follower.value('slots_total', { status: 'proposed' })).toBe(32);
+    expect(follower.value('skipped_epochs_total')).toBe(0);
+  });
+
+  it('looks whenever the head epoch advanced, and counts what became final exactly once', async () => {
+    const follower = await settled();
+    await follower.poll();
+    for (let i = 1; i <= 5; i += 1) {
+      follower.chain.grow(E + i, F + i);
+      expect(await follower.poll()).toEqual(['latest', `${E + i - 1}`, 'finalized']);
+      expect(await follower.poll()).toEqual(['latest']);
+    }
+    expect(follower.value('slots_total', { status: 'proposed' })).toBe(6 * 32);
+    expect(follower.state.scannedEpoch).toBe(F + 5);
+  });
+
+  it('never looks because our own clock advanced', async () => {
+    const follower = await settled();
+    expect(await follower.poll(3 * HOUR)).toEqual(['latest']);
+  });
+
+  it('counts several epochs in order, reading the newest once', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 3, F + 3);
+    for (let i = 1; i <= 3; i += 1) follower.chain.slash((F + i) * 32, [i]);
+    const asked = await follower.poll();
+    expect(asked.filter((what) => !what.startsWith('slot'))).toEqual([
+      'latest',
+      `${E + 2}`,
+      'finalized',
+      `${F + 1}`,
+      `${F + 2}`,
+    ]);
+    expect(follower.sightings.map(({ validators }) => validators[0])).toEqual([1, 2, 3]);
+    expect(follower.state.scannedEpoch).toBe(F + 3);
+  });
+
+  it('goes on at once while epochs are left, twelve at a time', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 30, F + 30);
+    await follower.poll();
+    expect(follower.state.scannedEpoch).toBe(F + 12);
+    expect(follower.due()).toBe(follower.now);
+    expect(await follower.poll(0)).toEqual(Array.from({ length: 12 }, (_, i) => `${F + 13 + i}`));
+    await caughtUp(follower);
+    expect(follower.state.scannedEpoch).toBe(F + 30);
+    expect(follower.value('slots_total', { status: 'proposed' })).toBe(31 * 32);
+  });
+
+  it('is not led back by a finalized view that lags', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, F - 1);
+    await follower.poll();
+    expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
+    expect(follower.value('slots_total', { status: 'proposed' })).toBe(32);
+  });
+
+  it('counts proposer slashings at finality only', async () => {
+    const follower = await settled();
+    follower.chain.change(E * 32 + 4, { proposerslashingscount: 2 });
+    await follower.poll();
+    expect(follower.value('proposer_slashings_total')).toBe(0);
+    expect(follower.value('last_proposer_slashing_timestamp_seconds')).toBeUndefined();
+    follower.chain.grow(E + 2, E);
+    await follower.poll();
+    expect(follower.value('proposer_slashings_total')).toBe(2);
+    expect(follower.value('last_proposer_slashing_timestamp_seconds')).toBe(1606824023 + (E * 32 + 4) * 12);
+  });
+
+  it('counts orphaned slots, takes more or fewer rows than 32 in any order, and none for a slot without', async () => {
+    const follower = await settled();
+    const slot = (F + 1) * 32;
+    const rows = [
+      row({ slot: slot + 1, status: '3', blockroot: rootOf(slot + 1, 1) }),
+      ...epochRows(F + 1, { 3: { status: '3' } }).slice(0, 30),
+      row({ slot: slot + 3, status: '2' }),
+      row({ slot: slot + 4, status: '2' }),
+    ];
+    follower.chain.epochs.set(F + 1, rows.toReversed());
+    follower.chain.grow(E + 1, F + 1);
+    await follower.poll();
+    const counts = ['proposed', 'missed', 'orphaned'].map((status) => follower.value('slots_total', { status }));
+    expect(counts).toEqual([32 + 29, 0, 1]);
+  });
+
+  describe('slashings', () => {
+    const slot = (F + 1) * 32 + 9;
+
+    it('seen at head are not asked for again', async () => {
+      const follower = await settled();
+      follower.chain.slash(E * 32 + 9, [7]);
+      await follower.poll();
+      follower.chain.grow(E + 2, E);
+      expect(await follower.poll()).not.toContain(`slot/${E * 32 + 9}`);
+      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(1);
+    });
+
+    it('tried three times at head in vain are asked for again at finality', async () => {
+      const follower = await settled();
+      const late = E * 32 + 9;
+      follower.chain.slash(late, [7]);
+      follower.chain.slashings.set(late, []);
+      for (let i = 0; i < 4; i += 1) await follower.poll();
+      follower.chain.slashings.set(late, [slashing(late, [7])]);
+      follower.chain.grow(E + 2, E);
+      expect(await follower.poll()).toContain(`slot/${late}`);
+      expect(follower.sightings).toHaveLength(1);
+    });
+
+    it('that come short at finality do not hold the epoch', async () => {
+      const follower = await settled();
+      follower.chain.grow(E + 1, F + 1);
+      follower.chain.slash(slot, [7]);
+      follower.chain.change(slot, { attesterslashingscount: 3 });
+      await follower.poll();
+      expect(follower.state.scannedEpoch).toBe(F + 1);
+      expect(follower.sightings).toHaveLength(1);
+    });
+
+    it('that cannot be read hold the epoch, and are counted when they can', async () => {
+      const follower = await settled();
+      follower.chain.grow(E + 1, F + 1);
+      follower.chain.slash(slot, [7]);
+      follower.fault = (what) => (what.startsWith('slot') ? 'server_error' : undefined);
+      await follower.poll();
+      expect(follower.failure).toMatchObject({ reason: 'server_error' });
+      expect(follower.state.scannedEpoch).toBe(F);
+      follower.fault = () => undefined;
+      await follower.poll();
+      expect(follower.state.scannedEpoch).toBe(F + 1);
+      expect(follower.sightings).toHaveLength(1);
+    });
+
+    it('are counted once and kept when a reorganisation moves or drops them', async () => {
+      const follower = await settled();
+      follower.chain.slash(E * 32 + 9, [7]);
+      follower.chain.slash(E * 32 + 10, [8]);
+      await follower.poll();
+      // The block of 7 is orphaned and its slashing included again, that of 8 is gone.
+      follower.chain.change(E * 32 + 9, { status: '3' });
+      follower.chain.epochs.set(E, epochRows(E, { 9: { status: '3' } }));
+      follower.chain.slash(E * 32 + 20, [7]);
+      await follower.poll();
+      follower.chain.grow(E + 2, E);
+      await follower.poll();
+      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[7], [8]]);
+      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
+      expect(follower.value('attester_slashed_validators_total')).toBe(2);
+    });
+  });
+
+  describe('catch_up', () => {
+    it('reads back what a shorter stop left', async () => {
+      const follower = await settled();
+      for (let epoch = F; epoch <= F + 1_575; epoch += 1) follower.chain.epochs.set(epoch, [row({ slot: epoch * 32 })]);
+      follower.chain.grow(E + 1_575, F + 1_575);
+      await follower.poll(7 * DAY);
+      await caughtUp(follower);
+      expect(follower.value('skipped_epochs_total')).toBe(0);
+      expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 + 1_575);
+    });
+
+    it('counts the epochs beyond it as skipped', async () => {
+      const follower = await settled({ catchUpMs: HOUR });
+      follower.chain.grow(E + 100, F + 100);
+      await follower.poll(100 * 384_000);
+      await caughtUp(follower);
+      // Nine epochs are 3,456 s.
+      expect(follower.value('skipped_epochs_total')).toBe(91);
+      expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 + 9 * 32);
+      expect(follower.state.scannedEpoch).toBe(F + 100);
+    });
+
+    it('of nothing still counts the newest finalized epoch', async () => {
+      const follower = await settled({ catchUpMs: 0 });
+      follower.chain.grow(E + 1, F + 1);
+      await follower.poll(7 * MINUTE);
+      expect(follower.value('skipped_epochs_total')).toBe(0);
+      expect(follower.value('slots_total', { status: 'proposed' })).toBe(64);
+    });
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { Follower } from '../../support/follower.ts';
+import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
+import { MINUTE } from '../../support/timing.ts';
+
+/** The latest epoch; everything up to two before it is final. */
+const E = 405_000;
+
+/** A follower that has seen the chain up to epoch E and has nothing to catch up with. */
+async function settled(): Promise<Follower> {
+  const follower = new Follower();
+  follower.chain.grow(E, E - 2);
+  await follower.poll();
+  return follower;
+}
+
+describe('sources/slashings/head-pass', () => {
+  it('reads the latest epoch and nothing else while that is the same', async () => {
+    const follower = await settled();
+    expect(await follower.poll()).toEqual(['latest']);
+    expect(await follower.poll()).toEqual(['latest']);
+  });
+
+  it('takes the newest canonical block for the head', async () => {
+    const follower = await settled();
+    const rows = epochRows(E, { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } }, 10);
+    follower.chain.epochs.set(E, rows.toReversed());
+    await follower.poll();
+    expect(follower.state.head).toMatchObject({ slot: E * 32 + 7, epoch: E, participation: 0.5, gasUsed: 11704811 });
+  });
+
+  it('keeps the head while the latest epoch has no block yet', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, E - 2);
+    follower.chain.epochs.set(E + 1, [row({ slot: (E + 1) * 32, status: '0' })]);
+    await follower.poll();
+    expect(follower.state).toMatchObject({ headEpoch: E + 1, head: { slot: E * 32 + 31 } });
+    expect(follower.state.headReadAt).toBe(follower.now - MINUTE);
+  });
+
+  it('reads the epoch that passed once more, by number', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, E - 2);
+    expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
+    expect(await follower.poll()).toEqual(['latest']);
+  });
+
+  it('sees a slashing in the last slot of an epoch that had already passed', async () => {
+    const follower = await settled();
+    follower.chain.epochs.set(E + 1, epochRows(E + 1, {}, 30));
+    follower.chain.grow(E + 1, E - 2);
+    await follower.poll();
+    follower.chain.epochs.set(E + 1, epochRows(E + 1));
+    follower.chain.slash(E * 32 + 63, [7]);
+    follower.chain.grow(E + 2, E - 2);
+    await follower.poll();
+    expect(follower.sightings).toMatchObject([{ slot: E * 32 + 63, validators: [7] }]);
+  });
+
+  it('reads the epoch that passed at the next pass where that failed', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, E - 2);
+    follower.fault = (what) => (what === `${E}` ? 'network' : undefined);
+    await follower.poll();
+    expect(follower.failure).toMatchObject({ reason: 'network' });
+    follower.fault = () => undefined;
+    expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
+  });
+
+  it('leaves longer gaps to the finalized pass: only the last epoch that passed is read again', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 9, E - 2);
+    expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E + 8}`]);
+  });
+
+  it('is not led back by an answer that lags', async () => {
+    const follower = await settled();
+    follower.chain.latest = E - 1;
+    expect(await follower.poll()).toEqual(['latest']);
+    follower.chain.latest = E;
+    expect(await follower.poll()).toEqual(['latest']);
+    expect(follower.state.headEpoch).toBe(E);
+  });
+
+  it('takes an answer without a readable row for a failure, keeps the head and goes on with finality', async () => {
+    const follower = await settled();
+    for (const rows of [[], [{ slot: 'x' }]]) {
+      follower.chain.epochs.set(E, rows);
+      expect(await follower.poll()).toEqual(['latest', 'finalized']);
+      expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
+      expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
+    }
+  });
+
+  describe('details', () => {
+    const slot = E * 32 + 5;
+
+    it('are asked for once, and only for blocks that announce slashings', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3, 1]);
+      expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
+      expect(await follower.poll()).toEqual(['latest']);
+      expect(follower.sightings).toEqual([{ slot, kind: 'double_vote', validators: [1, 3] }]);
+    });
+
+    it('are not asked for where the block is orphaned', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      follower.chain.change(slot, { status: '3' });
+      expect(await follower.poll()).toEqual(['latest']);
+    });
+
+    it('are asked for again when another block with slashings takes the slot', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      await follower.poll();
+      follower.chain.change(slot, { blockroot: rootOf(slot, 1) });
+      follower.chain.slash(slot, [4], { block_root: rootOf(slot, 1) });
+      follower.chain.change(slot, { attesterslashingscount: 1 });
+      expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
+      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[3], [4]]);
+    });
+
+    it('of an orphaned block of the slot are ignored', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      follower.chain.slashings.set(slot, [
+        slashing(slot, [8], { block_root: rootOf(slot, 1) }),
+        slashing(slot, [3], { block_root: rootOf(slot).toUpperCase().replace('0X', '0x') }),
+      ]);
+      await follower.poll();
+      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[3]]);
+      expect(await follower.poll()).toEqual(['latest']);
+    });
+
+    it('that come short are counted and asked for again, three times in all', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      follower.chain.change(slot, { attesterslashingscount: 2 });
+      for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
+      expect(await follower.poll()).toEqual(['latest']);
+      expect(follower.sightings).toHaveLength(1);
+    });
+
+    it('that repeat one slashing come short', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      follower.chain.slash(slot, [3]);
+      await follower.poll();
+      expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
+    });
+
+    it('that cannot be read are counted as bad, and asked for again', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      follower.chain.slashings.set(slot, [slashing(slot, [3], { attestation1_indices: null })]);
+      await follower.poll();
+      expect(follower.sightings).toEqual([]);
+      follower.chain.slashings.set(slot, [slashing(slot, [3])]);
+      await follower.poll();
+      expect(follower.sightings).toHaveLength(1);
+    });
+
+    it('that fail are a failure of the poll, and are tried three times at head', async () => {
+      const follower = await settled();
+      follower.chain.slash(slot, [3]);
+      follower.chain.slash(slot + 1, [4]);
+      follower.fault = (what) => (what === `slot/${slot}` ? 'server_error' : undefined);
+      await follower.poll();
+      expect(follower.failure).toMatchObject({ reason: 'server_error' });
+      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[4]]);
+      expect(await follower.poll()).toContain(`slot/${slot}`);
+      expect(await follower.poll()).toContain(`slot/${slot}`);
+      expect(await follower.poll()).toEqual(['latest']);
+    });
+  });
+});

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { watchOf } from '../../../src/sources/slashings/watch.ts';
+import { Follower } from '../../support/follower.ts';
+import { samplesOf } from '../../support/samples.ts';
+import { epochRows } from '../../support/slot-rows.ts';
+import { HOUR, MINUTE, NOW } from '../../support/timing.ts';
+
+const E = 405_000;
+const GENESIS = 1606824023;
+
+async function settled(watched: readonly { first: number; last: number }[] = []): Promise<Follower> {
+  const follower = new Follower({ watch: watchOf(watched) });
+  follower.chain.grow(E, E - 2);
+  await follower.poll();
+  return follower;
+}
+
+describe('sources/slashings/metrics', () => {
+  it('shows genesis and counters at 0 from the start, and nothing that is not known', () => {
+    const shown = new Follower()
+      .families()
+      .flatMap(({ name, samples }) => samples.map(({ labels: { chain, ...rest }, value }) => [name, rest, value]));
+    expect(shown).toEqual([
+      ['beaconchain_genesis_timestamp_seconds', {}, GENESIS],
+      ['beaconchain_skipped_epochs_total', {}, 0],
+      ...['proposed', 'missed', 'orphaned'].map((status) => ['beaconchain_slots_total', { status }, 0]),
+      ...['attestations', 'deposits', 'voluntary_exits', 'withdrawals', 'transactions', 'gas_used'].map((what) => [
+        `beaconchain_block_${what}_total`,
+        {},
+        0,
+      ]),
+      ...['double_vote', 'surround_vote', 'unknown'].map((kind) => [
+        'beaconchain_attester_slashings_total',
+        { kind },
+        0,
+      ]),
+      ['beaconchain_attester_slashed_validators_total', {}, 0],
+      ['beaconchain_proposer_slashings_total', {}, 0],
+      ['beaconchain_watched_validators', {}, 0],
+      ['beaconchain_watched_validators_slashed', {}, 0],
+    ]);
+  });
+
+  it('shows the head', async () => {
+    const follower = await settled();
+    const shown = {
+      slot: E * 32 + 31,
+      epoch: E,
+      sync_participation_ratio: 0.9921875,
+      base_fee_wei: 20662807983,
+      gas_used: 11704811,
+      gas_limit: 30000000,
+      transactions: 145,
+      execution_block: 19768739,
+    };
+    for (const [name, value] of Object.entries(shown)) expect(follower.value(`head_${name}`), name).toBe(value);
+    expect(follower.value('finalized_epoch')).toBe(E - 2);
+    expect(follower.value('scanned_epoch')).toBe(E - 2);
+  });
+
+  it('gives no sample for null fields of the head', async () => {
+    const follower = await settled();
+    const fields = { exec_base_fee_per_gas: null, exec_gas_used: null, syncaggregate_participation: 0 };
+    follower.chain.epochs.set(E, epochRows(E, { 31: fields }));
+    await follower.poll();
+    expect(follower.value('head_base_fee_wei')).toBeUndefined();
+    expect(follower.value('head_gas_used')).toBeUndefined();
+    expect(follower.value('head_sync_participation_ratio')).toBe(0);
+  });
+
+  it('withdraws the head when it is too old, and keeps the rest', async () => {
+    const follower = await settled();
+    const heads = (overrides: Parameters<Follower['families']>[0]): number =>
+      follower.families(overrides).filter(({ name, samples }) => name.includes('_head_') && samples.length > 0).length;
+    expect(heads({ now: follower.now + 10 * MINUTE - 1 })).toBe(8);
+    expect(heads({ now: follower.now + 10 * MINUTE })).toBe(0);
+    expect(heads({ now: follower.now + 2 * HOUR - 1, intervalMs: HOUR })).toBe(8);
+    expect(heads({ now: follower.now + 2 * HOUR, intervalMs: HOUR })).toBe(0);
+    follower.now += HOUR;
+    expect(follower.value('scanned_epoch')).toBe(E - 2);
+  });
+
+  it('keeps an old head no longer because the latest epoch has no block', async () => {
+    const follower = await settled();
+    follower.chain.epochs.set(E, epochRows(E, { 0: { status: '2' } }, 1));
+    for (let i = 0; i < 10; i += 1) await follower.poll();
+    expect(follower.value('head_slot')).toBeUndefined();
+  });
+
+  it('says exactly when the head will be withdrawn', () => {
+    const read = fc.option(fc.integer({ min: NOW - 3 * HOUR, max: NOW }), { nil: undefined });
+    const head = { slot: 5, epoch: 0 };
+    fc.assert(
+      fc.property(read, fc.constantFrom(MINUTE, HOUR), (headReadAt, intervalMs) => {
+        const follower = new Follower();
+        const state: Slashings = { ...NO_SLASHINGS, ...(headReadAt === undefined ? {} : { head, headReadAt }) };
+        const at = (now: number): unknown => follower.source.families(state, follower.timing({ now, intervalMs }));
+        const next = follower.source.nextChange(state, follower.timing({ intervalMs }));
+        if (next === Number.POSITIVE_INFINITY) {
+          expect(at(NOW + 100 * HOUR)).toEqual(at(NOW));
+        } else {
+          expect(next).toBeGreaterThan(NOW);
+          expect(at(next - 1)).toEqual(at(NOW));
+          expect(at(next)).not.toEqual(at(NOW));
+        }
+      }),
+    );
+  });
+
+  it('shows when the last attester slashing was included', async () => {
+    const follower = await settled();
+    expect(follower.value('last_attester_slashing_timestamp_seconds')).toBeUndefined();
+    follower.chain.slash(E * 32 + 3, [1]);
+    await follower.poll();
+    expect(follower.value('last_attester_slashing_timestamp_seconds')).toBe(GENESIS + (E * 32 + 3) * 12);
+  });
+
+  it('names the watched validators that were slashed, ranges included, through a restart', async () => {
+    const follower = await settled([
+      { first: 12345, last: 12345 },
+      { first: 20000, last: 20099 },
+    ]);
+    follower.chain.slash(E * 32 + 3, [12344, 12345, 20099, 20100]);
+    await follower.poll();
+    const name = 'beaconchain_watched_validator_slashed_timestamp_seconds';
+    const shown = samplesOf(follower.families(), name).map(({ labels, value }) => [labels['validator'], value]);
+    expect(shown).toEqual([
+      ['12345', GENESIS + (E * 32 + 3) * 12],
+      ['20099', GENESIS + (E * 32 + 3) * 12],
+    ]);
+    expect(follower.value('watched_validators')).toBe(101);
+    expect(follower.value('watched_validators_slashed')).toBe(2);
+    expect(follower.value('attester_slashed_validators_total')).toBe(4);
+  });
+});

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ApiRequest } from '../../../src/api/client.ts';
+import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { failed, fakeApi } from '../../support/fake-api.ts';
+import { ForkingChain } from '../../support/forking-chain.ts';
+import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+
+type Fault = 'away' | 'broken off' | 'details fail' | undefined;
+
+type Step =
+  | { readonly do: 'grow'; readonly blocks: readonly (readonly number[] | undefined)[] }
+  | { readonly do: 'reorganise'; readonly depth: number; readonly blocks: readonly (readonly number[] | undefined)[] }
+  | { readonly do: 'finalize'; readonly epochs: number }
+  | { readonly do: 'poll'; readonly fault: Fault; readonly killed: boolean };
+
+const SOURCE = slashingsSource({
+  chain: 'mainnet',
+  weight: 1,
+  intervalMs: MINUTE,
+  catchUpMs: 7 * DAY,
+  watch: [],
+  onSlashing: () => undefined,
+});
+
+/** What the source knows, and beside it what it must know: the reference. */
+interface Run {
+  readonly state: Slashings;
+  /** Slashings that were canonical when the source looked. */
+  readonly seen: ReadonlySet<number>;
+  /** The first finalized epoch that the source was told of. */
+  readonly first: number | undefined;
+}
+
+/** Details of a block are tried three times before finality, so only two polls of a run fail in their middle. */
+const MOST_BROKEN_POLLS = 2;
+
+async function poll(chain: ForkingChain, run: Run, now: number, fault: Fault): Promise<Run> {
+  const seen = new Set(run.seen);
+  let { first } = run;
+  let requests = 0;
+  const epochs: number[] = [];
+
+  function answer(request: ApiRequest): unknown {
+    const [, , , kind, name] = request.path.split('/');
+    requests += 1;
+    if (fault === 'away' || (fault === 'broken off' && requests > 1)) throw failed(request, 'network');
+    if (kind === 'slot') {
+      if (fault === 'details fail') throw failed(request, 'server_error');
+      for (const n of chain.canonical(Number(name))) seen.add(n);
+      return { status: 'OK', data: chain.records(Number(name)) };
+    }
+    if (name === 'finalized') first ??= chain.finalized;
+    const epoch = name === 'latest' ? chain.latest : name === 'finalized' ? chain.finalized : Number(name);
+    epochs.push(epoch);
+    return { status: 'OK', data: chain.rows(epoch) };
+  }
+
+  const { value, failure } = await SOURCE.poll(fakeApi(answer), run.state, timing({ now }), noSignal());
+  // Nothing failed: whatever is canonical in the epochs that were read is known now.
+  if (!failure) for (const n of epochs.flatMap((epoch) => chain.canonicalOf(epoch))) seen.add(n);
+  return { state: SOURCE.state.parse(JSON.parse(JSON.stringify(value))), seen, first };
+}
+
+/** Every number that a counter has, in a fixed order. */
+function counters({ totals }: Slashings): number[] {
+  return Object.values(totals).flatMap((total) => (typeof total === 'number' ? total : Object.values(total)));
+}
+
+const block = fc.oneof(
+  { weight: 6, arbitrary: fc.constant([]) },
+  { weight: 2, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.uniqueArray(fc.nat(7), { minLength: 1, maxLength: 2 }) },
+);
+const blocks = fc.array(block, { minLength: 1, maxLength: 40 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant('grow' as const), blocks }),
+  fc.record({ do: fc.constant('reorganise' as const), depth: fc.integer({ min: 1, max: 70 }), blocks }),
+  fc.record({ do: fc.constant('finalize' as const), epochs: fc.integer({ min: 1, max: 3 }) }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('poll' as const),
+      fault: fc.constantFrom<Fault>(undefined, undefined, 'away', 'broken off', 'details fail'),
+      killed: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    }),
+  },
+);
+
+describe('sources/slashings model', () => {
+  it('counts what was canonical when it looked or is final, once, whatever happens in between', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const chain = new ForkingChain(405_000);
+        let run: Run = { state: SOURCE.empty, seen: new Set(), first: undefined };
+        let now = NOW;
+        let broken = 0;
+        for (const one of steps) {
+          if (one.do === 'grow') for (const slashings of one.blocks) slashings ? chain.add(slashings) : chain.miss();
+          else if (one.do === 'reorganise') chain.reorganise(one.depth, one.blocks);
+          else if (one.do === 'finalize') chain.finalize(one.epochs);
+          else {
+            now += MINUTE;
+            if (one.fault && one.fault !== 'away') broken += 1;
+            const next = await poll(chain, run, now, broken > MOST_BROKEN_POLLS ? undefined : one.fault);
+            const before = counters(run.state);
+            expect(counters(next.state).every((count, i) => count >= (before[i] ?? 0))).toBe(true);
+            if (!one.killed) run = next;
+          }
+        }
+
+        // In the end everything is final, and the head has advanced, so that the source looks.
+        for (let i = 0; i < 32; i += 1) chain.add([]);
+        chain.finalize(1_000);
+        for (let i = 0; i < 10; i += 1) {
+          now += MINUTE;
+          run = await poll(chain, run, now, undefined);
+        }
+
+        const first = run.first ?? chain.finalized;
+        const truth = new Set(run.seen);
+        for (let epoch = first; epoch <= chain.finalized; epoch += 1) {
+          for (const n of chain.canonicalOf(epoch)) truth.add(n);
+        }
+        const ofKind = (kind: number): number => [...truth].filter((n) => n % 3 === kind).length;
+        expect(run.state).toMatchObject({
+          scannedEpoch: chain.finalized,
+          totals: {
+            slots: chain.count(first, chain.finalized),
+            attesterSlashings: { double_vote: ofKind(0), surround_vote: ofKind(1), unknown: ofKind(2) },
+            slashedValidators: new Set([...truth].flatMap((n) => [n, n + 1])).size,
+            skippedEpochs: 0,
+          },
+        });
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../../src/api/errors.ts';
+import { Follower } from '../../support/follower.ts';
+import { epochRows } from '../../support/slot-rows.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
+
+/** The latest epoch; everything up to two before it is final. */
+const E = 405_000;
+const F = E - 2;
+const BAD = F + 1;
+
+/** A follower that is about to read the finalized epochs BAD and BAD + 1. */
+async function settled(): Promise<Follower> {
+  const follower = new Follower();
+  follower.chain.grow(E, F);
+  await follower.poll();
+  follower.chain.grow(E + 2, F + 2);
+  return follower;
+}
+
+function failing(follower: Follower, what: string, reason: FailureReason): void {
+  follower.fault = (asked) => (asked === what ? reason : undefined);
+}
+
+function counts(follower: Follower): unknown {
+  const { slots, skippedEpochs } = follower.state.totals;
+  return { ...slots, skipped: skippedEpochs, scanned: follower.state.scannedEpoch };
+}
+
+/** Polls every minute for `ms`. */
+async function pass(follower: Follower, ms: number): Promise<void> {
+  for (const end = follower.now + ms; follower.now < end; ) await follower.poll();
+}
+
+describe('sources/slashings patience', () => {
+  describe('with slots that stay scheduled in a finalized epoch', () => {
+    async function scheduled(): Promise<Follower> {
+      const follower = await settled();
+      follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '0' }, 31: { status: '0' } }));
+      await follower.poll();
+      return follower;
+    }
+
+    it('reads the epoch again each interval, and counts none after it', async () => {
+      const follower = await scheduled();
+      expect(follower.failure).toBeUndefined();
+      expect(follower.due()).toBe(follower.now + MINUTE);
+      expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${BAD}`]);
+      expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
+    });
+
+    it('counts what they turn out to be', async () => {
+      const follower = await scheduled();
+      follower.chain.epochs.set(BAD, epochRows(BAD, { 30: { status: '2' } }));
+      await follower.poll();
+      expect(counts(follower)).toEqual({ proposed: 95, missed: 1, orphaned: 0, skipped: 0, scanned: F + 2 });
+    });
+
+    it('counts them as missed after an hour, not before', async () => {
+      const follower = await scheduled();
+      await pass(follower, HOUR - MINUTE);
+      expect(follower.state.scannedEpoch).toBe(F);
+      await follower.poll();
+      expect(counts(follower)).toEqual({ proposed: 94, missed: 2, orphaned: 0, skipped: 0, scanned: F + 2 });
+    });
+  });
+
+  describe('with a finalized epoch that cannot be read', () => {
+    it.each<FailureReason>([
+      'server_error',
+      'bad_request',
+      'not_found',
+      'invalid_body',
+      'unexpected_status',
+      'timeout',
+    ])('skips it after an hour of %s, visibly, and goes on', async (reason) => {
+      const follower = await settled();
+      failing(follower, `${BAD}`, reason);
+      await follower.poll();
+      expect(follower.failure).toMatchObject({ reason });
+      await pass(follower, HOUR - MINUTE);
+      expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+      await follower.poll();
+      expect(counts(follower)).toEqual({ proposed: 64, missed: 0, orphaned: 0, skipped: 1, scanned: F + 2 });
+      expect(follower.failure).toBeUndefined();
+    });
+
+    it.each([[], [null], epochRows(F)])('takes an answer without a readable row of it for that', async (...rows) => {
+      const follower = await settled();
+      follower.chain.epochs.set(BAD, rows as Record<string, unknown>[]);
+      await follower.poll();
+      expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
+      await pass(follower, HOUR);
+      expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
+    });
+
+    it('gives each epoch its own hour', async () => {
+      const follower = await settled();
+      follower.fault = (what) => ([`${BAD}`, `${BAD + 1}`, 'finalized'].includes(what) ? 'bad_request' : undefined);
+      follower.state = { ...follower.state, finalizedEpoch: F + 2, finalizedReadAtHead: E + 2 };
+      await follower.poll();
+      await pass(follower, HOUR);
+      expect(counts(follower)).toMatchObject({ skipped: 1, scanned: BAD });
+      await pass(follower, HOUR - MINUTE);
+      expect(counts(follower)).toMatchObject({ skipped: 1, scanned: BAD });
+      await follower.poll();
+      expect(counts(follower)).toMatchObject({ skipped: 2, scanned: BAD + 1 });
+    });
+
+    it.each<FailureReason>(['network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden'])(
+      'waits for it as long as it takes when the service is away: %s',
+      async (reason) => {
+        const follower = await settled();
+        failing(follower, `${BAD}`, reason);
+        await pass(follower, 3 * HOUR);
+        expect(follower.failure).toMatchObject({ reason });
+        expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+        follower.fault = () => undefined;
+        await follower.poll();
+        expect(counts(follower)).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
+      },
+    );
+
+    it.each<FailureReason>(['network', 'timeout', 'rate_limited'])(
+      'does not count the time in which nothing could be read for it: %s',
+      async (reason) => {
+        const follower = await settled();
+        failing(follower, `${BAD}`, 'server_error');
+        await pass(follower, HOUR / 2);
+        follower.fault = () => reason;
+        await pass(follower, 2 * HOUR);
+        failing(follower, `${BAD}`, 'server_error');
+        await pass(follower, HOUR);
+        expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+        await follower.poll();
+        expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
+      },
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { BudgetClosed } from '../../../src/budget/pacer.ts';
+import { fakeApi } from '../../support/fake-api.ts';
+import { Follower } from '../../support/follower.ts';
+import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
+
+/** The latest epoch; everything up to two before it is final. */
+const E = 405_000;
+const F = E - 2;
+const EPOCH_MS = 384_000;
+
+async function settled(): Promise<Follower> {
+  const follower = new Follower();
+  follower.chain.grow(E, F);
+  await follower.poll();
+  return follower;
+}
+
+describe('sources/slashings/poll', () => {
+  it('asks v1 for its chain, the head in its turn and slashings first', async () => {
+    const follower = new Follower({ chain: 'hoodi' });
+    follower.chain.grow(E, F);
+    follower.chain.slash(E * 32, [1]);
+    const api = fakeApi((request) => follower.chain.answer(request));
+    await follower.source.poll(api, follower.state, follower.timing(), noSignal());
+    expect(api.requests).toEqual([
+      { endpoint: 'epoch_slots', priority: 'head_pass', chain: 'hoodi', path: '/api/v1/epoch/latest/slots' },
+      {
+        endpoint: 'attester_slashings',
+        priority: 'slashing_details',
+        chain: 'hoodi',
+        path: `/api/v1/slot/${E * 32}/attesterslashings`,
+      },
+      { endpoint: 'epoch_slots', priority: 'finalized_pass', chain: 'hoodi', path: '/api/v1/epoch/finalized/slots' },
+    ]);
+  });
+
+  it('lets old epochs wait for everything else', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 5, F + 5);
+    const api = fakeApi((request) => follower.chain.answer(request));
+    await follower.source.poll(api, follower.state, follower.timing({ now: follower.now + HOUR }), noSignal());
+    const priorities = api.requests.slice(-4).map(({ priority, path }) => [priority, path.split('/')[4]]);
+    expect(priorities).toEqual([
+      ['catch_up', `${F + 1}`],
+      ['catch_up', `${F + 2}`],
+      ['finalized_pass', `${F + 3}`],
+      ['finalized_pass', `${F + 4}`],
+    ]);
+  });
+
+  it('goes on with the finalized epochs when only the head cannot be read', async () => {
+    const follower = await settled();
+    follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
+    for (let i = 1; i <= 3; i += 1) {
+      follower.chain.grow(E + i, F + i);
+      expect(await follower.poll()).toEqual(['latest', 'finalized']);
+      expect(follower.failure).toMatchObject({ reason: 'server_error' });
+    }
+    expect(follower.state.scannedEpoch).toBe(F + 3);
+  });
+
+  it('leaves the finalized epochs alone when the service is away', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, F + 1);
+    follower.fault = () => 'network';
+    expect(await follower.poll()).toEqual(['latest']);
+    expect(follower.failure).toMatchObject({ reason: 'network' });
+  });
+
+  it('looks again at the next pass when the finalized view could not be read', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, F + 1);
+    follower.fault = (what) => (what === 'finalized' ? 'timeout' : undefined);
+    await follower.poll();
+    expect(follower.failure).toMatchObject({ reason: 'timeout' });
+    follower.fault = () => undefined;
+    expect(await follower.poll()).toEqual(['latest', 'finalized']);
+  });
+
+  it('reports a closed budget and keeps what it knew', async () => {
+    const follower = await settled();
+    const before = follower.state;
+    const api = fakeApi(() => {
+      throw new BudgetClosed(0);
+    });
+    const poll = await follower.source.poll(api, before, follower.timing({ now: follower.now + MINUTE }), noSignal());
+    expect(poll.failure).toBeInstanceOf(BudgetClosed);
+    expect(poll.value).toEqual({ ...before, headPassAt: follower.now + MINUTE });
+  });
+
+  it.each(['latest', 'slot', 'finalized', `${F + 1}`])('is not a result when it is aborted at %s', async (where) => {
+    const follower = await settled();
+    follower.chain.grow(E + 2, F + 2);
+    follower.chain.slash((E + 2) * 32, [1]);
+    const stop = new AbortController();
+    const api = fakeApi((request) => {
+      if (request.path.includes(`/${where}/`)) {
+        stop.abort(new Error('stopping'));
+        throw new Error('broken off');
+      }
+      return follower.chain.answer(request);
+    });
+    const poll = follower.source.poll(
+      api,
+      follower.state,
+      follower.timing({ now: follower.now + MINUTE }),
+      stop.signal,
+    );
+    await expect(poll).rejects.toThrow();
+  });
+
+  describe('where head passes do not fit the budget', () => {
+    const coverage = 'finalized';
+
+    it('reads the finalized epochs alone, each interval', async () => {
+      const follower = await settled();
+      follower.chain.grow(E + 3, F + 3);
+      expect(await follower.poll(3 * EPOCH_MS, { coverage })).toEqual(['finalized', `${F + 1}`, `${F + 2}`]);
+      expect(await follower.poll(MINUTE, { coverage })).toEqual(['finalized']);
+      expect(follower.state.totals.slots.proposed).toBe(4 * 32);
+    });
+
+    it('is due each interval, and at once while epochs are left', async () => {
+      const follower = await settled();
+      expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now + HOUR);
+      follower.chain.grow(E + 20, F + 20);
+      await follower.poll(20 * EPOCH_MS, { coverage });
+      expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now);
+    });
+
+    it('reads the head again when the budget allows it', async () => {
+      const follower = await settled();
+      await follower.poll(HOUR, { coverage });
+      expect(follower.due()).toBe(follower.now);
+      expect(await follower.poll(0)).toContain('latest');
+    });
+  });
+
+  describe('where not even every finalized epoch fits the budget', () => {
+    const coverage = 'sampled';
+
+    it('reads the newest finalized epoch alone, and counts those between as skipped', async () => {
+      const follower = new Follower();
+      follower.chain.grow(E, F);
+      expect(await follower.poll(0, { coverage })).toEqual(['finalized']);
+      follower.chain.grow(E + 10, F + 10);
+      expect(await follower.poll(10 * EPOCH_MS, { coverage })).toEqual(['finalized']);
+      expect(follower.state.totals).toMatchObject({ slots: { proposed: 64 }, skippedEpochs: 9 });
+      expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now + HOUR);
+    });
+
+    it('counts an epoch once that is still the newest', async () => {
+      const follower = await settled();
+      await follower.poll(MINUTE, { coverage });
+      expect(follower.state.totals).toMatchObject({ slots: { proposed: 32 }, skippedEpochs: 0 });
+    });
+  });
+
+  describe('is due', () => {
+    it('at once before the first attempt', () => {
+      const follower = new Follower();
+      expect(follower.due()).toBeLessThanOrEqual(follower.now);
+    });
+
+    it('an interval after the last head pass', async () => {
+      const follower = await settled();
+      expect(follower.due()).toBe(follower.now + MINUTE);
+      expect(follower.due({ intervalMs: 5 * MINUTE })).toBe(follower.now + 5 * MINUTE);
+    });
+
+    it('an interval after a failure, however much is left to read', async () => {
+      const follower = await settled();
+      follower.chain.grow(E + 20, F + 20);
+      follower.fault = (what) => (what === `${F + 3}` ? 'network' : undefined);
+      await follower.poll();
+      expect(follower.state.scannedEpoch).toBe(F + 2);
+      expect(follower.due()).toBe(follower.now + MINUTE);
+    });
+
+    it('at once when the last head pass is in the future, because the clock was set back', async () => {
+      const follower = await settled();
+      follower.now -= HOUR;
+      expect(follower.due()).toBeLessThanOrEqual(follower.now);
+      expect(await follower.poll(0)).toEqual(['latest']);
+    });
+  });
+
+  it('plans a head pass each interval and every epoch twice more', () => {
+    expect(new Follower().source.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay).toBe(1_440 + 225 + 225);
+  });
+});

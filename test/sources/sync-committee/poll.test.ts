@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
+import type { SyncCommittee } from '../../../src/sources/sync-committee/schema.ts';
+import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
+import { sampleValue } from '../../support/samples.ts';
+import { attempts, DAY, HOUR, MINUTE, noSignal, timing } from '../../support/timing.ts';
+
+const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1 });
+
+/** 2026-03-19 17:20:23 UTC, the start of mainnet period 1700 (api facts 4). */
+const START = 1606824023 + 435200 * 384;
+const END_1700 = (START + 98_304) * 1000;
+
+function answer(period: number): unknown {
+  const start = START + (period - 1700) * 98_304;
+  return {
+    data: { period, finality: 'not_finalized' },
+    range: {
+      slot: { start: period * 8192, end: period * 8192 + 8191 },
+      epoch: { start: period * 256, end: period * 256 + 255 },
+      timestamp: { start, end: start + 98_304 },
+    },
+  };
+}
+
+async function poll(api: FakeApi, previous: SyncCommittee = {}): Promise<SyncCommittee> {
+  const { value } = await SOURCE.poll(api, previous, timing(), noSignal());
+  return SOURCE.state.parse(JSON.parse(JSON.stringify(value)));
+}
+
+function due(state: SyncCommittee, lastAttemptAt: number | undefined): number {
+  return SOURCE.due(state, attempts(lastAttemptAt), timing({ intervalMs: HOUR }));
+}
+
+describe('sources/sync-committee', () => {
+  it('asks for the latest period of its chain', async () => {
+    const api = fakeApi(() => answer(1700));
+    await poll(api);
+    expect(api.requests).toEqual([
+      {
+        endpoint: 'sync_committee',
+        priority: 'sync_committee',
+        path: '/api/v2/ethereum/sync-committee',
+        body: { sync_committee_period: { view: 'latest' }, chain: 'mainnet' },
+      },
+    ]);
+  });
+
+  it('shows the period, its epochs and its times', async () => {
+    const families = SOURCE.families(await poll(fakeApi(() => answer(1700))), timing());
+    const value = (name: string): unknown => sampleValue(families, `beaconchain_sync_committee_${name}`);
+    expect(['period', 'start_epoch', 'end_epoch'].map(value)).toEqual([1700, 435200, 435455]);
+    expect(['start_timestamp_seconds', 'end_timestamp_seconds'].map(value)).toEqual([START, START + 98_304]);
+  });
+
+  it('ignores a period that goes back', async () => {
+    const state = await poll(fakeApi(() => answer(1700)));
+    expect(
+      await poll(
+        fakeApi(() => answer(1699)),
+        state,
+      ),
+    ).toEqual(state);
+    expect(
+      (
+        await poll(
+          fakeApi(() => answer(1701)),
+          state,
+        )
+      ).period?.number,
+    ).toBe(1701);
+  });
+
+  it.each([{}, { data: null, range: null }, { data: { period: '1700' } }, { data: { period: 1700 } }])(
+    'takes %j for a failure',
+    async (body) => {
+      await expect(poll(fakeApi(() => body))).rejects.toMatchObject({ reason: 'invalid_body' });
+    },
+  );
+
+  it('hands failures on', async () => {
+    const api = fakeApi((request) => {
+      throw failed(request, 'forbidden');
+    });
+    await expect(poll(api)).rejects.toMatchObject({ reason: 'forbidden' });
+  });
+
+  describe('is due', () => {
+    it('at once before the first attempt, and every interval until the first answer', () => {
+      expect(due({}, undefined)).toBe(0);
+      expect(due({}, END_1700)).toBe(END_1700 + HOUR);
+    });
+
+    it('five minutes after the end of the period', async () => {
+      const state = await poll(fakeApi(() => answer(1700)));
+      expect(due(state, END_1700 - 20 * HOUR)).toBe(END_1700 + 5 * MINUTE);
+    });
+
+    it('every interval from then on until the period changes', async () => {
+      const state = await poll(fakeApi(() => answer(1700)));
+      expect(due(state, END_1700 + 5 * MINUTE)).toBe(END_1700 + HOUR + 5 * MINUTE);
+      const next = await poll(
+        fakeApi(() => answer(1701)),
+        state,
+      );
+      expect(due(next, END_1700 + 65 * MINUTE)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
+    });
+
+    it('within the length of a period, whatever end the service names', async () => {
+      const state = await poll(fakeApi(() => answer(9999)));
+      expect(due(state, END_1700)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
+    });
+  });
+
+  it('says nothing else without a poll, and plans less than one request a day', () => {
+    expect(SOURCE.nextChange({}, timing())).toBe(Number.POSITIVE_INFINITY);
+    expect(SOURCE.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay).toBeCloseTo(DAY / 98_304_000);
+  });
+});
