@@ -8,7 +8,10 @@ export class Html {
 }
 
 /** Escapes every value that is not markup itself; lists are joined. Names of machines come from the network. */
-export function html(strings: TemplateStringsArray, ...values: readonly (Html | readonly Html[] | string | number)[]): Html {
+export function html(
+  strings: TemplateStringsArray,
+  ...values: readonly (Html | readonly Html[] | string | number)[]
+): Html {
   return new Html(strings.reduce((out, string, i) => out + textOf(values[i - 1] ?? '') + string));
 }
 

@@ -10,11 +10,13 @@ export interface Pages {
   unhealthy(): string | undefined;
   ready(): boolean;
   status(): string;
+  /** Told when a page throws; the server answers 500 and lives on. */
+  onError(error: unknown): void;
 }
 
 export interface ServerOptions {
-  /** Empty: all interfaces. */
-  readonly host: string;
+  /** Undefined: every interface. */
+  readonly host: string | undefined;
   /** 0: any free one. */
   readonly port: number;
   readonly telemetryPath: string;
@@ -43,7 +45,7 @@ export async function startServer(options: ServerOptions, pages: Pages): Promise
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -63,9 +65,17 @@ function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener
     const path = request.url?.split('?', 1)[0] ?? '/';
     const page = routes.get(path);
     if (!page) return sendText(response, 404, 'not found\n');
-    if (request.method === 'GET' || request.method === 'HEAD') return page(request, response);
-    response.setHeader('Allow', 'GET, HEAD');
-    sendText(response, 405, 'method not allowed\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      return sendText(response, 405, 'method not allowed\n');
+    }
+    try {
+      page(request, response);
+    } catch (error) {
+      // Uncaught, it would end the process.
+      pages.onError(error);
+      sendText(response, 500, 'internal error\n');
+    }
   };
 }
 
@@ -106,7 +116,10 @@ function acceptsGzip(request: IncomingMessage): boolean {
 }
 
 function sendStatusPage(response: ServerResponse, html: string): void {
-  response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+  response.setHeader(
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  );
   response.setHeader('X-Content-Type-Options', 'nosniff');
   send(response, 200, 'text/html; charset=utf-8', Buffer.from(html));
 }

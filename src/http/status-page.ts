@@ -14,9 +14,22 @@ export interface Status {
     readonly intervalMs: number;
     readonly error: string | undefined;
   }[];
-  readonly budget: readonly { readonly bucket: string; readonly window: string; readonly limit: number; readonly left: string }[];
-  readonly machines: readonly { readonly name: string; readonly chain: string; readonly lastSeenAt: number | undefined }[];
-  readonly slashings: readonly { readonly chain: string; readonly count: number; readonly lastAt: number | undefined }[];
+  readonly budget: readonly {
+    readonly bucket: string;
+    readonly window: string;
+    readonly limit: number;
+    readonly left: string;
+  }[];
+  readonly machines: readonly {
+    readonly name: string;
+    readonly chain: string;
+    readonly lastSeenAt: number | undefined;
+  }[];
+  readonly slashings: readonly {
+    readonly chain: string;
+    readonly count: number;
+    readonly lastAt: number | undefined;
+  }[];
 }
 
 const STYLE = html`
@@ -82,10 +95,14 @@ function table(title: string, columns: readonly string[], rows: readonly (readon
 ${body}</tbody></table></div></section>`;
 }
 
+/** https://tc39.es/ecma262/#sec-time-values-and-time-range */
+const LATEST_DATE_MS = 8.64e15;
+
 /** Relative and absolute, UTC. */
 function relative(at: number | undefined, now: number): string {
   if (at === undefined) return 'never';
   if (!Number.isFinite(at)) return 'not without the operator';
+  if (at > LATEST_DATE_MS) return 'unknown';
   const absolute = `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   return at <= now ? `${span(now - at)} ago (${absolute})` : `in ${span(at - now)} (${absolute})`;
 }

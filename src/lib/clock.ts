@@ -20,7 +20,10 @@ export const systemClock: Clock = {
     // Node may fire up to 1 ms early against performance.now(), hence the loop.
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
-      await setTimeout(Math.min(Math.ceil(left), LONGEST_TIMER_MS), undefined, signal ? { signal } : {});
+      // It rejects with an AbortError of its own, not with the signal's reason.
+      await setTimeout(Math.min(Math.ceil(left), LONGEST_TIMER_MS), undefined, signal ? { signal } : {}).catch(() =>
+        signal?.throwIfAborted(),
+      );
     }
     signal?.throwIfAborted();
   },

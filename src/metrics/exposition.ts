@@ -18,6 +18,7 @@ type Rendered = Readonly<Record<Format, { readonly plain: Buffer; readonly gzipp
 const compress = promisify(gzip);
 /** Also without anything to do, so that a step of the clock is noticed. */
 const LONGEST_NAP_MS = 1_000;
+const RETRY_MS = 1_000;
 
 const END: Rendered = {
   text: { plain: Buffer.alloc(0), gzipped: Buffer.alloc(0) },
@@ -32,21 +33,24 @@ const END: Rendered = {
 export class Exposition {
   readonly #parts: readonly Part[];
   readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
   readonly #changesAt = new Map<Part, number>();
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
   #renderedAt = 0;
   #wake: () => void = () => undefined;
 
-  constructor(parts: readonly Part[], clock: Clock) {
+  /** `onError` is told when a part cannot be rendered; what was shown of it before stays, the others go on. */
+  constructor(parts: readonly Part[], clock: Clock, onError: (error: unknown) => void) {
     this.#parts = parts;
     this.#clock = clock;
+    this.#onError = onError;
     this.#touched = new Set(parts);
   }
 
-  /** The families of a part are others than those last rendered. */
-  touch(name: string): void {
-    for (const part of this.#parts) if (part.name === name) this.#touched.add(part);
+  /** The families of these parts are others than those last rendered. */
+  touch(...names: readonly string[]): void {
+    for (const part of this.#parts) if (names.includes(part.name)) this.#touched.add(part);
     this.#wake();
   }
 
@@ -66,13 +70,25 @@ export class Exposition {
     );
     this.#touched.clear();
     this.#renderedAt = now;
-    const read = changed.map((part) => {
-      this.#changesAt.set(part, part.nextChange());
-      return [part, part.families()] as const;
-    });
+    const rendered = await Promise.all(changed.map((part) => this.#render(part)));
     const next = new Map(this.#rendered);
-    for (const [part, families] of read) next.set(part, await render(await families));
+    for (const [i, part] of changed.entries()) {
+      const bytes = rendered[i];
+      if (bytes) next.set(part, bytes);
+    }
     this.#rendered = next;
+  }
+
+  /** Reads the part at once and renders it later. Undefined: that failed, is told, and tried again soon. */
+  async #render(part: Part): Promise<Rendered | undefined> {
+    try {
+      this.#changesAt.set(part, part.nextChange());
+      return await render(await part.families());
+    } catch (error) {
+      this.#changesAt.set(part, this.#clock.now() + RETRY_MS);
+      this.#onError(error);
+      return undefined;
+    }
   }
 
   async run(signal: AbortSignal): Promise<void> {

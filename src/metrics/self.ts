@@ -1,4 +1,11 @@
-import { Counter, collectDefaultMetrics, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { Family, MetricType, Sample } from './family.ts';
 
 type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>;
@@ -16,6 +23,7 @@ export interface SelfMetricsOptions {
 /** The exporter's own counters, and the metrics of its process. */
 export class SelfMetrics {
   readonly #registry = new Registry();
+  readonly #processRegistry = new Registry();
   readonly #requests: Counter<'endpoint'>;
   readonly #failures: Counter<'endpoint' | 'reason'>;
   readonly #invalid: Counter<'endpoint'>;
@@ -23,7 +31,7 @@ export class SelfMetrics {
 
   constructor({ endpoints, process }: SelfMetricsOptions) {
     const registers = [this.#registry];
-    if (process) collectDefaultMetrics({ register: this.#registry });
+    if (process) collectDefaultMetrics({ register: this.#processRegistry });
     this.#requests = new Counter({
       name: 'beaconchain_api_requests_total',
       help: 'Requests that left, retries included: what the service charges for.',
@@ -72,10 +80,20 @@ export class SelfMetrics {
     this.#invalid.inc({ endpoint }, count);
   }
 
-  async families(): Promise<Family[]> {
-    const metrics = (await this.#registry.getMetricsAsJSON()) as unknown as Json[];
-    return metrics.filter(({ name }) => !MISNAMED.test(name)).map(toFamily);
+  /** beaconchain_api_* of this process. */
+  families(): Promise<Family[]> {
+    return familiesOf(this.#registry);
   }
+
+  /** process_* and nodejs_*. */
+  processFamilies(): Promise<Family[]> {
+    return familiesOf(this.#processRegistry);
+  }
+}
+
+async function familiesOf(registry: Registry): Promise<Family[]> {
+  const metrics = (await registry.getMetricsAsJSON()) as unknown as Json[];
+  return metrics.filter(({ name }) => !MISNAMED.test(name)).map(toFamily);
 }
 
 function toFamily({ name, help, type, values }: Json): Family {
@@ -89,7 +107,9 @@ function toSample(name: string, { metricName, labels, value }: Json['values'][nu
   return { labels: encodeBound(strings), value, ...(suffix ? { suffix } : {}) };
 }
 
-/** JSON turned the bound of the last bucket into `Infinity` or `+Inf`, depending on its kind. */
+/** OpenMetrics wants bounds as floats; one spelling in both formats keeps the series the same. */
 function encodeBound(labels: Record<string, string>): Record<string, string> {
-  return labels['le'] === 'Infinity' ? { ...labels, le: '+Inf' } : labels;
+  const { le } = labels;
+  if (le === 'Infinity') return { ...labels, le: '+Inf' };
+  return le !== undefined && /^\d+$/.test(le) ? { ...labels, le: `${le}.0` } : labels;
 }

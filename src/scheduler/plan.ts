@@ -1,5 +1,5 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import { attemptsOf, type Entry } from '../snapshot/snapshot.ts';
+import { addCost, attemptsOf, type Entry } from '../snapshot/snapshot.ts';
 import type { Poll, Source, Timing } from '../sources/source.ts';
 
 const FIRST_RETRY_MS = 60_000;
@@ -10,14 +10,14 @@ const FORBIDDEN_PAUSE_MS = 3_600_000;
  * (`opensAt`; Infinity: not on their own).
  */
 export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: number): number {
+  // Made before the clock was set back: when it really was is unknown, and waiting for that time could take a day.
+  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, opensAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, opensAt);
 }
 
 function dueAt(source: Source, entry: Entry, timing: Timing): number {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined) return 0;
-  // Made before the clock was set back: when it really was is unknown, and waiting for that time could take a day.
-  if (lastAttemptAt > timing.now) return timing.now;
   const due = source.due(entry.value, attemptsOf(entry), timing);
   if (failuresInARow === 0 || !isPassing(entry.lastError?.reason)) return due;
   return Math.min(due, lastAttemptAt + FIRST_RETRY_MS * 2 ** (failuresInARow - 1));
@@ -28,13 +28,24 @@ function isPassing(reason: string | undefined): boolean {
   return (['network', 'timeout', 'server_error'] satisfies FailureReason[] as string[]).includes(reason ?? '');
 }
 
-/** The entry after a poll that started at `start` (Unix ms) and took `durationMs`. */
-export function afterPoll(entry: Entry, poll: Poll<unknown>, start: number, durationMs: number): Entry {
+/** One run of a source. */
+export interface Run {
+  /** Unix ms. */
+  readonly start: number;
+  readonly durationMs: number;
+  /** The effective interval at its start. */
+  readonly intervalMs: number;
+  readonly requests: number;
+}
+
+/** The entry after a poll. */
+export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { value, failure } = poll;
+  const { start, durationMs, intervalMs, requests } = run;
   const { pausedUntil: _, ...rest } = entry;
-  const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs };
+  const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs, intervalMs };
   const end = start + durationMs;
-  if (!failure) return { ...tried, failuresInARow: 0, lastSuccessAt: end };
+  if (!failure) return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs: addCost(entry.costs, requests) };
   return {
     ...tried,
     failures: entry.failures + 1,

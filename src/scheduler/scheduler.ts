@@ -2,8 +2,9 @@ import type { Api } from '../api/client.ts';
 import { BudgetClosed } from '../budget/pacer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Entry, emptyEntry, sourceId, type Store } from '../snapshot/snapshot.ts';
-import type { Poll, Source, Timing } from '../sources/source.ts';
+import { type Entry, emptyEntry, requestsPerPoll, type Store, sourceId } from '../snapshot/snapshot.ts';
+import type { Pace, Poll, Source, Timing } from '../sources/source.ts';
+import { type Allowance, isMaterialChange, pacesOf } from './paces.ts';
 import { afterPoll, nextAttemptAt } from './plan.ts';
 
 export interface SchedulerDependencies {
@@ -11,10 +12,13 @@ export interface SchedulerDependencies {
   readonly clock: Clock;
   readonly store: Store;
   readonly log: Logger;
-  /** The effective interval of a source, and what it covers. */
-  readonly timingOf: (source: Source, now: number) => Timing;
+  readonly allowance: Allowance;
   /** Unix ms from which the requests of a source may leave. */
   readonly opensAt: (source: Source) => number;
+  /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
+  readonly isInformed: () => boolean;
+  /** Told of the paces at first, and when they have changed materially. */
+  readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Told when what is shown of a source changed. */
   readonly onChange: (source: Source) => void;
 }
@@ -23,11 +27,14 @@ export interface SchedulerDependencies {
 export interface SourceView {
   readonly source: Source;
   readonly entry: Entry;
+  /** As the budget allows it now. */
+  readonly pace: Pace;
+  /** What the families are to be read with. */
   readonly timing: Timing;
   /** Unix ms at which the next attempt is due and permitted; Infinity: not without the operator. */
   readonly nextAttemptAt: number;
-  /** What the effective interval asks for. */
-  readonly requestsPerDay: number;
+  /** Whether a poll, or the saving of what it brought, is in progress. */
+  readonly running: boolean;
 }
 
 interface Slot {
@@ -50,6 +57,7 @@ export class Scheduler {
   readonly #running = new Set<Promise<void>>();
   #heartbeatAt: number;
   #saveFailures = 0;
+  #told: ReadonlyMap<Source, Pace> | undefined;
   #wake: () => void = () => undefined;
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
@@ -73,14 +81,18 @@ export class Scheduler {
   /** What is shown of each source, in their order. */
   views(): SourceView[] {
     const now = this.#deps.clock.now();
-    return this.#slots.map(({ source, shown, known }) => {
-      const timing = this.#deps.timingOf(source, now);
+    const paces = this.#paces();
+    return this.#slots.map(({ source, shown, known, running }) => {
+      const pace = paceOf(paces, source);
+      // What was polled for a longer interval does not get stale because the next one will be shorter.
+      const intervalMs = Math.max(pace.intervalMs, shown.intervalMs ?? 0);
       return {
         source,
         entry: shown,
-        timing,
-        nextAttemptAt: this.#nextAttemptAt(source, known, now),
-        requestsPerDay: source.requestsPerDay(timing.intervalMs, 1),
+        pace,
+        timing: { now, intervalMs, coverage: pace.coverage },
+        nextAttemptAt: this.#nextAttemptAt(source, known, pace, now),
+        running,
       };
     });
   }
@@ -104,19 +116,39 @@ export class Scheduler {
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
+    const paces = this.#paces();
+    this.#tell(paces);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots) {
       if (slot.running) continue;
-      const at = this.#nextAttemptAt(slot.source, slot.known, now);
+      const pace = paceOf(paces, slot.source);
+      const at = this.#nextAttemptAt(slot.source, slot.known, pace, now);
       if (at > now) next = Math.min(next, at);
-      else this.#start(slot, signal);
+      else if (this.#running.size === 0 || this.#mayJoin()) this.#run(slot, () => this.#poll(slot, pace, signal));
     }
     return next;
   }
 
-  #start(slot: Slot, signal: AbortSignal): void {
+  /** Whether polls may run side by side: once a limit is known, or after the first poll has not learned of one. */
+  #mayJoin(): boolean {
+    return this.#deps.isInformed() || this.#slots.some(({ known }) => known.attempts > 0);
+  }
+
+  #tell(paces: ReadonlyMap<Source, Pace>): void {
+    if (!this.#deps.isInformed() || (this.#told && !isMaterialChange(this.#told, paces))) return;
+    this.#told = paces;
+    this.#deps.onPlan(paces);
+  }
+
+  #paces(): ReadonlyMap<Source, Pace> {
+    const sources = this.#slots.map(({ source, known }) => ({ source, requestsPerPoll: requestsPerPoll(known) }));
+    return pacesOf(sources, this.#deps.allowance);
+  }
+
+  /** One thing at a time for each source: what is saved or shown later is never older. */
+  #run(slot: Slot, work: () => Promise<void>): void {
     slot.running = true;
-    const run = this.#poll(slot, signal).finally(() => {
+    const run = work().finally(() => {
       slot.running = false;
       this.#running.delete(run);
       this.#wake();
@@ -124,19 +156,29 @@ export class Scheduler {
     this.#running.add(run);
   }
 
-  async #poll(slot: Slot, signal: AbortSignal): Promise<void> {
-    const { clock, api, log, timingOf } = this.#deps;
+  async #poll(slot: Slot, pace: Pace, signal: AbortSignal): Promise<void> {
+    const { clock, api, log } = this.#deps;
     const { source } = slot;
     const now = clock.now();
     const start = clock.monotonic();
+    let requests = 0;
+    const counting: Api = {
+      ...api,
+      request(...call) {
+        requests += 1;
+        return api.request(...call);
+      },
+    };
+    const timing = { now, intervalMs: pace.intervalMs, coverage: pace.coverage };
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(api, slot.known.value, timingOf(source, now), signal);
+      poll = await source.poll(counting, slot.known.value, timing, signal);
     } catch (error) {
       if (signal.aborted) return;
       poll = { value: slot.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    slot.known = afterPoll(slot.known, poll, now, clock.monotonic() - start);
+    const run = { start: now, durationMs: clock.monotonic() - start, intervalMs: pace.intervalMs, requests };
+    slot.known = afterPoll(slot.known, poll, run);
     const { name, chain } = source;
     if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');
     else log.debug({ source: name, chain, duration_ms: slot.known.durationMs }, 'polled');
@@ -153,18 +195,20 @@ export class Scheduler {
       this.#saveFailures += 1;
       log.error({ source: slot.source.name, chain: slot.source.chain, err: String(error) }, 'state not written');
       // The next poll saves too; this is for sources that poll once a day.
-      const retry = clock.sleep(SAVE_RETRY_MS, signal).then(async () => {
-        if (slot.known === entry && !slot.running) await this.#persist(slot, signal);
-      });
-      retry.catch(() => undefined);
+      clock.sleep(SAVE_RETRY_MS, signal).then(
+        () => {
+          if (slot.known === entry && !slot.running) this.#run(slot, () => this.#persist(slot, signal));
+        },
+        () => undefined,
+      );
       return;
     }
     slot.shown = entry;
     onChange(slot.source);
   }
 
-  #nextAttemptAt(source: Source, entry: Entry, now: number): number {
-    return nextAttemptAt(source, entry, this.#deps.timingOf(source, now), this.#deps.opensAt(source));
+  #nextAttemptAt(source: Source, entry: Entry, { intervalMs, coverage }: Pace, now: number): number {
+    return nextAttemptAt(source, entry, { now, intervalMs, coverage }, this.#deps.opensAt(source));
   }
 
   async #nap(ms: number): Promise<void> {
@@ -172,6 +216,12 @@ export class Scheduler {
     this.#wake = () => alarm.abort();
     await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
+}
+
+function paceOf(paces: ReadonlyMap<Source, Pace>, source: Source): Pace {
+  const pace = paces.get(source);
+  if (!pace) throw new TypeError(`no pace for ${sourceId(source)}`);
+  return pace;
 }
 
 /** A closed budget is what the user was told of when it closed. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Attempts, Source } from '../sources/source.ts';
 
 /** What is known of one source: its value, and how its attempts went. Persisted as it is; times are Unix ms. */
@@ -13,6 +14,10 @@ export interface Entry<T = unknown> {
   readonly lastError?: { readonly at: number; readonly reason: string; readonly message: string };
   /** Nothing is tried before, whatever the interval says. */
   readonly pausedUntil?: number;
+  /** Effective interval at the last poll. */
+  readonly intervalMs?: number;
+  /** Requests that each of the last successful polls took, newest last. */
+  readonly costs?: readonly number[];
 }
 
 /** Where entries are kept over a restart. An entry is shown only after `save` resolved. */
@@ -35,4 +40,32 @@ export function attemptsOf(entry: Entry): Attempts {
     failing: entry.failuresInARow > 0,
     durationMs: entry.durationMs,
   };
+}
+
+const COSTS_KEPT = 5;
+
+export function addCost(costs: readonly number[] = [], requests: number): number[] {
+  return [...costs, requests].slice(-COSTS_KEPT);
+}
+
+/** What a poll costs: the lower median of the last ones, so that a first start or one bad page changes no plan. */
+export function requestsPerPoll({ costs = [] }: Entry): number {
+  return Math.max(1, costs.toSorted((a, b) => a - b)[(costs.length - 1) >> 1] ?? 1);
+}
+
+/** Reads a persisted entry of a source back. */
+export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
+  return z.object({
+    value: source.state,
+    attempts: z.number(),
+    failures: z.number(),
+    failuresInARow: z.number(),
+    lastAttemptAt: z.number().exactOptional(),
+    lastSuccessAt: z.number().exactOptional(),
+    durationMs: z.number(),
+    lastError: z.object({ at: z.number(), reason: z.string(), message: z.string() }).exactOptional(),
+    pausedUntil: z.number().exactOptional(),
+    intervalMs: z.number().exactOptional(),
+    costs: z.array(z.number()).exactOptional(),
+  });
 }

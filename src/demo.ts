@@ -1,0 +1,78 @@
+import { isIPv6 } from 'node:net';
+import type { Config } from './config/config.ts';
+import { startDaemon } from './daemon.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/log.ts';
+import { Stopper } from './lib/stop.ts';
+import { startSandbox } from './sandbox/server.ts';
+import { NO_DOCUMENTS } from './state.ts';
+
+export interface DemoOptions {
+  readonly config: Config;
+  /** No config file was given: then the demo shows everything. */
+  readonly isDefault: boolean;
+  readonly log: Logger;
+  readonly processMetrics: boolean;
+}
+
+/** Often enough for a demo to show one within ten minutes. */
+const SLOTS_PER_SLASHING = 50;
+
+/** The daemon on a simulated API in the same process: no key, no network. */
+export async function startDemo({
+  config,
+  isDefault,
+  log,
+  processMetrics,
+}: DemoOptions): Promise<{ stop(): Promise<void> }> {
+  const stopper = new Stopper();
+  try {
+    const sandbox = await startSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      clock: systemClock,
+      slotsPerSlashing: SLOTS_PER_SLASHING,
+    });
+    stopper.add(() => sandbox.close());
+    const daemon = await startDaemon({
+      config: onSandbox(isDefault ? withBothChains(config) : config, sandbox.url),
+      key: sandbox.sandbox.key,
+      log,
+      documents: NO_DOCUMENTS,
+      processMetrics,
+    });
+    stopper.add(() => daemon.stop());
+    const url = `http://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
+    log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
+    return { stop: () => stopper.stop() };
+  } catch (error) {
+    await stopper.stop();
+    throw error;
+  }
+}
+
+/** A host to open in a browser on this machine. */
+function reachable(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function withBothChains(config: Config): Config {
+  return {
+    ...config,
+    chains: [
+      { name: 'mainnet', v1BaseUrl: '' },
+      { name: 'hoodi', v1BaseUrl: '' },
+    ],
+    machines: { ...config.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+  };
+}
+
+/** The two hosts of the real service are two paths of the sandbox. */
+function onSandbox(config: Config, url: string): Config {
+  return {
+    ...config,
+    api: { ...config.api, baseUrl: url },
+    chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
+  };
+}

@@ -1,0 +1,105 @@
+import { describeConfig } from './check.ts';
+import { HOW_TO_GIVE_A_KEY } from './config/key.ts';
+import { type Loaded, loadConfig } from './config/load.ts';
+import { ConfigError } from './config/mistakes.ts';
+import { startDaemon } from './daemon.ts';
+import { startDemo } from './demo.ts';
+import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
+import { systemClock } from './lib/clock.ts';
+import { createLogger, type Logger } from './lib/log.ts';
+import { startSandbox } from './sandbox/server.ts';
+import { openState, StateRefused } from './state.ts';
+import { REVISION, VERSION } from './version.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Running = { stop(): Promise<void> };
+type Flagged = Extract<Command, { flags: unknown }>;
+
+const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
+
+/** The interface promises five seconds. */
+const STOP_WITHIN_MS = 4_500;
+
+/** Runs one command to its end and returns its exit code. */
+export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
+  try {
+    const command = parseCommand(argv, env);
+    if ('flags' in command) return await runCommand(command, env);
+    print(command.name === 'help' ? helpText(command.command) : versionText());
+    return EXIT.stopped;
+  } catch (error) {
+    if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
+    if (error instanceof ConfigError || error instanceof StateRefused) return refuse(error.message, EXIT.refused);
+    if (isListenError(error)) {
+      const where = `${error.address ?? error.hostname}${error.port === undefined ? '' : `:${error.port}`}`;
+      if (error.code === 'EADDRINUSE') return refuse(`the address ${where} is taken`, EXIT.addressTaken);
+      return refuse(`cannot listen on ${where}: ${error.code}`, EXIT.refused);
+    }
+    throw error;
+  }
+}
+
+async function runCommand(command: Flagged, env: Environment): Promise<number> {
+  const { name, flags, overrides } = command;
+  const keyless = name === 'demo' || name === 'sandbox';
+  const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+  if (!keyless && loaded.key === undefined) {
+    return refuse(HOW_TO_GIVE_A_KEY, EXIT.refused);
+  }
+  if (name === 'check') {
+    print(describeConfig(loaded.config));
+    return EXIT.stopped;
+  }
+  const log = createLogger(loaded.config.log);
+  return untilStopped(start(command, loaded, log), log);
+}
+
+async function start({ name, flags }: Flagged, { config, key = '' }: Loaded, log: Logger): Promise<Running> {
+  const processMetrics = !flags['web.disable-exporter-metrics'];
+  if (name === 'demo') return startDemo({ config, isDefault: flags['config.file'] === undefined, log, processMetrics });
+  if (name === 'serve') {
+    const documents = await openState(config.state.dir, systemClock, log);
+    return startDaemon({ config, key, log, documents, processMetrics });
+  }
+  const { host = '0.0.0.0', port } = config.web.listenAddress;
+  const sandbox = await startSandbox({ host, port, clock: systemClock });
+  log.info({ url: sandbox.url, key: sandbox.sandbox.key }, 'simulated API');
+  return { stop: () => sandbox.close() };
+}
+
+/** Waits for SIGTERM or SIGINT, which may come before the start is over, and then for an orderly stop. */
+async function untilStopped(starting: Promise<Running>, log: Logger): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  const signalled = promise.then((signal) => {
+    log.info({ signal }, 'stopping');
+    setTimeout(() => {
+      log.error('not stopped in time');
+      process.exit(EXIT.refused);
+    }, STOP_WITHIN_MS).unref();
+  });
+  const running = await starting;
+  await signalled;
+  await running.stop();
+  return EXIT.stopped;
+}
+
+function versionText(): string {
+  return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+function refuse(message: string, code: number): number {
+  process.stderr.write(`${message.trimEnd()}\n`);
+  return code;
+}
+
+/** A name that cannot be looked up is a `hostname`, everything else an `address`. */
+function isListenError(error: unknown): error is { code: string; address?: string; hostname?: string; port?: number } {
+  return (
+    error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
+  );
+}

@@ -1,0 +1,43 @@
+import { type Demand, plan } from '../budget/planner.ts';
+import type { Pace, Source } from '../sources/source.ts';
+
+/** What the limits leave, as far as a source is concerned. */
+export interface Allowance {
+  /** The limits that the source's requests count in. */
+  bucketOf(source: Source): string;
+  allowedPerDay(bucket: string): number;
+}
+
+/** The pace of every source: those that draw from one bucket share what it allows. `requestsPerPoll` is as observed. */
+export function pacesOf(
+  sources: readonly { readonly source: Source; readonly requestsPerPoll: number }[],
+  allowance: Allowance,
+): ReadonlyMap<Source, Pace> {
+  const paces = new Map<Source, Pace>();
+  const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
+  for (const [bucket, members] of byBucket) {
+    const demands = members.map(
+      ({ source, requestsPerPoll }): Demand<Source, Pace> => ({
+        id: source,
+        weight: source.weight,
+        first: source.isDaily,
+        fit: (requestsPerDay) => source.pace(requestsPerDay, requestsPerPoll),
+      }),
+    );
+    for (const [source, pace] of plan(demands, allowance.allowedPerDay(bucket))) paces.set(source, pace);
+  }
+  return paces;
+}
+
+/** How much an interval may drift before it is worth a line in the log. */
+const MATERIAL_RATIO = 1.25;
+
+/** Whether the paces differ so much that the operator should hear of it. */
+export function isMaterialChange(before: ReadonlyMap<Source, Pace>, after: ReadonlyMap<Source, Pace>): boolean {
+  return [...after].some(([source, pace]) => {
+    const known = before.get(source);
+    if (!known || known.coverage !== pace.coverage) return true;
+    const ratio = pace.intervalMs / known.intervalMs;
+    return ratio >= MATERIAL_RATIO || ratio <= 1 / MATERIAL_RATIO;
+  });
+}

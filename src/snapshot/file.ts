@@ -1,0 +1,96 @@
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFile } from 'atomically';
+import { z } from 'zod';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { lockDirectory } from './lock.ts';
+
+const VERSION = 1;
+
+const Envelope = z.object({ version: z.literal(VERSION), value: z.unknown() });
+
+/** Values by name, over restarts. */
+export interface Documents {
+  /** Undefined: none, or one that cannot be read, which was moved aside with a warning. */
+  load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
+  /** Resolves when the value would survive the end of the process; a durable one also a loss of power. */
+  save(name: string, value: unknown, durability: 'durable' | 'process'): Promise<void>;
+}
+
+/** One JSON file per document in a directory that belongs to this process. */
+export class FileDocuments implements Documents {
+  readonly #dir: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #unlock: () => Promise<void>;
+
+  private constructor(dir: string, clock: Clock, log: Logger, unlock: () => Promise<void>) {
+    this.#dir = dir;
+    this.#clock = clock;
+    this.#log = log;
+    this.#unlock = unlock;
+  }
+
+  /** @throws StateLocked; an Error with a code where the directory cannot be made or written. */
+  static async open(dir: string, clock: Clock, log: Logger): Promise<FileDocuments> {
+    await mkdir(dir, { recursive: true });
+    const unlock = await lockDirectory(dir, clock);
+    await removeLeftovers(dir);
+    return new FileDocuments(dir, clock, log, unlock);
+  }
+
+  async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
+    const file = this.#file(name);
+    let text: string;
+    try {
+      text = await readFile(file, 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const parsed = parse(text, schema);
+    if (parsed.success) return parsed.data;
+    const aside = `${file}.unreadable-${this.#clock.now()}`;
+    await rename(file, aside);
+    this.#log.warn({ document: name, moved_to: aside, why: parsed.why }, 'state not readable, starting without it');
+    return undefined;
+  }
+
+  async save(name: string, value: unknown, durability: 'durable' | 'process'): Promise<void> {
+    const text = JSON.stringify({ version: VERSION, value });
+    await writeFile(this.#file(name), text, { fsync: durability === 'durable' });
+  }
+
+  /** Gives the directory back. */
+  async close(): Promise<void> {
+    await this.#unlock();
+  }
+
+  #file(name: string): string {
+    return join(this.#dir, `${name}.json`);
+  }
+}
+
+type Parsed<T> = { success: true; data: T } | { success: false; why: string };
+
+function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { success: false, why: 'not JSON' };
+  }
+  const envelope = Envelope.safeParse(json);
+  if (!envelope.success) return { success: false, why: `not of version ${VERSION}` };
+  const parsed = schema.safeParse(envelope.data.value);
+  if (parsed.success) return { success: true, data: parsed.data };
+  return { success: false, why: `unexpected ${parsed.error.issues[0]?.path.join('.') || 'value'}` };
+}
+
+/** What a write that was cut off leaves behind. */
+async function removeLeftovers(dir: string): Promise<void> {
+  const names = await readdir(dir);
+  const cutOff = names.filter((name) => /\.json\.tmp-/.test(name) || /^lock\.\d+(\.dead)?$/.test(name));
+  await Promise.all(cutOff.map((name) => rm(join(dir, name), { force: true })));
+}

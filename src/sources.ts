@@ -1,0 +1,46 @@
+import type { Config } from './config/config.ts';
+import type { Logger } from './lib/log.ts';
+import { logSlashing } from './slashing-log.ts';
+import { dailyReturnsSource } from './sources/daily-returns/index.ts';
+import { machinesSource } from './sources/machines/index.ts';
+import { slashingsSource } from './sources/slashings/index.ts';
+import { watchOf } from './sources/slashings/watch.ts';
+import type { Source } from './sources/source.ts';
+import { syncCommitteeSource } from './sources/sync-committee/index.ts';
+
+/** Every source that the configuration enables, the cheapest first. */
+export function sourcesOf(config: Config, log: Logger): Source[] {
+  const chains = config.chains.map(({ name }) => name);
+  const { machines, dailyReturns, slashings, syncCommittee } = config;
+  return [
+    ...(dailyReturns.enabled ? chains : []).map((chain) =>
+      dailyReturnsSource({
+        chain,
+        intervalMs: dailyReturns.intervalMs,
+        weight: dailyReturns.weight,
+        path: config.api.dailyReturnsPath,
+      }),
+    ),
+    ...(syncCommittee.enabled ? chains : []).map((chain) =>
+      syncCommitteeSource({ chain, intervalMs: syncCommittee.intervalMs, weight: syncCommittee.weight }),
+    ),
+    ...(machines.enabled
+      ? [
+          machinesSource({ ...machines, chains }, (ending) =>
+            log.warn({ source: 'machines', ending }, 'machine metrics ended early'),
+          ),
+        ]
+      : []),
+    ...(slashings.enabled ? chains : []).map((chain) => {
+      const watch = watchOf(slashings.watch[chain]);
+      return slashingsSource({
+        chain,
+        intervalMs: slashings.intervalMs,
+        weight: slashings.weight,
+        catchUpMs: slashings.catchUpMs,
+        watch,
+        onSlashing: (sighting) => logSlashing(log, chain, watch, sighting),
+      });
+    }),
+  ];
+}

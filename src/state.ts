@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { emptyLedger, Ledger, withKey } from './budget/ledger.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/log.ts';
+import type { Totals } from './metrics/totals.ts';
+import { type Documents, FileDocuments } from './snapshot/file.ts';
+import { StateLocked } from './snapshot/lock.ts';
+import { type Entry, entrySchema, sourceId } from './snapshot/snapshot.ts';
+import type { Source } from './sources/source.ts';
+
+/** The names of the documents beside those of the sources. */
+export const LEDGER = 'ledger';
+export const TOTALS = 'exporter';
+
+const SavedTotals = z.array(
+  z.object({
+    name: z.string(),
+    samples: z.array(
+      z.object({ labels: z.record(z.string(), z.string()), suffix: z.string().exactOptional(), value: z.number() }),
+    ),
+  }),
+);
+
+/** Why the program cannot keep its state; the message is one line for the operator. */
+export class StateRefused extends Error {
+  override readonly name = 'StateRefused';
+}
+
+/** Nothing is kept: for a demo, which has nothing to lose. */
+export const NO_DOCUMENTS: Documents & { close(): Promise<void> } = {
+  load: async () => undefined,
+  save: async () => undefined,
+  close: async () => undefined,
+};
+
+/** @throws StateRefused */
+export async function openState(dir: string, clock: Clock, log: Logger): Promise<FileDocuments> {
+  try {
+    return await FileDocuments.open(dir, clock, log);
+  } catch (error) {
+    if (error instanceof StateLocked) throw new StateRefused(error.message);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new StateRefused(`the state directory ${dir} cannot be used: ${code}`);
+  }
+}
+
+/** What earlier processes left. */
+export interface Restored {
+  readonly ledger: Ledger;
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly totals: Totals;
+}
+
+export async function restore(
+  documents: Documents,
+  sources: readonly Source[],
+  key: string,
+  now: number,
+): Promise<Restored> {
+  const ledger = (await documents.load(LEDGER, Ledger)) ?? emptyLedger();
+  const totals = (await documents.load(TOTALS, SavedTotals)) ?? [];
+  const entries = new Map<string, Entry>();
+  for (const source of sources) {
+    const entry = await documents.load(sourceId(source), entrySchema(source));
+    if (entry) entries.set(sourceId(source), entry);
+  }
+  return { ledger: withKey(ledger, fingerprintOf(key), now), entries, totals };
+}
+
+/** Tells keys apart without giving one away: it has far more entropy than could be guessed. */
+export function fingerprintOf(key: string): string {
+  return hash('sha256', `beaconchain-exporter ${key}`).slice(0, 16);
+}

@@ -1,0 +1,224 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates are among what is read here.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeOf, importsOf, type Module } from './architecture/modules.ts';
+import { partOf, violations } from './architecture/rules.ts';
+import { CLOCKS, DEPARTURES, TABLE } from './architecture/table.ts';
+
+const SRC = join(import.meta.dirname, '../src');
+
+function program(): Module[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
+}
+
+/** Modules without text where none is given, so that imports lead somewhere. */
+function modules(texts: Readonly<Record<string, string>>): Module[] {
+  return Object.entries(texts).map(([path, text]) => ({ path, text }));
+}
+
+function broken(texts: Readonly<Record<string, string>>): string[] {
+  return violations(modules(texts), [], []);
+}
+
+describe('architecture', () => {
+  it('holds: imports go in the directions of the table, without cycles, in files that can be read at a glance', () => {
+    expect(violations(program())).toEqual([]);
+  });
+
+  it('knows every folder and every npm package that the program uses', () => {
+    const parts = new Set(program().map(({ path }) => partOf(path)));
+    expect(TABLE.map(({ part }) => part).filter((part) => !parts.has(part))).toEqual([]);
+  });
+
+  it('has a reason for each departure', () => {
+    for (const [, , why] of [...DEPARTURES, ...CLOCKS]) expect(why.length).toBeGreaterThan(5);
+  });
+
+  describe('is held by a test that fails', () => {
+    it.each([
+      ['lib', 'metrics/family.ts'],
+      ['metrics', 'api/client.ts'],
+      ['metrics', 'sources/source.ts'],
+      ['config', 'sources/source.ts'],
+      ['budget', 'api/client.ts'],
+      ['api', 'sources/source.ts'],
+      ['api', 'metrics/family.ts'],
+      ['sources', 'scheduler/plan.ts'],
+      ['snapshot', 'scheduler/plan.ts'],
+      ['snapshot', 'api/client.ts'],
+      ['scheduler', 'metrics/family.ts'],
+      ['scheduler', 'http/server.ts'],
+      ['scheduler', 'sources/machines/poll.ts'],
+      ['http', 'scheduler/scheduler.ts'],
+      ['http', 'sources/source.ts'],
+      ['sandbox', 'api/client.ts'],
+      ['sandbox', 'sources/machines/metrics.ts'],
+      ['sandbox', 'sources/source.ts'],
+      ['lib', 'program.ts'],
+    ])('when %s imports %s', (part, target) => {
+      const found = broken({ [`${part}/new.ts`]: `import { x } from '../${target}';\n`, [target]: '' });
+      expect(found).toEqual([`${part}/new.ts: ${part} may not import ${partOf(target)}, ${target}`]);
+    });
+
+    it.each(TABLE.map(({ part }) => part).filter((part) => !['config', 'programs'].includes(part)))(
+      'when %s imports config, even a type',
+      (part) => {
+        const path = part.startsWith('sources/*/')
+          ? part.replace('*', 'machines').replace('other', 'sweep')
+          : `${part}/new`;
+        const up = '../'.repeat(path.split('/').length - 1);
+        const text = `import type { Config } from '${up}config/config.ts';\n`;
+        expect(broken({ [`${path}.ts`]: text, 'config/config.ts': '' })).toEqual([
+          `${path}.ts: ${part} may not import config, config/config.ts`,
+        ]);
+      },
+    );
+
+    it.each(['schema', 'poll', 'metrics', 'sandbox', 'index', 'sweep'])(
+      'when %s.ts of a source imports another source',
+      (file) => {
+        const path = `sources/machines/${file}.ts`;
+        const text = "import type { x } from '../slashings/schema.ts';\n";
+        expect(broken({ [path]: text, 'sources/slashings/schema.ts': '' })).toEqual([
+          `${path}: a source may not import another, slashings`,
+        ]);
+      },
+    );
+
+    it.each([
+      ['schema', '../../lib/chain.ts', 'lib, lib/chain.ts'],
+      ['schema', './options.ts', 'sources/*/other, sources/machines/options.ts'],
+      ['sandbox', './schema.ts', 'sources/*/schema, sources/machines/schema.ts'],
+      ['sandbox-records', './poll.ts', 'sources/*/poll, sources/machines/poll.ts'],
+      ['poll', '../../metrics/family.ts', 'metrics, metrics/family.ts'],
+      ['poll', '../../budget/pacer.ts', 'budget, budget/pacer.ts'],
+      ['metrics', '../../api/client.ts', 'api, api/client.ts'],
+      ['sweep', '../../budget/pacer.ts', 'budget, budget/pacer.ts'],
+    ])('when %s.ts of a source imports %s', (file, specifier, what) => {
+      const path = `sources/machines/${file}.ts`;
+      const target = what.split(', ')[1] ?? '';
+      const found = broken({ [path]: `import { x } from '${specifier}';\n`, [target]: '' });
+      expect(found).toEqual([`${path}: ${partOf(path)} may not import ${what}`]);
+    });
+
+    it('when a part imports more than types where only those are free', () => {
+      const texts = { 'api/client.ts': '', 'sources/source.ts': "import { x } from '../api/client.ts';\n" };
+      expect(broken(texts)).toEqual(['sources/source.ts: sources may import only types of api, not api/client.ts']);
+      const types = "import type { x } from '../api/client.ts';\nimport { type x as y } from '../api/client.ts';\n";
+      expect(broken({ ...texts, 'sources/source.ts': types })).toEqual([]);
+    });
+
+    it.each([
+      ['lib/new.ts', 'zod'],
+      ['metrics/encode.ts', 'prom-client'],
+      ['metrics/self.ts', 'pino'],
+      ['config/load.ts', 'pino'],
+      ['budget/ledger.ts', 'undici'],
+      ['api/client.ts', 'nock'],
+      ['sources/machines/schema.ts', 'yaml'],
+      ['sources/machines/poll.ts', 'undici'],
+      ['sources/machines/metrics.ts', 'prom-client'],
+      ['sources/machines/options.ts', 'zod'],
+      ['snapshot/file.ts', 'undici'],
+      ['scheduler/scheduler.ts', 'pino'],
+      ['http/server.ts', '@scope/name'],
+      ['sandbox/server.ts', 'zod'],
+    ])('when %s imports the package %s', (path, name) => {
+      expect(broken({ [path]: `import x from '${name}/deep';\n` })).toEqual([
+        `${path}: ${partOf(path)} may not import the package ${name}`,
+      ]);
+    });
+
+    it.each([
+      ['Date.now', 'const now = Date.now();'],
+      ['new Date()', 'const now = new Date();'],
+      ['performance', 'const now = performance.now();'],
+      ['setTimeout', 'setTimeout(() => undefined, 1);'],
+      ['setInterval', 'const timer = setInterval(f, 1);'],
+      ['setImmediate', 'setImmediate(f);'],
+      ['process.hrtime', 'const now = process.hrtime.bigint();'],
+      ['AbortSignal.timeout', 'const signal = AbortSignal.timeout(5);'],
+      ['setTimeout', 'const text = `${setTimeout(f)}`;'],
+      ['node:timers/promises', "import { scheduler } from 'node:timers/promises';"],
+      ['node:perf_hooks', "import { monitorEventLoopDelay } from 'node:perf_hooks';"],
+    ])('when anyone but the clock uses %s', (what, text) => {
+      expect(broken({ 'api/client.ts': `${text}\n` })).toEqual([
+        `api/client.ts: only lib/clock.ts touches real time, not ${what}`,
+      ]);
+    });
+
+    it('when a file is longer than 250 lines', () => {
+      expect(broken({ 'lib/long.ts': 'x;\n'.repeat(250) })).toEqual([]);
+      expect(broken({ 'lib/long.ts': 'x;\n'.repeat(251) })).toEqual(['lib/long.ts: 251 lines, at most 250']);
+    });
+
+    it('when modules import each other in a circle, be it for types', () => {
+      const texts = {
+        'lib/a.ts': "import './b.ts';\n",
+        'lib/b.ts': "export type { x } from './c.ts';\n",
+        'lib/c.ts': "const x = await import('./a.ts');\n",
+        'lib/d.ts': "import './a.ts';\n",
+        'lib/e.ts': "import './e.ts';\n",
+      };
+      expect(broken(texts)).toEqual([
+        'a cycle: lib/a.ts -> lib/b.ts -> lib/c.ts -> lib/a.ts',
+        'a cycle: lib/e.ts -> lib/e.ts',
+      ]);
+    });
+
+    it('when an import leads nowhere, or to a folder that the table does not know', () => {
+      expect(broken({ 'lib/a.ts': "import './gone.ts';\n" })).toEqual(['lib/a.ts: there is no lib/gone.ts']);
+      expect(broken({ 'utils/a.ts': '' })).toEqual(['utils/a.ts: the table has no part utils']);
+    });
+
+    it('when a departure is not needed any more', () => {
+      expect(violations([], [['lib/a.ts', 'metrics', 'why']], [])).toEqual([
+        'lib/a.ts: the exception for metrics is not needed',
+      ]);
+    });
+  });
+
+  describe('reads', () => {
+    it('every form of import', () => {
+      const text = [
+        "import one from 'one';",
+        "import * as two from 'two';",
+        "import {\n  three,\n  type Other,\n} from 'three';",
+        "import { type Four, type Fourth } from 'four';",
+        "import type { Five } from 'five';",
+        "import 'six';",
+        "export { seven } from 'seven';",
+        "export * from 'eight';",
+        "export type { Nine } from 'nine';",
+        "const ten = await import('ten');",
+        "import eleven, { type Eleventh } from 'eleven';",
+        '  import { twelve } from "twelve";',
+      ].join('\n');
+      const found = importsOf(text);
+      expect(found.map(({ specifier }) => specifier).toSorted()).toEqual(
+        ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'].toSorted(),
+      );
+      const types = found.filter(({ isTypeOnly }) => isTypeOnly).map(({ specifier }) => specifier);
+      expect(types).toEqual(['four', 'five', 'nine']);
+    });
+
+    it('no import in a comment', () => {
+      expect(
+        importsOf("// import 'one';\n/*\nimport 'two';\n*/\nconst url = 'http://host'; // import 'three'\n"),
+      ).toEqual([]);
+    });
+
+    it('code without comments, texts and patterns', () => {
+      const text = [
+        "const a = 'Date.now()'; // Date.now()",
+        '/* Date.now() */ const b = "Date.now()";',
+        'const c = /Date.now\\/[/"]/.test(`Date.now() ${d}`);',
+      ].join('\n');
+      expect(codeOf(text)).not.toContain('Date.now');
+      expect(codeOf(text)).toContain('${d}');
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { pino } from 'pino';
+import { ENDPOINTS } from '../../src/api/errors.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { type Config, defaultConfig } from '../../src/config/config.ts';
+import type { Format } from '../../src/metrics/encode.ts';
+import { Exposition } from '../../src/metrics/exposition.ts';
+import { SelfMetrics } from '../../src/metrics/self.ts';
+import { expositionParts } from '../../src/parts.ts';
+import { Scheduler } from '../../src/scheduler/scheduler.ts';
+import { sourcesOf } from '../../src/sources.ts';
+import { NO_DOCUMENTS } from '../../src/state.ts';
+import { fakeApi } from '../support/fake-api.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { entriesOf, ledger } from './values.ts';
+
+function goldenConfig(): Config {
+  const config = defaultConfig();
+  return {
+    ...config,
+    chains: [
+      { name: 'mainnet', v1BaseUrl: 'http://localhost' },
+      { name: 'hoodi', v1BaseUrl: 'http://localhost/hoodi' },
+    ],
+    machines: {
+      ...config.machines,
+      expected: ['node-a', 'missing-1'],
+      chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }],
+    },
+    slashings: {
+      ...config.slashings,
+      watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [{ first: 0, last: 99 }] },
+    },
+  };
+}
+
+function selfMetrics(): SelfMetrics {
+  const self = new SelfMetrics({ endpoints: ENDPOINTS, process: false });
+  for (const [endpoint, seconds] of [
+    ['machine_metrics', 0.0625],
+    ['machine_metrics', 0.5],
+    ['epoch_slots', 20],
+  ] as const) {
+    self.requested(endpoint);
+    self.took(endpoint, seconds);
+  }
+  self.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
+  self.invalidRecords('machine_metrics', 2);
+  return self;
+}
+
+/** The exposition of the parts as the daemon puts them together, of fixed values at a fixed time. */
+export async function renderGolden(): Promise<(format: Format) => string> {
+  const log = pino({ level: 'silent' });
+  const clock = new VirtualClock(NOW);
+  const sources = sourcesOf(goldenConfig(), log);
+  const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger });
+  const scheduler = new Scheduler(sources, entriesOf(sources), {
+    api: fakeApi(() => ({})),
+    clock,
+    log,
+    store: { save: async () => undefined },
+    allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => pacer.allowedPerDay(bucket) },
+    opensAt: () => 0,
+    isInformed: () => true,
+    onPlan: () => undefined,
+    onChange: () => undefined,
+  });
+  const parts = expositionParts({
+    scheduler,
+    pacer,
+    self: selfMetrics(),
+    clock,
+    documents: NO_DOCUMENTS,
+    totals: [],
+    writeFailures: () => 1,
+    configLoadedAt: NOW - 5 * MINUTE,
+  });
+  const exposition = new Exposition(parts, clock, (error) => {
+    throw error;
+  });
+  await exposition.refresh();
+  return (format) => withoutVersions(exposition.body(format, false).toString());
+}
+
+/** Versions change without any change of the interface. */
+function withoutVersions(text: string): string {
+  return text.replace(
+    /^(beaconchain_exporter_build_info\{).*(\} 1)$/m,
+    '$1version="1.2.3",revision="abc",node_version="v24.0.0"$2',
+  );
+}

@@ -1,0 +1,136 @@
+import type { Ledger } from '../../src/budget/ledger.ts';
+import { emptyEntry, type Entry, sourceId } from '../../src/snapshot/snapshot.ts';
+import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
+import { Machines } from '../../src/sources/machines/schema.ts';
+import { Slashings } from '../../src/sources/slashings/schema.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { datapoint } from '../support/datapoint.ts';
+import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+/** A name with all that a label value must survive. */
+export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';
+
+/** Every field that makes a series. */
+const machines: Machines = Machines.parse({
+  machines: [
+    {
+      name: 'node-a',
+      system: systemRecord({ disk_node_io_seconds: 12345.678, exporter_version: '0.1.0' }),
+      validator: validatorRecord({
+        client_build: 44,
+        exporter_version: '0.1.0',
+        sync_eth2_fallback_configured: true,
+        sync_eth2_fallback_connected: false,
+      }),
+      node: nodeRecord({
+        network_libp2p_bytes_total_receive: 812345678901,
+        network_libp2p_bytes_total_transmit: 712345678901,
+        sync_eth1_fallback_configured: true,
+        sync_eth1_fallback_connected: true,
+        sync_eth2_fallback_configured: false,
+      }),
+    },
+    { name: ODD_NAME, system: systemRecord({ machine: ODD_NAME, disk_node_bytes_free: 0, cpu_cores: 0.5 }) },
+    // Silent since two hours: its values are withdrawn.
+    { name: 'hoodi-1', node: nodeRecord({ machine: 'hoodi-1', timestamp: NOW - 2 * HOUR }) },
+  ],
+  dropped: 3,
+});
+
+function slashings(scale: number): Slashings {
+  return Slashings.parse({
+    headPassAt: NOW - 20_000,
+    headReadAt: NOW - 20_000,
+    head: {
+      slot: 15_328_803,
+      epoch: 479_025,
+      participation: 0.9921875,
+      baseFeeWei: 20_662_807_983,
+      gasUsed: 11_704_811,
+      gasLimit: 30_000_000,
+      transactions: 145,
+      executionBlock: 19_768_739,
+    },
+    headEpoch: 479_025,
+    finalizedEpoch: 479_023,
+    finalizedReadAtHead: 479_025,
+    scannedEpoch: 479_022,
+    reads: [],
+    seen: [['0xabc', 15_327_000]],
+    slashed: [
+      [12_345, 15_327_000],
+      [70_000, 15_327_000],
+    ],
+    lastAttesterSlashingSlot: 15_327_000,
+    lastProposerSlashingSlot: 15_300_000,
+    totals: {
+      slots: { proposed: 7_100 * scale, missed: 60 * scale, orphaned: 8 * scale },
+      attestations: 56_800 * scale,
+      deposits: 31 * scale,
+      voluntaryExits: 12 * scale,
+      withdrawals: 113_600 * scale,
+      transactions: 1_234_567 * scale,
+      gasUsed: 212_345_678_901 * scale,
+      attesterSlashings: { double_vote: 2 * scale, surround_vote: scale, unknown: 0 },
+      slashedValidators: 5 * scale,
+      proposerSlashings: scale,
+      skippedEpochs: 4 * scale,
+    },
+  });
+}
+
+const committee: SyncCommittee = SyncCommittee.parse({
+  period: {
+    number: 1_871,
+    epoch: { start: 478_976, end: 479_231 },
+    timestamp: { start: 1_790_750_807, end: 1_790_849_110 },
+  },
+});
+
+const VALUES: Readonly<Record<string, unknown>> = {
+  machines,
+  'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint() }),
+  'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ day: 560, deposits: null, apr: {} }) }),
+  'slashings-mainnet': slashings(1),
+  'slashings-hoodi': slashings(3),
+  'sync_committee-mainnet': committee,
+};
+
+/** How each source stands at `NOW`: most well, one failing, one not yet tried. */
+export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
+  const tried = { attempts: 12, failures: 2, failuresInARow: 0, durationMs: 1_250 };
+  const times = { lastAttemptAt: NOW - 30_000, lastSuccessAt: NOW - 28_750 };
+  const failing: Partial<Entry> = {
+    failuresInARow: 2,
+    lastSuccessAt: NOW - 10 * MINUTE,
+    lastError: { at: NOW - 28_750, reason: 'timeout', message: 'epoch_slots: timeout (made up)' },
+  };
+  return new Map(
+    sources.flatMap((source): [string, Entry][] => {
+      const id = sourceId(source);
+      const value = VALUES[id];
+      if (value === undefined) return [];
+      return [[id, { ...emptyEntry(source), ...tried, ...times, ...(id === 'slashings-hoodi' ? failing : {}), value }]];
+    }),
+  );
+}
+
+/** An account on a plan with real and filler windows, and a second bucket. */
+export const ledger: Ledger = {
+  buckets: {
+    default: {
+      limits: { second: 5, minute: 5, hour: 5, day: 5, month: 100_000 },
+      remaining: { second: 4, minute: 4, hour: 4, day: 4, month: 87_654 },
+      resetAt: NOW + 500,
+      closedUntil: 0,
+      blindWaits: 0,
+      firstUseAt: NOW - HOUR,
+    },
+    'odd "bucket"': { limits: { second: 2, hour: 500 }, remaining: { second: 1 }, closedUntil: 0, blindWaits: 0 },
+  },
+  lanes: {},
+  shared: 'default',
+  key: { fingerprint: '', standing: 'valid', since: NOW, mayProbe: false, validHeader: true },
+};

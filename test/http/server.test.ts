@@ -1,0 +1,243 @@
+import { connect } from 'node:net';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Pages, preferredFormat, type RunningServer, startServer } from '../../src/http/server.ts';
+import { ask } from '../support/ask.ts';
+
+const BODIES = { text: 'text 1\n', openmetrics: 'openmetrics 1\n# EOF\n' };
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
+const servers: RunningServer[] = [];
+
+async function serve(overrides: Partial<Pages> = {}, telemetryPath = '/metrics'): Promise<number> {
+  const server = await startServer(
+    { host: '127.0.0.1', port: 0, telemetryPath },
+    {
+      metrics: (format, gzipped) => (gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])),
+      unhealthy: () => undefined,
+      ready: () => true,
+      status: () => '<!doctype html>',
+      onError: (error) => {
+        throw error;
+      },
+      ...overrides,
+    },
+  );
+  servers.push(server);
+  return server.port;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+describe('http/server', () => {
+  describe('the format', () => {
+    it.each([
+      ['no header', undefined, 'text'],
+      ['an empty header', '', 'text'],
+      ['anything', '*/*', 'text'],
+      ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
+      ['curl', '*/*', 'text'],
+      [
+        'Prometheus 2.26 to 2.42',
+        'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 2 before 2.26',
+        'application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'text',
+      ],
+      [
+        'Prometheus 2.40 on with native histograms',
+        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 3',
+        'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 3 with native histograms',
+        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 3 with escaping to underscores',
+        'application/openmetrics-text;version=1.0.0; escaping=underscores;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+        'openmetrics',
+      ],
+      ['Prometheus told to scrape the text format only', 'text/plain;version=0.0.4;q=0.5,*/*;q=0.4', 'text'],
+      ['OpenMetrics of any version', 'application/openmetrics-text', 'openmetrics'],
+      [
+        'OpenMetrics with another case and a charset',
+        'Application/OpenMetrics-Text; Version=1.0.0; charset=UTF-8',
+        'openmetrics',
+      ],
+      ['OpenMetrics with a quoted version', 'application/openmetrics-text; version="1.0.0"', 'openmetrics'],
+      ['OpenMetrics of a version that is not served', 'application/openmetrics-text; version=2.0.0', 'text'],
+      ['text before OpenMetrics by q', 'application/openmetrics-text;q=0.3,text/plain;q=0.9', 'text'],
+      ['OpenMetrics before text by q', 'text/plain;q=0.3,application/openmetrics-text;q=0.9', 'openmetrics'],
+      ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*', 'text'],
+      ['OpenMetrics named first of two equals', 'application/openmetrics-text,text/plain', 'openmetrics'],
+      ['text named first of two equals', 'text/plain,application/openmetrics-text', 'text'],
+      ['text of another charset', 'text/plain;version=0.0.4;charset=utf-8', 'text'],
+      ['something that is not served', 'application/json', 'text'],
+      ['nonsense', ';;q=,/,,"', 'text'],
+    ] as const)('for %s is %s -> %s', async (_name, accept, format) => {
+      expect(preferredFormat(accept)).toBe(format);
+      const port = await serve();
+      const { status, headers, body } = await ask(
+        port,
+        '/metrics',
+        accept === undefined ? {} : { headers: { accept } },
+      );
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe(format === 'text' ? TEXT : OPENMETRICS);
+      expect(body.toString()).toBe(BODIES[format]);
+      expect(headers.vary).toBe('Accept, Accept-Encoding');
+    });
+  });
+
+  describe('compression', () => {
+    it.each([
+      ['nothing', undefined, false],
+      ['gzip', 'gzip', true],
+      ['gzip among others', 'deflate, gzip;q=1.0, br', true],
+      ['gzip in another case', 'GZIP', true],
+      ['anything', '*', true],
+      ['gzip less than nothing at all', 'identity, gzip;q=0.5', false],
+      ['no gzip', 'gzip;q=0', false],
+      ['another one', 'br', false],
+      ['an empty list', '', false],
+    ])('where %s is accepted', async (_name, encoding, gzipped) => {
+      const port = await serve();
+      const { headers, body } = await ask(
+        port,
+        '/metrics',
+        encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
+      );
+      expect(headers['content-encoding']).toBe(gzipped ? 'gzip' : undefined);
+      expect((gzipped ? gunzipSync(body) : body).toString()).toBe(BODIES.text);
+      expect(headers['content-length']).toBe(String(body.length));
+    });
+  });
+
+  describe('methods', () => {
+    it.each(['/', '/metrics', '/-/healthy', '/-/ready'])(
+      'HEAD %s is answered like GET, without a body',
+      async (path) => {
+        const port = await serve();
+        const get = await ask(port, path);
+        const head = await ask(port, path, { method: 'HEAD' });
+        expect(head.status).toBe(200);
+        expect(head.body).toHaveLength(0);
+        const { date: _one, ...getHeaders } = get.headers;
+        const { date: _other, ...headHeaders } = head.headers;
+        expect(headHeaders).toEqual(getHeaders);
+        expect(head.headers['content-length']).toBe(String(get.body.length));
+      },
+    );
+
+    it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is refused with what is allowed', async (method) => {
+      const port = await serve();
+      for (const path of ['/', '/metrics', '/-/healthy', '/-/ready']) {
+        const { status, headers } = await ask(port, path, { method });
+        expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+      }
+    });
+
+    it.each(['/nothing', '/metrics/', '//metrics', '/Metrics', '/-/', '/constructor', '/../metrics'])(
+      '%s is not found, by whatever method',
+      async (path) => {
+        const port = await serve();
+        expect((await ask(port, path)).status).toBe(404);
+        expect((await ask(port, path, { method: 'POST' })).status).toBe(404);
+      },
+    );
+
+    it('a query changes nothing', async () => {
+      const port = await serve();
+      expect((await ask(port, '/metrics?name[]=up')).body.toString()).toBe(BODIES.text);
+    });
+  });
+
+  describe('health', () => {
+    it('is what the program says', async () => {
+      let problem: string | undefined;
+      const port = await serve({ unhealthy: () => problem });
+      expect((await ask(port, '/-/healthy')).status).toBe(200);
+      problem = 'the scheduler has stopped';
+      const { status, body } = await ask(port, '/-/healthy');
+      expect(status).toBe(503);
+      expect(body.toString()).toBe('unhealthy: the scheduler has stopped\n');
+    });
+
+    it('is not readiness', async () => {
+      let ready = false;
+      const port = await serve({ ready: () => ready });
+      expect((await ask(port, '/-/ready')).status).toBe(503);
+      expect((await ask(port, '/-/healthy')).status).toBe(200);
+      ready = true;
+      expect((await ask(port, '/-/ready')).status).toBe(200);
+    });
+  });
+
+  it('serves the metrics where it is told to, and only there', async () => {
+    const port = await serve({}, '/node/metrics');
+    expect((await ask(port, '/node/metrics')).body.toString()).toBe(BODIES.text);
+    expect((await ask(port, '/metrics')).status).toBe(404);
+  });
+
+  it('lets the status page run nothing and be framed by nobody', async () => {
+    const port = await serve({ status: () => '<!doctype html><p>ü</p>' });
+    const { headers, body } = await ask(port, '/');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('script-src');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(body.toString()).toBe('<!doctype html><p>ü</p>');
+  });
+
+  it('answers 500 when a page breaks, tells why and lives on', async () => {
+    const errors: unknown[] = [];
+    const port = await serve({
+      status: () => {
+        throw new RangeError('Invalid time value');
+      },
+      onError: (error) => errors.push(error),
+    });
+    const { status, body } = await ask(port, '/');
+    expect(status).toBe(500);
+    expect(body.toString()).not.toContain('Invalid time value');
+    expect(errors).toEqual([new RangeError('Invalid time value')]);
+    expect((await ask(port, '/metrics')).status).toBe(200);
+  });
+
+  it('says which port it took, and refuses one that is taken', async () => {
+    const port = await serve();
+    expect(port).toBeGreaterThan(0);
+    const options = { host: '127.0.0.1', port, telemetryPath: '/metrics' };
+    await expect(startServer(options, {} as Pages)).rejects.toMatchObject({ code: 'EADDRINUSE', syscall: 'listen' });
+  });
+
+  it('closes at once, whoever is connected', async () => {
+    const port = await serve();
+    const [server] = servers.splice(0);
+    const idle = connect(port, '127.0.0.1');
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const half = connect(port, '127.0.0.1');
+    await new Promise<void>((resolve) => half.write('GET /metrics HTTP/1.1\r\n', () => resolve()));
+    const closed = Promise.all([idle, half].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+    idle.on('error', () => undefined);
+    half.on('error', () => undefined);
+    await server?.close();
+    await closed;
+    await expect(ask(port, '/metrics')).rejects.toThrow('ECONNREFUSED');
+  });
+});

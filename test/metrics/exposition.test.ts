@@ -1,0 +1,281 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { Exposition, type Part } from '../../src/metrics/exposition.ts';
+import type { Family } from '../../src/metrics/family.ts';
+import { DAY, HOUR, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const SECOND = 1_000;
+
+function gauge(name: string, value: number): Family {
+  return { name, type: 'gauge', help: `${name}.`, samples: [{ labels: {}, value }] };
+}
+
+function text(...gauges: readonly [name: string, value: number][]): string {
+  return gauges.map(([name, value]) => `# HELP ${name} ${name}.\n# TYPE ${name} gauge\n${name} ${value}\n`).join('');
+}
+
+/** A part with one gauge whose value can be set, and the times at which it was read. */
+class FakePart implements Part {
+  readonly name: string;
+  readonly reads: number[] = [];
+  value = 0;
+  nextChangeAt: (now: number) => number = () => Number.POSITIVE_INFINITY;
+  answer: () => Family[] | Promise<Family[]> = () => [gauge(this.name, this.value)];
+  readonly #clock: VirtualClock;
+
+  constructor(name: string, clock: VirtualClock) {
+    this.name = name;
+    this.#clock = clock;
+  }
+
+  families(): Family[] | Promise<Family[]> {
+    this.reads.push(this.#clock.monotonic());
+    return this.answer();
+  }
+
+  nextChange(): number {
+    return this.nextChangeAt(this.#clock.now());
+  }
+}
+
+function setUp() {
+  const clock = new VirtualClock(NOW);
+  const [a, b] = [new FakePart('a', clock), new FakePart('b', clock)];
+  const errors: unknown[] = [];
+  const exposition = new Exposition([a, b], clock, (error) => errors.push(error));
+  const abort = new AbortController();
+  const shown = (): string => exposition.body('text', false).toString();
+  return { clock, a, b, errors, exposition, abort, shown };
+}
+
+/** The loop; without samples nothing is compressed, so all of it happens on the virtual clock. */
+async function running() {
+  const all = setUp();
+  for (const part of [all.a, all.b]) part.answer = () => [];
+  await all.exposition.refresh();
+  const stopped = all.exposition.run(all.abort.signal);
+  return { ...all, stopped };
+}
+
+describe('metrics/exposition', () => {
+  describe('the body', () => {
+    it('is the parts in their order, in OpenMetrics with an end mark', async () => {
+      const { a, b, exposition, shown } = setUp();
+      a.value = 1;
+      b.value = 2;
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 1], ['b', 2]));
+      expect(exposition.body('openmetrics', false).toString()).toBe(
+        '# TYPE a gauge\n# HELP a a.\na 1\n# TYPE b gauge\n# HELP b b.\nb 2\n# EOF\n',
+      );
+    });
+
+    it.each(['text', 'openmetrics'] as const)(
+      'in %s is the same compressed, although its parts are compressed apart',
+      async (format) => {
+        const { a, exposition } = setUp();
+        a.answer = () => Array.from({ length: 500 }, (_, i) => gauge(`a_${i}`, i / 3));
+        await exposition.refresh();
+        const plain = exposition.body(format, false);
+        const gzipped = exposition.body(format, true);
+        expect(gunzipSync(gzipped).equals(plain)).toBe(true);
+        expect(gzipped.length).toBeLessThan(plain.length / 3);
+      },
+    );
+
+    it('without any sample is empty, and still ends in OpenMetrics', async () => {
+      const { a, b, exposition } = setUp();
+      for (const part of [a, b]) part.answer = () => [{ ...gauge('none', 0), samples: [] }];
+      await exposition.refresh();
+      expect(exposition.body('text', false).toString()).toBe('');
+      expect(exposition.body('text', true)).toHaveLength(0);
+      expect(gunzipSync(exposition.body('openmetrics', true)).toString()).toBe('# EOF\n');
+    });
+  });
+
+  describe('a refresh', () => {
+    it('reads only what was touched', async () => {
+      const { a, b, exposition, shown } = setUp();
+      await exposition.refresh();
+      a.value = 1;
+      b.value = 2;
+      exposition.touch('b', 'nobody');
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 0], ['b', 2]));
+      await exposition.refresh();
+      expect([a.reads.length, b.reads.length]).toEqual([1, 2]);
+    });
+
+    it('shows all parts that were touched at one moment, however long one takes', async () => {
+      const { a, b, exposition, shown } = setUp();
+      await exposition.refresh();
+      const slow = Promise.withResolvers<Family[]>();
+      a.value = 1;
+      b.answer = () => slow.promise;
+      exposition.touch('a', 'b');
+      const refreshed = exposition.refresh();
+      for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(shown()).toBe(text(['a', 0], ['b', 0]));
+      slow.resolve([gauge('b', 1)]);
+      await refreshed;
+      expect(shown()).toBe(text(['a', 1], ['b', 1]));
+    });
+
+    it('reads all of them at one moment, before the first is rendered', async () => {
+      const { a, b, exposition } = setUp();
+      const order: string[] = [];
+      a.answer = () => {
+        order.push('read a');
+        return Promise.resolve().then(() => {
+          order.push('a is there');
+          return [gauge('a', 1)];
+        });
+      };
+      b.answer = () => {
+        order.push('read b');
+        return [gauge('b', 1)];
+      };
+      await exposition.refresh();
+      expect(order).toEqual(['read a', 'read b', 'a is there']);
+    });
+
+    it('does not lose what is touched meanwhile', async () => {
+      const { a, exposition, shown } = setUp();
+      const slow = Promise.withResolvers<Family[]>();
+      a.answer = () => slow.promise;
+      const refreshed = exposition.refresh();
+      a.answer = () => [gauge('a', 2)];
+      exposition.touch('a');
+      slow.resolve([gauge('a', 1)]);
+      await refreshed;
+      expect(shown()).toBe(text(['a', 1], ['b', 0]));
+      await exposition.refresh();
+      expect(shown()).toBe(text(['a', 2], ['b', 0]));
+    });
+  });
+
+  describe('a part that fails', () => {
+    const failures: readonly (readonly [name: string, fail: () => Promise<Family[]>])[] = [
+      [
+        'at once',
+        () => {
+          throw new Error('broken');
+        },
+      ],
+      ['later', () => Promise.reject(new Error('broken'))],
+    ];
+
+    it.each(failures)('%s keeps its old bytes, is told, and takes no other part with it', async (_name, fail) => {
+      for (const broken of ['a', 'b'] as const) {
+        const { clock, exposition, shown, errors, ...parts } = setUp();
+        await exposition.refresh();
+        const whole = broken === 'a' ? 'b' : 'a';
+        parts[broken].answer = fail;
+        parts[whole].value = 5;
+        exposition.touch('a', 'b');
+        await exposition.refresh();
+        expect(shown()).toBe(text(['a', whole === 'a' ? 5 : 0], ['b', whole === 'b' ? 5 : 0]));
+        expect(errors.map(String)).toEqual(['Error: broken']);
+
+        parts[broken].answer = () => [gauge(broken, 7)];
+        await clock.advance(SECOND);
+        await exposition.refresh();
+        expect(shown(), 'tried again within a second').toContain(`\n${broken} 7\n`);
+      }
+    });
+
+    it('leaves an exposition without it when it fails from the start', async () => {
+      const { a, exposition, shown } = setUp();
+      a.answer = () => Promise.reject(new Error('broken'));
+      await exposition.refresh();
+      expect(shown()).toBe(text(['b', 0]));
+    });
+
+    it('does not spin the loop', async () => {
+      const { clock, a, b, exposition, errors } = await running();
+      a.answer = () => Promise.reject(new Error('broken'));
+      exposition.touch('a');
+      await clock.advance(10 * SECOND);
+      expect(errors).toHaveLength(11);
+      expect(b.reads).toEqual([0]);
+    });
+  });
+
+  describe('the loop', () => {
+    it('renders at once what is touched, and else nothing', async () => {
+      const { clock, a, b, exposition } = await running();
+      await clock.advance(HOUR + 123);
+      expect(a.reads).toEqual([0]);
+      exposition.touch('a');
+      await clock.advance(0);
+      expect(a.reads).toEqual([0, HOUR + 123]);
+      expect(b.reads).toEqual([0]);
+    });
+
+    it('renders a part when it changes by itself, and not before', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const part of [a, b]) part.answer = () => [];
+      a.nextChangeAt = (now) => (now < NOW + 90_250 ? NOW + 90_250 : Number.POSITIVE_INFINITY);
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      await clock.advance(90_249);
+      expect(a.reads).toEqual([0]);
+      await clock.advance(HOUR);
+      expect(a.reads).toEqual([0, 90_250]);
+      expect(b.reads).toEqual([0]);
+    });
+
+    it('renders a part that always changes in a second once a second, however often others change', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const part of [a, b]) part.answer = () => [];
+      b.nextChangeAt = (now) => now + SECOND;
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      for (let i = 0; i < 100; i += 1) {
+        await clock.advance(100);
+        exposition.touch('a');
+      }
+      await clock.advance(0);
+      expect(b.reads).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((second) => second * SECOND));
+      expect(a.reads).toHaveLength(101);
+    });
+
+    it('renders everything within a second after the clock was set back, and goes on from there', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const part of [a, b]) part.answer = () => [];
+      a.nextChangeAt = (now) => now + 10 * SECOND;
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      await clock.advance(5 * SECOND);
+      clock.step(-DAY);
+      await clock.advance(SECOND);
+      expect(a.reads.length + b.reads.length).toBe(4);
+      const [, restart = 0] = a.reads;
+      await clock.advance(20 * SECOND);
+      expect(a.reads).toEqual([0, restart, restart + 10 * SECOND, restart + 20 * SECOND]);
+    });
+
+    it('renders within a second what a clock set forth made change', async () => {
+      const { clock, a, exposition, abort } = setUp();
+      a.answer = () => [];
+      a.nextChangeAt = (now) => now + HOUR;
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      await clock.advance(5 * SECOND);
+      clock.step(DAY);
+      await clock.advance(SECOND);
+      expect(a.reads).toHaveLength(2);
+    });
+
+    it('ends at once when it is told to', async () => {
+      const { clock, abort, stopped, a } = await running();
+      await clock.advance(SECOND);
+      abort.abort();
+      await stopped;
+      const reads = a.reads.length;
+      await clock.advance(HOUR);
+      expect(a.reads).toHaveLength(reads);
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../src/api/errors.ts';
+import { encodeFamilies } from '../../src/metrics/encode.ts';
+import { SelfMetrics } from '../../src/metrics/self.ts';
+import { samplesOf, sampleValue } from '../support/samples.ts';
+
+function setUp(): SelfMetrics {
+  return new SelfMetrics({ endpoints: ENDPOINTS, process: false });
+}
+
+describe('metrics/self', () => {
+  it('has every endpoint from the start, at 0, so that the first request is an increase', async () => {
+    const families = await setUp().families();
+    for (const endpoint of ENDPOINTS) {
+      expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint })).toBe(0);
+      expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint })).toBe(0);
+    }
+    const durations = samplesOf(families, 'beaconchain_api_request_duration_seconds');
+    expect(durations.filter(({ suffix }) => suffix === '_count').map(({ value }) => value)).toEqual([0, 0, 0, 0, 0]);
+    expect(samplesOf(families, 'beaconchain_api_request_failures_total')).toEqual([]);
+  });
+
+  it('counts by endpoint, and failures by reason', async () => {
+    const self = setUp();
+    self.requested('epoch_slots');
+    self.requested('epoch_slots');
+    self.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
+    self.invalidRecords('machine_metrics', 3);
+    const families = await self.families();
+    expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(2);
+    expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint: 'machine_metrics' })).toBe(3);
+    expect(samplesOf(families, 'beaconchain_api_request_failures_total')).toEqual([
+      { labels: { endpoint: 'epoch_slots', reason: 'timeout' }, value: 1 },
+    ]);
+  });
+
+  it('does not mix what two of them count', async () => {
+    const [one, other] = [setUp(), setUp()];
+    one.requested('epoch_slots');
+    expect(sampleValue(await other.families(), 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(0);
+  });
+
+  it('writes a histogram with cumulative buckets up to +Inf, a sum and a count', async () => {
+    const self = setUp();
+    for (const seconds of [0.06, 0.3, 100]) self.took('epoch_slots', seconds);
+    const families = await self.families();
+    const lines = encodeFamilies(families, 'openmetrics').split('\n');
+    const bucket = (le: string): string =>
+      `beaconchain_api_request_duration_seconds_bucket{le="${le}",endpoint="epoch_slots"}`;
+    expect(lines).toContain(`${bucket('0.05')} 0`);
+    expect(lines).toContain(`${bucket('0.1')} 1`);
+    expect(lines).toContain(`${bucket('0.4')} 2`);
+    expect(lines).toContain(`${bucket('12.8')} 2`);
+    expect(lines).toContain(`${bucket('+Inf')} 3`);
+    expect(lines).toContain('beaconchain_api_request_duration_seconds_sum{endpoint="epoch_slots"} 100.36');
+    expect(lines).toContain('beaconchain_api_request_duration_seconds_count{endpoint="epoch_slots"} 3');
+    expect(lines).not.toContainEqual(expect.stringContaining('Infinity'));
+  });
+
+  it('has metrics of the process only where they are wanted, and none that breaks the rules of names', async () => {
+    const names = (await new SelfMetrics({ endpoints: [], process: true }).processFamilies()).map(({ name }) => name);
+    expect(names).toContain('process_cpu_seconds_total');
+    expect(names).toContain('nodejs_eventloop_lag_seconds');
+    expect(names).toContain('nodejs_active_resources');
+    expect(names.filter((name) => /^nodejs_active_\w+_total$/.test(name))).toEqual([]);
+    expect(await setUp().processFamilies()).toEqual([]);
+  });
+
+  it('gives the same families whenever it is asked, in either format', async () => {
+    const self = setUp();
+    self.requested('epoch_slots');
+    const first = await self.families();
+    encodeFamilies(first, 'openmetrics');
+    expect(await self.families()).toEqual(first);
+  });
+});

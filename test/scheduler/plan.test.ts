@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { afterPoll, nextAttemptAt, type Run } from '../../src/scheduler/plan.ts';
+import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
+
+const hourly = fakeSource({ intervalMs: HOUR });
+const hourlyTiming = timing({ intervalMs: HOUR });
+
+function failureOf(reason: FailureReason): RequestFailed {
+  return new RequestFailed('machine_metrics', reason, 'made up');
+}
+
+function failedEntry(failuresInARow: number, reason: string): Entry {
+  const lastError = { at: NOW, reason, message: 'made up' };
+  return { ...emptyEntry(hourly), attempts: 9, failures: 9, failuresInARow, lastAttemptAt: NOW, lastError };
+}
+
+function run(overrides: Partial<Run> = {}): Run {
+  return { start: NOW, durationMs: 250, intervalMs: HOUR, requests: 1, ...overrides };
+}
+
+describe('scheduler/plan', () => {
+  describe('nextAttemptAt', () => {
+    it('is at once for a source that was never polled', () => {
+      expect(nextAttemptAt(hourly, emptyEntry(hourly), hourlyTiming, 0)).toBeLessThanOrEqual(NOW);
+    });
+
+    it('is when the source is due, after a success', () => {
+      const entry = { ...emptyEntry(hourly), attempts: 1, lastAttemptAt: NOW - 1 };
+      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW - 1 + HOUR);
+    });
+
+    it('is 1, 2, 4 ... minutes after a failure that may pass, and never later than the source is due', () => {
+      const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 50, 2_000].map(
+        (failures) => (nextAttemptAt(hourly, failedEntry(failures, 'timeout'), hourlyTiming, 0) - NOW) / MINUTE,
+      );
+      expect(minutes).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
+    });
+
+    it.each([
+      ['network', MINUTE],
+      ['timeout', MINUTE],
+      ['server_error', MINUTE],
+      ['bad_request', HOUR],
+      ['unauthorized', HOUR],
+      ['forbidden', HOUR],
+      ['not_found', HOUR],
+      ['method_not_allowed', HOUR],
+      ['rate_limited', HOUR],
+      ['revoked', HOUR],
+      ['unexpected_status', HOUR],
+      ['invalid_body', HOUR],
+      ['BudgetClosed', HOUR],
+    ])('of an hourly source that failed with %s is %i ms later', (reason, wait) => {
+      expect(nextAttemptAt(hourly, failedEntry(1, reason), hourlyTiming, 0)).toBe(NOW + wait);
+    });
+
+    it('is not before the pause is over', () => {
+      const entry = { ...failedEntry(1, 'forbidden'), pausedUntil: NOW + 3 * HOUR };
+      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW + 3 * HOUR);
+    });
+
+    it('is not before the requests of the source may leave', () => {
+      const entry = { ...emptyEntry(hourly), attempts: 1, lastAttemptAt: NOW };
+      expect(nextAttemptAt(hourly, entry, hourlyTiming, NOW + DAY)).toBe(NOW + DAY);
+      expect(nextAttemptAt(hourly, emptyEntry(hourly), hourlyTiming, Number.POSITIVE_INFINITY)).toBe(Infinity);
+    });
+
+    it('is at once when the last attempt lies in the future: the clock was set back', () => {
+      const entry = { ...emptyEntry(hourly), attempts: 1, lastAttemptAt: NOW + DAY };
+      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW);
+    });
+
+    it('does not wait for the end of a pause that began before the clock was set back', () => {
+      const entry = { ...failedEntry(1, 'forbidden'), lastAttemptAt: NOW + DAY, pausedUntil: NOW + DAY + HOUR };
+      expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW);
+    });
+  });
+
+  describe('afterPoll', () => {
+    const entry = failedEntry(3, 'network');
+
+    it('counts a success, which ends the row of failures', () => {
+      expect(afterPoll(entry, { value: 7 }, run({ start: NOW + MINUTE, requests: 4 }))).toEqual({
+        value: 7,
+        attempts: 10,
+        failures: 9,
+        failuresInARow: 0,
+        lastAttemptAt: NOW + MINUTE,
+        lastSuccessAt: NOW + MINUTE + 250,
+        durationMs: 250,
+        intervalMs: HOUR,
+        costs: [4],
+        lastError: entry.lastError,
+      });
+    });
+
+    it('counts a failure and keeps what was learned before it', () => {
+      const failure = failureOf('server_error');
+      expect(afterPoll(entry, { value: 7, failure }, run({ start: NOW + MINUTE }))).toEqual({
+        value: 7,
+        attempts: 10,
+        failures: 10,
+        failuresInARow: 4,
+        lastAttemptAt: NOW + MINUTE,
+        durationMs: 250,
+        intervalMs: HOUR,
+        lastError: {
+          at: NOW + MINUTE + 250,
+          reason: 'server_error',
+          message: 'machine_metrics: server_error (made up)',
+        },
+      });
+    });
+
+    it('keeps the time of the last success through failures', () => {
+      const before = { ...entry, lastSuccessAt: NOW - DAY };
+      expect(afterPoll(before, { value: 7, failure: failureOf('timeout') }, run()).lastSuccessAt).toBe(NOW - DAY);
+    });
+
+    it('learns what a poll costs from those that succeeded, the last five of them', () => {
+      const costs = [1, 2, 3, 4, 5];
+      const known = { ...entry, costs };
+      expect(afterPoll(known, { value: 7 }, run({ requests: 6 })).costs).toEqual([2, 3, 4, 5, 6]);
+      expect(afterPoll(known, { value: 7, failure: failureOf('timeout') }, run({ requests: 6 })).costs).toEqual(costs);
+    });
+
+    it('pauses a forbidden source for an hour from the end of the poll, until the next poll says otherwise', () => {
+      const paused = afterPoll(entry, { value: 7, failure: failureOf('forbidden') }, run());
+      expect(paused.pausedUntil).toBe(NOW + 250 + HOUR);
+      expect(afterPoll(paused, { value: 7 }, run({ start: NOW + 2 * HOUR }))).not.toHaveProperty('pausedUntil');
+    });
+
+    it('names an error that is no failed request by its class', () => {
+      const failure = new TypeError('unexpected');
+      expect(afterPoll(entry, { value: 7, failure }, run()).lastError?.reason).toBe('TypeError');
+    });
+  });
+});

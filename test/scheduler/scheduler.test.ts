@@ -1,0 +1,549 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { BudgetClosed } from '../../src/budget/pacer.ts';
+import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { type Harness, schedule } from '../support/scheduler-harness.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const SECOND = 1_000;
+
+/** Sources that take time and write down when they begin and end. */
+function recorder() {
+  const clock = new VirtualClock(NOW);
+  const events: string[] = [];
+  const starts: number[] = [];
+  const source = (label: string, takesMs: number, overrides: Parameters<typeof fakeSource>[0] = {}): Source =>
+    fakeSource({
+      poll: async (value, _timing, signal) => {
+        events.push(`${(clock.monotonic() / SECOND).toFixed(0)} START ${label}`);
+        await clock.sleep(takesMs, signal);
+        events.push(`${(clock.monotonic() / SECOND).toFixed(0)} END ${label}`);
+        return { value: value + 1 };
+      },
+      ...overrides,
+    });
+  /** Fails always, and writes down the minutes at which it was polled. */
+  const failing = (reason: FailureReason, overrides: Parameters<typeof fakeSource>[0] = {}): Source =>
+    fakeSource({
+      poll: (value) => {
+        starts.push(clock.monotonic() / MINUTE);
+        return { value, failure: new RequestFailed('machine_metrics', reason, 'made up') };
+      },
+      ...overrides,
+    });
+  return { clock, events, starts, source, failing };
+}
+
+describe('scheduler/scheduler', () => {
+  describe('polls', () => {
+    it('start at once and then every interval, in the order of the sources', async () => {
+      const { clock, events, source } = recorder();
+      schedule([source('a', 0), source('b', 0, { name: 'slashings', intervalMs: 2 * MINUTE })], { clock });
+      await clock.advance(2 * MINUTE);
+      expect(events.filter((event) => event.includes('START'))).toEqual([
+        '0 START a',
+        '0 START b',
+        '60 START a',
+        '120 START a',
+        '120 START b',
+      ]);
+    });
+
+    it('of one source never overlap, and do not hold up another', async () => {
+      const { clock, events, source } = recorder();
+      const slow = source('slow', 90 * SECOND);
+      schedule([slow, source('quick', SECOND, { name: 'slashings' })], { clock });
+      await clock.advance(3 * MINUTE);
+      expect(events).toEqual([
+        '0 START slow',
+        '0 START quick',
+        '1 END quick',
+        '60 START quick',
+        '61 END quick',
+        '90 END slow',
+        '120 START slow',
+        '120 START quick',
+        '121 END quick',
+        '180 START quick',
+      ]);
+    });
+
+    it('drop the ticks that a long poll missed instead of making up for them', async () => {
+      const { clock, events, source } = recorder();
+      schedule([source('long', 150 * SECOND)], { clock });
+      await clock.advance(7 * MINUTE);
+      expect(events.filter((event) => event.includes('START'))).toEqual([
+        '0 START long',
+        '180 START long',
+        '360 START long',
+      ]);
+    });
+
+    it('are given what the poll before brought, and are timed and counted once', async () => {
+      const { clock, source } = recorder();
+      const counting = source('a', 250);
+      const { view, changes } = schedule([counting], { clock });
+      await clock.advance(2 * MINUTE + SECOND);
+      expect(view(counting).entry).toMatchObject({
+        value: 3,
+        attempts: 3,
+        failures: 0,
+        durationMs: 250,
+        lastAttemptAt: NOW + 2 * MINUTE,
+        lastSuccessAt: NOW + 2 * MINUTE + 250,
+      });
+      expect(view(counting).nextAttemptAt).toBe(NOW + 3 * MINUTE);
+      expect(changes).toEqual(['machines', 'machines', 'machines']);
+    });
+
+    it('run at the pace that the budget leaves, and are told it', async () => {
+      const timings: [number, number][] = [];
+      const { clock } = recorder();
+      const source = fakeSource({
+        poll: (value, timing) => {
+          timings.push([clock.monotonic() / MINUTE, timing.intervalMs / MINUTE]);
+          return { value };
+        },
+      });
+      const { view } = schedule([source], {
+        clock,
+        allowance: { bucketOf: () => 'default', allowedPerDay: () => 288 },
+      });
+      await clock.advance(10 * MINUTE);
+      expect(timings).toEqual([
+        [0, 5],
+        [5, 5],
+        [10, 5],
+      ]);
+      expect(view(source).pace).toMatchObject({ intervalMs: 5 * MINUTE, requestsPerDay: 288 });
+    });
+
+    it('are planned by what they were seen to cost', async () => {
+      const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/' } as const;
+      const source = fakeSource({
+        poll: async (value, _timing, signal, api) => {
+          for (let i = 0; i < 3; i += 1) await api.request(request, z.object({}), signal);
+          return { value };
+        },
+      });
+      const { clock, view } = schedule([source], {
+        allowance: { bucketOf: () => 'default', allowedPerDay: () => 1_440 },
+      });
+      await clock.advance(0);
+      expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
+    });
+
+    it('run one at a time until a limit is known, and then side by side', async () => {
+      const { clock, events, source } = recorder();
+      let isInformed = false;
+      const names = ['machines', 'slashings', 'sync_committee'] as const;
+      const sources = names.map((name) => source(name, 10 * SECOND, { name, intervalMs: HOUR }));
+      schedule(sources, { clock, isInformed: () => isInformed });
+      await clock.advance(9 * SECOND);
+      isInformed = true;
+      await clock.advance(30 * SECOND);
+      expect(events).toEqual([
+        '0 START machines',
+        '10 END machines',
+        '10 START slashings',
+        '10 START sync_committee',
+        '20 END slashings',
+        '20 END sync_committee',
+      ]);
+    });
+
+    it('do not wait for ever for a limit that no answer tells', async () => {
+      const { clock, starts, failing } = recorder();
+      const names = ['machines', 'slashings', 'sync_committee'] as const;
+      schedule(
+        names.map((name) => failing('network', { name, intervalMs: HOUR })),
+        { clock, isInformed: () => false },
+      );
+      await clock.advance(SECOND);
+      expect(starts).toEqual([0, 0, 0]);
+    });
+
+    it('show as running while they run', async () => {
+      const { clock, source } = recorder();
+      const slow = source('slow', 10 * SECOND);
+      const { view } = schedule([slow], { clock });
+      await clock.advance(5 * SECOND);
+      expect(view(slow).running).toBe(true);
+      await clock.advance(5 * SECOND);
+      expect(view(slow).running).toBe(false);
+    });
+  });
+
+  describe('failures', () => {
+    it('that may pass are retried after 1, 2, 4 minutes, and never later than the source is due', async () => {
+      const { clock, starts, failing } = recorder();
+      schedule([failing('network', { intervalMs: 10 * MINUTE })], { clock });
+      await clock.advance(46 * MINUTE);
+      expect(starts).toEqual([0, 1, 3, 7, 15, 25, 35, 45]);
+    });
+
+    it('that will not pass by themselves wait until the source is due', async () => {
+      const { clock, starts, failing } = recorder();
+      schedule([failing('invalid_body', { intervalMs: 10 * MINUTE })], { clock });
+      await clock.advance(31 * MINUTE);
+      expect(starts).toEqual([0, 10, 20, 30]);
+    });
+
+    it('with 403 pause that source for an hour and no other', async () => {
+      const { clock, starts, failing, events, source } = recorder();
+      schedule([failing('forbidden'), source('other', 0, { name: 'slashings' })], { clock });
+      await clock.advance(2 * HOUR + MINUTE);
+      expect(starts).toEqual([0, 60, 120]);
+      expect(events.filter((event) => event.includes('START'))).toHaveLength(122);
+    });
+
+    it('keep what was learned before them', async () => {
+      const source = fakeSource({
+        poll: (value) => ({ value: value + 1, failure: new RequestFailed('machine_metrics', 'timeout', 'made up') }),
+      });
+      const { clock, view } = schedule([source]);
+      await clock.advance(0);
+      expect(view(source).entry).toMatchObject({ value: 1, attempts: 1, failures: 1, failuresInARow: 1 });
+      expect(view(source).entry.lastSuccessAt).toBeUndefined();
+    });
+
+    it('that are thrown, by whatever was thrown, leave the value and the other sources alone', async () => {
+      const throwing = fakeSource({
+        poll: () => {
+          throw 'a text';
+        },
+      });
+      const other = fakeSource({ name: 'slashings' });
+      const { clock, view, lines } = schedule([throwing, other]);
+      await clock.advance(MINUTE);
+      expect(view(throwing).entry).toMatchObject({ value: 0, attempts: 2, failures: 2 });
+      expect(view(throwing).entry.lastError).toMatchObject({ reason: 'Error', message: 'a text' });
+      expect(view(other).entry).toMatchObject({ value: 2, failures: 0 });
+      expect(lines.filter(({ msg }) => msg === 'poll failed')).toHaveLength(2);
+    });
+
+    it('because the budget is closed are no news', async () => {
+      const source = fakeSource({ poll: (value) => ({ value, failure: new BudgetClosed(NOW + DAY) }) });
+      const { clock, lines } = schedule([source]);
+      await clock.advance(0);
+      expect(lines).toEqual([expect.objectContaining({ level: 20, msg: 'poll failed', source: 'machines' })]);
+    });
+  });
+
+  describe('a closed budget', () => {
+    it('holds polls back until it opens, and shows when that is', async () => {
+      const { clock, starts, failing } = recorder();
+      const source = failing('invalid_body');
+      const { view } = schedule([source], { clock, opensAt: () => NOW + 3 * MINUTE });
+      await clock.advance(3 * MINUTE - 1);
+      expect(starts).toEqual([]);
+      expect(view(source).nextAttemptAt).toBe(NOW + 3 * MINUTE);
+      await clock.advance(1);
+      expect(starts).toEqual([3]);
+    });
+
+    it('of one source holds no other back', async () => {
+      const closed = fakeSource();
+      const open = fakeSource({ name: 'slashings' });
+      const opensAt = (source: Source): number => (source === closed ? Number.POSITIVE_INFINITY : 0);
+      const { clock, view } = schedule([closed, open], { opensAt });
+      await clock.advance(DAY);
+      expect(view(closed).entry.attempts).toBe(0);
+      expect(view(closed).nextAttemptAt).toBe(Number.POSITIVE_INFINITY);
+      expect(view(open).entry.attempts).toBe(1_441);
+    });
+
+    it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
+      let at = Number.POSITIVE_INFINITY;
+      const source = fakeSource({ intervalMs: HOUR });
+      const { clock, view, scheduler } = schedule([source], { opensAt: () => at });
+      await clock.advance(HOUR);
+      at = 0;
+      await clock.advance(15 * SECOND);
+      expect(view(source).entry.attempts).toBe(1);
+
+      at = Number.POSITIVE_INFINITY;
+      await clock.advance(2 * HOUR);
+      at = 0;
+      scheduler.wake();
+      await clock.advance(0);
+      expect(view(source).entry.attempts).toBe(2);
+    });
+  });
+
+  describe('restored entries', () => {
+    const restored: Entry = { ...emptyEntry(fakeSource()), value: 41, attempts: 8, lastAttemptAt: NOW - 20 * SECOND };
+
+    it('are shown at once and polled only when they are due', async () => {
+      const { clock, starts } = recorder();
+      const source = fakeSource({
+        poll: (value) => {
+          starts.push(clock.monotonic());
+          return { value: value + 1 };
+        },
+      });
+      const { view } = schedule([source], { clock, entries: new Map([['machines', restored]]) });
+      await clock.advance(40 * SECOND - 1);
+      expect(starts).toEqual([]);
+      expect(view(source).entry).toEqual(restored);
+      await clock.advance(1);
+      expect(starts).toEqual([40 * SECOND]);
+      expect(view(source).entry).toMatchObject({ value: 42, attempts: 9 });
+    });
+
+    it('of one chain are not given to another', async () => {
+      const mainnet = fakeSource({ name: 'slashings', chain: 'mainnet' });
+      const hoodi = fakeSource({ name: 'slashings', chain: 'hoodi' });
+      const { clock, view } = schedule([mainnet, hoodi], { entries: new Map([['slashings-hoodi', restored]]) });
+      await clock.advance(0);
+      expect(view(mainnet).entry.value).toBe(1);
+      expect(view(hoodi).entry.value).toBe(41);
+    });
+
+    it('with a retry pending keep to it', async () => {
+      const { clock, starts, failing } = recorder();
+      const lastError = { at: NOW, reason: 'network', message: 'made up' };
+      const entry = { ...restored, lastAttemptAt: NOW, failures: 3, failuresInARow: 3, lastError };
+      schedule([failing('network', { intervalMs: HOUR })], { clock, entries: new Map([['machines', entry]]) });
+      await clock.advance(20 * MINUTE);
+      expect(starts).toEqual([4, 12]);
+    });
+  });
+
+  describe('the wall clock', () => {
+    it.each([
+      ['back an hour', -HOUR],
+      ['back a day', -DAY],
+      ['forth an hour', HOUR],
+      ['forth a day', DAY],
+    ])('set %s does not stop or hurry the polling', async (_name, stepMs) => {
+      const { clock, starts } = recorder();
+      const source = fakeSource({
+        poll: (value) => {
+          starts.push(clock.monotonic());
+          return { value: value + 1 };
+        },
+      });
+      const { view } = schedule([source], { clock });
+      await clock.advance(10 * MINUTE + 30 * SECOND);
+      const before = starts.length;
+      clock.step(stepMs);
+      await clock.advance(10 * MINUTE);
+      const after = starts.slice(before - 1);
+      const gaps = after.slice(1).map((start, i) => start - (after[i] ?? 0));
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(MINUTE + 15 * SECOND);
+      expect(after.length - 1).toBeLessThanOrEqual(11);
+      expect(Math.abs(view(source).nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
+    });
+
+    it('set back does not make an hour of a retry, or a day of a pause', async () => {
+      for (const reason of ['network', 'forbidden'] as const) {
+        const { clock, starts, failing } = recorder();
+        schedule([failing(reason, { intervalMs: HOUR })], { clock });
+        await clock.advance(30 * SECOND);
+        clock.step(-DAY);
+        await clock.advance(15 * SECOND);
+        expect(starts, reason).toHaveLength(2);
+      }
+    });
+
+    it('may be set during a poll: durations are measured without it', async () => {
+      const { clock, source } = recorder();
+      const slow = source('slow', 10 * SECOND);
+      const { view } = schedule([slow], { clock });
+      await clock.advance(5 * SECOND);
+      clock.step(-DAY);
+      await clock.advance(5 * SECOND);
+      expect(view(slow).entry.durationMs).toBe(10 * SECOND);
+    });
+
+    it('is not what the heartbeat goes by, which beats also when nothing is due', async () => {
+      const { clock, scheduler } = schedule([fakeSource({ intervalMs: DAY })]);
+      for (let i = 0; i < 20; i += 1) {
+        await clock.advance(MINUTE);
+        clock.step(i % 2 === 0 ? -HOUR : HOUR);
+        expect(clock.monotonic() - scheduler.heartbeatAt).toBeLessThanOrEqual(15 * SECOND);
+      }
+    });
+  });
+
+  describe('a value', () => {
+    it('is shown only once it is persisted', async () => {
+      const clock = new VirtualClock(NOW);
+      const source = fakeSource();
+      const harness: Harness = schedule([source], {
+        clock,
+        store: {
+          save: async () => {
+            expect(harness.view(source).entry.attempts).toBe(0);
+            await clock.sleep(2 * SECOND);
+          },
+        },
+      });
+      await clock.advance(2 * SECOND - 1);
+      expect(harness.view(source).entry.attempts).toBe(0);
+      expect(harness.changes).toEqual([]);
+      await clock.advance(1);
+      expect(harness.view(source).entry.attempts).toBe(1);
+      expect(harness.changes).toEqual(['machines']);
+    });
+
+    it('that cannot be persisted stays back, is counted and tried again, and polling goes on meanwhile', async () => {
+      let broken = true;
+      const saves: Entry[] = [];
+      const source = fakeSource();
+      const { clock, view, scheduler, changes, lines } = schedule([source], {
+        store: {
+          save: async (_id, entry) => {
+            if (broken) throw new Error('ENOSPC');
+            saves.push(entry);
+          },
+        },
+      });
+      await clock.advance(2 * MINUTE + SECOND);
+      expect(view(source).entry).toMatchObject({ value: 0, attempts: 0 });
+      expect(scheduler.saveFailures).toBeGreaterThanOrEqual(3);
+      expect(changes).toEqual([]);
+      expect(lines.filter(({ msg }) => msg === 'state not written')).toHaveLength(scheduler.saveFailures);
+      // The cadence follows the attempts that were made, not those that are shown.
+      expect(view(source).nextAttemptAt).toBe(NOW + 3 * MINUTE);
+
+      broken = false;
+      await clock.advance(15 * SECOND);
+      expect(saves.at(-1)).toMatchObject({ value: 3, attempts: 3 });
+      expect(view(source).entry).toMatchObject({ value: 3, attempts: 3 });
+      expect(changes).toEqual(['machines']);
+    });
+
+    it('of a source that polls once a day is persisted soon after the store is back', async () => {
+      let broken = true;
+      const source = fakeSource({ intervalMs: DAY });
+      const { clock, view, scheduler } = schedule([source], {
+        store: {
+          save: async () => {
+            if (broken) throw new Error('ENOSPC');
+          },
+        },
+      });
+      await clock.advance(HOUR);
+      const failures = scheduler.saveFailures;
+      expect(failures).toBeGreaterThan(200);
+      broken = false;
+      await clock.advance(15 * SECOND);
+      expect(view(source).entry.attempts).toBe(1);
+      await clock.advance(HOUR);
+      expect(scheduler.saveFailures).toBe(failures);
+    });
+
+    it('never gives way to an older one, however long a save takes', async () => {
+      const clock = new VirtualClock(NOW);
+      let saves = 0;
+      let saving = 0;
+      let mostAtOnce = 0;
+      const source = fakeSource();
+      const { view } = schedule([source], {
+        clock,
+        store: {
+          save: async () => {
+            saves += 1;
+            if (saves === 1) throw new Error('ENOSPC');
+            saving += 1;
+            mostAtOnce = Math.max(mostAtOnce, saving);
+            // The second try of the first value takes longer than the next poll.
+            await clock.sleep(saves === 2 ? 70 * SECOND : SECOND);
+            saving -= 1;
+          },
+        },
+      });
+      let shown = 0;
+      for (let i = 0; i < 40; i += 1) {
+        await clock.advance(5 * SECOND);
+        const { attempts } = view(source).entry;
+        expect(attempts).toBeGreaterThanOrEqual(shown);
+        shown = attempts;
+      }
+      expect(shown).toBeGreaterThanOrEqual(3);
+      expect(mostAtOnce).toBe(1);
+    });
+  });
+
+  describe('a stop', () => {
+    it('ends at once when nothing runs', async () => {
+      const { clock, stop, stopped } = schedule([fakeSource()]);
+      await clock.advance(SECOND);
+      stop();
+      await stopped;
+    });
+
+    it('aborts polls in progress, which then count as nothing', async () => {
+      const { clock, source, events } = recorder();
+      const slow = source('slow', HOUR);
+      const { stop, stopped, view, saved, lines } = schedule([slow], { clock });
+      await clock.advance(SECOND);
+      stop();
+      await stopped;
+      expect(events).toEqual(['0 START slow']);
+      expect(view(slow).entry).toEqual(emptyEntry(slow));
+      expect(saved).toEqual([]);
+      expect(lines).toEqual([]);
+    });
+
+    it('waits for a poll that ends by itself, and for its state', async () => {
+      const clock = new VirtualClock(NOW);
+      const source = fakeSource({
+        poll: async (value) => {
+          await clock.sleep(2 * SECOND);
+          return { value: value + 1 };
+        },
+      });
+      const { stop, stopped, saved } = schedule([source], { clock });
+      await clock.advance(SECOND);
+      stop();
+      let ended = false;
+      stopped.then(() => {
+        ended = true;
+      });
+      await clock.advance(SECOND - 1);
+      expect(ended).toBe(false);
+      await clock.advance(1);
+      expect(ended).toBe(true);
+      expect(saved).toEqual([['machines', expect.objectContaining({ value: 1 })]]);
+    });
+
+    it('waits for a state that is being written again', async () => {
+      const clock = new VirtualClock(NOW);
+      let saves = 0;
+      let written = false;
+      const { stop, stopped } = schedule([fakeSource({ intervalMs: DAY })], {
+        clock,
+        store: {
+          save: async () => {
+            saves += 1;
+            if (saves === 1) throw new Error('ENOSPC');
+            await clock.sleep(2 * SECOND);
+            written = true;
+          },
+        },
+      });
+      await clock.advance(16 * SECOND);
+      expect(saves).toBe(2);
+      stop();
+      await Promise.all([stopped.then(() => expect(written).toBe(true)), clock.advance(2 * SECOND)]);
+    });
+
+    it('starts nothing any more', async () => {
+      const { clock, stop, stopped, scheduler, view, ...rest } = schedule([fakeSource()]);
+      await clock.advance(SECOND);
+      stop();
+      await stopped;
+      const { length } = rest.saved;
+      scheduler.wake();
+      await clock.advance(HOUR);
+      expect(rest.saved).toHaveLength(length);
+    });
+  });
+});
