@@ -114,7 +114,7 @@ async function start(options: DaemonOptions, clock: Clock, stopper: Stopper): Pr
   const server = await startServer(
     { ...listenAddress, telemetryPath },
     {
-      metrics: (format, gzipped) => exposition.body(format, gzipped),
+      metrics: (format, gzipped) => exposition.chunks(format, gzipped),
       unhealthy: () => problemOf(scheduler.views(), clock.monotonic() - scheduler.heartbeatAt, clock.now()),
       ready: () => (ready ||= isReady(scheduler.views(), clock.now())),
       status: () => statusPage(statusOf(scheduler.views(), pacer.ledger, { now: clock.now(), telemetryPath })),
@@ -133,7 +133,8 @@ async function start(options: DaemonOptions, clock: Clock, stopper: Stopper): Pr
   return server;
 }
 
-function apiOptionsOf(config: Config, key: string): ApiOptions {
+/** Where and as whom the API is asked. */
+export function apiOptionsOf(config: Config, key: string): ApiOptions {
   return {
     baseUrl: config.api.baseUrl,
     v1BaseUrls: Object.fromEntries(config.chains.map(({ name, v1BaseUrl }) => [name, v1BaseUrl])),

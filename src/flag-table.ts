@@ -33,6 +33,12 @@ const FLAGS = [
   },
   { name: 'config.check', kind: 'boolean', commands: ['serve'], help: 'Do the same as the command check.' },
   {
+    name: 'probe',
+    kind: 'boolean',
+    commands: ['check'],
+    help: 'Make one cheap request to learn plan, limits and validity of the key.',
+  },
+  {
     name: 'web.listen-address',
     kind: 'text',
     value: 'ADDRESS',

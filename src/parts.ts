@@ -37,14 +37,18 @@ export function expositionParts(options: PartsOptions): Part[] {
   return [
     ...[...names].map((name) => ({
       name,
-      families: () =>
-        mergeFamilies(viewsOf(name).flatMap(({ source, entry, timing }) => source.families(entry.value, timing))),
+      families: () => joined(viewsOf(name).map(({ source, entry, timing }) => source.families(entry.value, timing))),
       nextChange: () =>
         Math.min(...viewsOf(name).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
     })),
     { name: ATTEMPTS, families: () => sourceFamilies(scheduler.views()), nextChange: soon },
     { name: 'own', families: ownMetrics(options), nextChange: soon },
   ];
+}
+
+/** The families of one source stay as lazy as they are. */
+function joined([first = [], ...others]: readonly Family[][]): Family[] {
+  return others.length === 0 ? first : mergeFamilies([first, ...others].flat());
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describeConfig } from './check.ts';
+import { check } from './check-program.ts';
 import { HOW_TO_GIVE_A_KEY } from './config/key.ts';
 import { type Loaded, loadConfig } from './config/load.ts';
 import { ConfigError } from './config/mistakes.ts';
@@ -47,8 +47,11 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     return refuse(HOW_TO_GIVE_A_KEY, EXIT.refused);
   }
   if (name === 'check') {
-    print(describeConfig(loaded.config));
-    return EXIT.stopped;
+    const { config, key = '' } = loaded;
+    const log = createLogger(config.log);
+    const result = await check({ config, key, log, ask: flags.probe ?? false, now: systemClock.now() });
+    print(result.text);
+    return result.isGood ? EXIT.stopped : EXIT.refused;
   }
   const log = createLogger(loaded.config.log);
   return untilStopped(start(command, loaded, log), log);

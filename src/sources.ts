@@ -8,7 +8,7 @@ import { watchOf } from './sources/slashings/watch.ts';
 import type { Source } from './sources/source.ts';
 import { syncCommitteeSource } from './sources/sync-committee/index.ts';
 
-/** Every source that the configuration enables, the cheapest first. */
+/** Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains. */
 export function sourcesOf(config: Config, log: Logger): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
@@ -17,17 +17,21 @@ export function sourcesOf(config: Config, log: Logger): Source[] {
       dailyReturnsSource({
         chain,
         intervalMs: dailyReturns.intervalMs,
-        weight: dailyReturns.weight,
+        weight: dailyReturns.weight / chains.length,
         path: config.api.dailyReturnsPath,
       }),
     ),
     ...(syncCommittee.enabled ? chains : []).map((chain) =>
-      syncCommitteeSource({ chain, intervalMs: syncCommittee.intervalMs, weight: syncCommittee.weight }),
+      syncCommitteeSource({
+        chain,
+        intervalMs: syncCommittee.intervalMs,
+        weight: syncCommittee.weight / chains.length,
+      }),
     ),
     ...(machines.enabled
       ? [
-          machinesSource({ ...machines, chains }, (ending) =>
-            log.warn({ source: 'machines', ending }, 'machine metrics ended early'),
+          machinesSource({ ...machines, chains }, (reason) =>
+            log.warn({ source: 'machines', reason }, 'not all machine metrics were read'),
           ),
         ]
       : []),
@@ -36,10 +40,11 @@ export function sourcesOf(config: Config, log: Logger): Source[] {
       return slashingsSource({
         chain,
         intervalMs: slashings.intervalMs,
-        weight: slashings.weight,
+        weight: slashings.weight / chains.length,
         catchUpMs: slashings.catchUpMs,
         watch,
         onSlashing: (sighting) => logSlashing(log, chain, watch, sighting),
+        onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
       });
     }),
   ];

@@ -7,6 +7,7 @@ import {
   LongWindow,
   type LongWindowName,
   lastsUntil,
+  refund,
   report,
   rolled,
   usable,
@@ -120,19 +121,42 @@ export function observeBucket(
   for (const name of LONG_WINDOWS) {
     const limit = realLimit(seen, name, terms);
     const remaining = isFiller(seen, name) ? undefined : observation.remaining[name];
-    if (limit === undefined) delete seen[name];
-    else seen[name] = report(windowAt(seen, name, terms, now), { limit, remaining, unaccounted }, now);
+    const before = bucket.remaining[name];
+    if (limit === undefined) {
+      delete seen[name];
+      continue;
+    }
+    const window = report(windowAt(seen, name, terms, now), { limit, remaining, before, unaccounted }, now);
+    seen[name] = isRefunded(status) ? refund(window) : window;
   }
   return { ...seen, ...waitAfter(bucket, status, observation, now) };
+}
+
+/** The long windows give back what the caller did not cause (api facts 6.1). */
+function isRefunded(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+/**
+ * No answer came. Where the service says what is left, the next answer tells whether the request was counted, and until
+ * then it is no spending of ours: else days without a network would use up the share.
+ */
+export function withoutAnswer(bucket: Bucket, terms: Terms, now: number): Bucket {
+  const freed: Bucket = { ...bucket };
+  for (const name of LONG_WINDOWS) {
+    const window = windowAt(freed, name, terms, now);
+    if (window?.remaining !== undefined) freed[name] = refund(window);
+  }
+  return freed;
 }
 
 /** The tighter of what the service and the configured plan say; undefined: no such limit. */
 function realLimit(bucket: Bucket, name: LongWindowName, terms: Terms): number | undefined {
   const { limits } = bucket;
   const planned = name === 'month' ? terms.perMonth : undefined;
-  const isReal =
-    limits[name] !== undefined && !isFiller(bucket, name) && (name === 'month' || limits.hour !== limits.month);
-  const granted = isReal ? limits[name] : undefined;
+  const isReal = !isFiller(bucket, name) && (name === 'month' || limits.hour !== limits.month);
+  // A limit of 0 outside of a revocation means nothing, here as for the second.
+  const granted = (isReal && limits[name]) || undefined;
   if (granted === undefined) return planned;
   return Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
 }

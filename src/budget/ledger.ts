@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Bucket, bucketOpensAt, chargeBucket, EMPTY_BUCKET, observeBucket, type Terms } from './bucket.ts';
+import { Bucket, bucketOpensAt, chargeBucket, EMPTY_BUCKET, observeBucket, type Terms, withoutAnswer } from './bucket.ts';
 import type { Observation } from './headers.ts';
 
 const Key = z.object({
@@ -98,6 +98,13 @@ export function sent(ledger: Ledger, lane: string, terms: Terms, now: number): L
     buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, terms, now) },
     key: asks ? { ...key, since: now, mayProbe: false } : key,
   };
+}
+
+/** The connection failed, or the time was up. */
+export function unanswered(ledger: Ledger, lane: string, terms: Terms, now: number): Ledger {
+  const name = bucketOf(ledger, lane);
+  const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
+  return { ...ledger, buckets: { ...ledger.buckets, [name]: withoutAnswer(bucket, terms, now) } };
 }
 
 /** What an answer teaches: the lane's bucket, its limits, a wait, the standing of the key. */

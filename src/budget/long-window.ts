@@ -23,6 +23,8 @@ export type LongWindow = z.infer<typeof LongWindow>;
 export interface WindowReport {
   readonly limit: number;
   readonly remaining: number | undefined;
+  /** What the answer before this one said of `remaining`. */
+  readonly before: number | undefined;
   /** Requests that may have been charged after the answer's own, and are not in `remaining`. */
   readonly unaccounted: number;
 }
@@ -32,7 +34,7 @@ const DAY_MS = 86_400_000;
 /** A quota of this size may be that of a trial, which has 30 days from the first use on and does not renew. */
 const TRIAL_QUOTA = 1_000;
 const TRIAL_MS = 30 * DAY_MS;
-/** Refunds of failed requests and answers that overtake each other move `remaining` by a few; a renewal by more. */
+/** Refunds and answers that overtake each other raise `remaining` by a few; a renewal by more. */
 const RENEWAL_JUMP = 20;
 
 /** A request of ours leaves. */
@@ -41,13 +43,19 @@ export function charge(window: LongWindow): LongWindow {
   return { ...window, own: own + 1, ...(remaining === undefined ? {} : { remaining: remaining - 1 }) };
 }
 
+/** A request of ours was not counted after all. What is left for everybody is for the next answer to say. */
+export function refund(window: LongWindow): LongWindow {
+  return { ...window, own: Math.max(0, window.own - 1) };
+}
+
 /** Takes in what an answer says; `remaining` corrects our own count, because others spend too. */
 export function report(window: LongWindow | undefined, said: WindowReport, now: number): LongWindow {
-  const { limit, unaccounted } = said;
+  const { limit, unaccounted, before } = said;
   const remaining = said.remaining === undefined ? undefined : Math.max(0, said.remaining - unaccounted);
   if (!window) return { limit, own: 1 + unaccounted, since: now, ...(remaining === undefined ? {} : { remaining }) };
   if (remaining === undefined) return { ...window, limit };
-  const renewed = window.remaining !== undefined && remaining > window.remaining + RENEWAL_JUMP;
+  // Compared with an answer, not with our own count: that falls also with requests that never arrived.
+  const renewed = window.remaining !== undefined && before !== undefined && remaining > before + RENEWAL_JUMP;
   if (renewed) return { limit, remaining, own: 1 + unaccounted, since: now };
   return { ...window, limit, remaining };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
-import { answered, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED } from './ledger.ts';
+import { answered, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
 import { PRIORITIES, type Priority } from './priority.ts';
 import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
 
@@ -177,9 +177,15 @@ export class Pacer implements Budget {
         for (const second of seconds) second.settled(this.#clock.monotonic());
         this.#inFlight.delete(order);
         if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted: this.#unaccounted(order) });
+        else this.#giveUp(waiting.lane);
         this.#dispatch();
       },
     });
+  }
+
+  #giveUp(lane: string): void {
+    this.#ledger = unanswered(this.#ledger, lane, this.#terms, this.#clock.now());
+    this.#onChange();
   }
 
   /** Requests that may have been charged after the one of this order: what left later, and what is still under way. */

@@ -5,7 +5,7 @@ import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 
 /** What the server asks of the program. None of it waits for the network. */
 export interface Pages {
-  metrics(format: Format, gzipped: boolean): Buffer;
+  metrics(format: Format, gzipped: boolean): readonly Buffer[];
   /** Undefined: healthy; else why not. */
   unhealthy(): string | undefined;
   ready(): boolean;
@@ -111,7 +111,6 @@ export function preferredFormat(accept: string | undefined): Format {
 
 /** Without the header nothing is assumed, though the standard would allow it. */
 function acceptsGzip(request: IncomingMessage): boolean {
-  if (request.headers['accept-encoding'] === undefined) return false;
   return new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
 }
 
@@ -121,15 +120,19 @@ function sendStatusPage(response: ServerResponse, html: string): void {
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   );
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  send(response, 200, 'text/html; charset=utf-8', Buffer.from(html));
+  send(response, 200, 'text/html; charset=utf-8', [Buffer.from(html)]);
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {
-  send(response, status, 'text/plain; charset=utf-8', Buffer.from(text));
+  send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
 }
 
-/** Node leaves the body of an answer to HEAD out by itself. */
-function send(response: ServerResponse, status: number, type: string, body: Buffer): void {
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': body.length });
-  response.end(body);
+/** Sends the chunks as they are, in one go. Node leaves the body of an answer to HEAD out by itself. */
+function send(response: ServerResponse, status: number, type: string, chunks: readonly Buffer[]): void {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  response.cork();
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': length });
+  for (const chunk of chunks) response.write(chunk);
+  response.end();
+  response.uncork();
 }

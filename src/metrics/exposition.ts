@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import { encodeFamilies, type Format, OPENMETRICS_EOF } from './encode.ts';
+import { encodeFamily, type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
 
 /** Families that change together. */
@@ -13,15 +14,21 @@ export interface Part {
 }
 
 /** The bytes of a part in every form that is served. */
-type Rendered = Readonly<Record<Format, { readonly plain: Buffer; readonly gzipped: Buffer }>>;
+type Rendered = Readonly<Record<Format, Forms>>;
+type Forms = { readonly plain: Buffer; readonly gzipped: Buffer };
 
 const compress = promisify(gzip);
 /** Also without anything to do, so that a step of the clock is noticed. */
 const LONGEST_NAP_MS = 1_000;
 const RETRY_MS = 1_000;
+/** How long rendering may hold the event loop, give or take a family. */
+const SLICE_MS = 5;
+
+const NO_BYTES: Forms = { plain: Buffer.alloc(0), gzipped: Buffer.alloc(0) };
+const NOTHING: Rendered = { text: NO_BYTES, openmetrics: NO_BYTES };
 
 const END: Rendered = {
-  text: { plain: Buffer.alloc(0), gzipped: Buffer.alloc(0) },
+  text: NO_BYTES,
   openmetrics: { plain: Buffer.from(OPENMETRICS_EOF), gzipped: gzipSync(OPENMETRICS_EOF) },
 };
 
@@ -54,11 +61,11 @@ export class Exposition {
     this.#wake();
   }
 
-  /** The whole exposition, as last rendered. */
-  body(format: Format, gzipped: boolean): Buffer {
+  /** The whole exposition as last rendered, in order; nothing is copied. */
+  chunks(format: Format, gzipped: boolean): Buffer[] {
     const form = gzipped ? 'gzipped' : 'plain';
-    const parts = this.#parts.map((part) => this.#rendered.get(part)?.[format][form] ?? Buffer.alloc(0));
-    return Buffer.concat([...parts, END[format][form]]);
+    const parts = this.#parts.map((part) => this.#rendered.get(part) ?? NOTHING);
+    return [...parts, END].map((rendered) => rendered[format][form]).filter((bytes) => bytes.length > 0);
   }
 
   /** Renders what changed; await it once before `run`, so that the first scrape is complete. */
@@ -70,25 +77,44 @@ export class Exposition {
     );
     this.#touched.clear();
     this.#renderedAt = now;
-    const rendered = await Promise.all(changed.map((part) => this.#render(part)));
+    const read = changed.map((part) => [part, this.#read(part)] as const);
+    // They are awaited one after the other: what fails before its turn would be unhandled, and end the process.
+    for (const [, families] of read) families.catch(() => undefined);
     const next = new Map(this.#rendered);
-    for (const [i, part] of changed.entries()) {
-      const bytes = rendered[i];
-      if (bytes) next.set(part, bytes);
+    for (const [part, families] of read) {
+      try {
+        next.set(part, await this.#render(await families));
+      } catch (error) {
+        this.#changesAt.set(part, this.#clock.now() + RETRY_MS);
+        this.#onError(error);
+      }
     }
     this.#rendered = next;
   }
 
-  /** Reads the part at once and renders it later. Undefined: that failed, is told, and tried again soon. */
-  async #render(part: Part): Promise<Rendered | undefined> {
-    try {
-      this.#changesAt.set(part, part.nextChange());
-      return await render(await part.families());
-    } catch (error) {
-      this.#changesAt.set(part, this.#clock.now() + RETRY_MS);
-      this.#onError(error);
-      return undefined;
+  /** Async, so that what a part throws is its own failure; runs at once up to the part's first wait. */
+  async #read(part: Part): Promise<Family[]> {
+    this.#changesAt.set(part, part.nextChange());
+    return part.families();
+  }
+
+  async #render(families: readonly Family[]): Promise<Rendered> {
+    const text = await this.#renderAs(families, 'text');
+    return { text, openmetrics: await this.#renderAs(families, 'openmetrics') };
+  }
+
+  /** In slices: a scrape, and everything else, gets its turn between two families. */
+  async #renderAs(families: readonly Family[], format: Format): Promise<Forms> {
+    const chunks: Buffer[] = [];
+    let sliceEnds = this.#clock.monotonic() + SLICE_MS;
+    for (const family of families) {
+      chunks.push(Buffer.from(encodeFamily(family, format)));
+      if (this.#clock.monotonic() < sliceEnds) continue;
+      await setImmediate();
+      sliceEnds = this.#clock.monotonic() + SLICE_MS;
     }
+    const plain = Buffer.concat(chunks);
+    return { plain, gzipped: plain.length === 0 ? plain : await compress(plain) };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -105,14 +131,4 @@ export class Exposition {
     this.#wake = () => alarm.abort();
     await this.#clock.sleep(Math.max(0, Math.min(LONGEST_NAP_MS, next)), alarm.signal).catch(() => undefined);
   }
-}
-
-async function render(families: readonly Family[]): Promise<Rendered> {
-  const [text, openmetrics] = await Promise.all([renderAs(families, 'text'), renderAs(families, 'openmetrics')]);
-  return { text, openmetrics };
-}
-
-async function renderAs(families: readonly Family[], format: Format): Promise<Rendered[Format]> {
-  const plain = Buffer.from(encodeFamilies(families, format));
-  return { plain, gzipped: plain.length === 0 ? plain : await compress(plain) };
 }

@@ -22,6 +22,20 @@ export interface Family {
 /** What a part of the program declares once about a family; the samples come with each rendering. */
 export type FamilyHead = Omit<Family, 'samples'>;
 
+/** A family whose samples are worked out when they are asked for, once: large ones then take their turn in rendering. */
+export function lazyFamily({ name, type, help }: FamilyHead, read: () => Sample[]): Family {
+  let samples: Sample[] | undefined;
+  return {
+    name,
+    type,
+    help,
+    get samples() {
+      samples ??= read();
+      return samples;
+    },
+  };
+}
+
 /** Joins the samples of families that several parts (one per chain, say) gave under one name, in order of first sight. */
 export function mergeFamilies(families: Iterable<Family>): Family[] {
   const merged = new Map<string, Family & { samples: Sample[] }>();

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFile } from 'atomically';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ export class FileDocuments implements Documents {
   static async open(dir: string, clock: Clock, log: Logger): Promise<FileDocuments> {
     await mkdir(dir, { recursive: true });
     const unlock = await lockDirectory(dir, clock);
-    await removeLeftovers(dir);
+    await removeLeftovers(dir, clock.now());
     return new FileDocuments(dir, clock, log, unlock);
   }
 
@@ -72,6 +72,20 @@ export class FileDocuments implements Documents {
   }
 }
 
+/** Reads a document without taking the directory, and leaves it as it is. Undefined: none that can be read. */
+export async function peek<S extends z.ZodType>(
+  dir: string,
+  name: string,
+  schema: S,
+): Promise<z.output<S> | undefined> {
+  try {
+    const parsed = parse(await readFile(join(dir, `${name}.json`), 'utf8'), schema);
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 type Parsed<T> = { success: true; data: T } | { success: false; why: string };
 
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
@@ -88,9 +102,16 @@ function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>
   return { success: false, why: `unexpected ${parsed.error.issues[0]?.path.join('.') || 'value'}` };
 }
 
+const ATTEMPT_GONE_AFTER_MS = 60_000;
+
 /** What a write that was cut off leaves behind. */
-async function removeLeftovers(dir: string): Promise<void> {
-  const names = await readdir(dir);
-  const cutOff = names.filter((name) => /\.json\.tmp-/.test(name) || /^lock\.\d+(\.dead)?$/.test(name));
-  await Promise.all(cutOff.map((name) => rm(join(dir, name), { force: true })));
+async function removeLeftovers(dir: string, now: number): Promise<void> {
+  for (const name of await readdir(dir)) {
+    const file = join(dir, name);
+    if (/\.json\.tmp-/.test(name)) await rm(file, { force: true });
+    if (!/^lock\.\d+$/.test(name)) continue;
+    // A young one may be of a process that is about to be refused.
+    const { mtimeMs } = (await stat(file).catch(() => undefined)) ?? { mtimeMs: now };
+    if (now - mtimeMs > ATTEMPT_GONE_AFTER_MS) await rm(file, { force: true });
+  }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -23,6 +23,9 @@ export class StateLocked extends Error {
 const REFRESH_MS = 10_000;
 /** Processes of another host or container cannot be looked up: one that was not seen for so long is gone. */
 const GONE_AFTER_MS = 30_000;
+const REMOVAL_WAIT_MS = 20;
+/** The removal of a dead lock takes milliseconds: who takes longer has died of it. */
+const REMOVAL_GONE_AFTER_MS = 10_000;
 
 /**
  * Takes the directory for this process and returns how to give it back. A lock left by a dead process is taken over.
@@ -35,7 +38,7 @@ export async function lockDirectory(dir: string, clock: Clock): Promise<() => Pr
   await writeFile(own, JSON.stringify(mine));
   try {
     // A link appears with its content, so nobody ever reads half a lock.
-    while (!(await linked(own, file))) await removeDead(dir, file, mine, clock.now());
+    while (!(await linked(own, file))) await removeDead(dir, { file, own, mine }, clock);
   } finally {
     await rm(own, { force: true });
   }
@@ -58,29 +61,49 @@ async function linked(own: string, file: string): Promise<boolean> {
   }
 }
 
-async function removeDead(dir: string, file: string, mine: Holder, now: number): Promise<void> {
-  const found = await read(file);
-  if (found === undefined) return;
-  if (found.holder && isAlive(found.holder, mine, now - found.touchedAt)) throw new StateLocked(dir, found.holder);
-  const aside = `${file}.${mine.pid}.dead`;
-  try {
-    await rename(file, aside);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return;
-    throw error;
+interface Attempt {
+  readonly file: string;
+  /** Our lock under a name of our own. */
+  readonly own: string;
+  readonly mine: Holder;
+}
+
+/**
+ * Of several processes that find a dead lock only one may look again and remove it: another could remove the lock that
+ * the first has taken meanwhile.
+ */
+async function removeDead(dir: string, { file, own, mine }: Attempt, clock: Clock): Promise<void> {
+  const refuseLiving = (found: Found | undefined): void => {
+    if (!found?.holder || !isAlive(found.holder, mine, clock.now() - found.touchedAt)) return;
+    throw new StateLocked(dir, found.holder);
+  };
+  refuseLiving(await read(file));
+  const removal = `${file}.removal`;
+  if (await linked(own, removal)) {
+    try {
+      refuseLiving(await read(file));
+      await rm(file, { force: true });
+    } finally {
+      await rm(removal, { force: true });
+    }
+    return;
   }
-  // Another process may have put its own lock there in between: that one goes back.
-  if ((await read(aside))?.text !== found.text) await linked(aside, file);
-  await rm(aside, { force: true });
+  await clock.sleep(REMOVAL_WAIT_MS);
+  const other = await read(removal);
+  if (other && clock.now() - other.touchedAt > REMOVAL_GONE_AFTER_MS) await rm(removal, { force: true });
+}
+
+interface Found {
+  /** Undefined: unreadable. */
+  readonly holder: Holder | undefined;
+  readonly touchedAt: number;
 }
 
 /** Undefined: there is no lock (any more). */
-async function read(
-  file: string,
-): Promise<{ text: string; holder: Holder | undefined; touchedAt: number } | undefined> {
+async function read(file: string): Promise<Found | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(file, 'utf8'), stat(file)]);
-    return { text, holder: parseHolder(text), touchedAt: mtimeMs };
+    return { holder: parseHolder(text), touchedAt: mtimeMs };
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;

@@ -39,6 +39,7 @@ export const TABLE: readonly Row[] = [
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['http/server.ts', 'negotiator', 'reads Accept by q-values'],
   ['lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
+  ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/finalized-pass.ts', 'api', 'a half of poll.ts, which would be too long'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
@@ -51,6 +52,8 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['lib/clock.ts', 'setTimeout', 'the clock'],
   ['lib/clock.ts', 'node:timers/promises', 'the clock'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
+  ['metrics/exposition.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
+  ['metrics/exposition.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['program.ts', 'setTimeout', 'ends a process that does not stop by itself'],
 ];
 

@@ -80,7 +80,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     throw error;
   });
   await exposition.refresh();
-  return (format) => withoutVersions(exposition.body(format, false).toString());
+  return (format) => withoutVersions(Buffer.concat(exposition.chunks(format, false)).toString());
 }
 
 /** Versions change without any change of the interface. */

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../src/budget/ledger.ts';
-import { emptyEntry, type Entry, sourceId } from '../../src/snapshot/snapshot.ts';
+import { type Entry, emptyEntry, sourceId } from '../../src/snapshot/snapshot.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
@@ -39,13 +39,15 @@ const machines: Machines = Machines.parse({
   dropped: 3,
 });
 
-function slashings(scale: number): Slashings {
+/** As of a head slot; the counters are multiples of `scale`. */
+function slashings(headSlot: number, scale: number): Slashings {
+  const headEpoch = Math.floor(headSlot / 32);
   return Slashings.parse({
     headPassAt: NOW - 20_000,
     headReadAt: NOW - 20_000,
     head: {
-      slot: 15_328_803,
-      epoch: 479_025,
+      slot: headSlot,
+      epoch: headEpoch,
       participation: 0.9921875,
       baseFeeWei: 20_662_807_983,
       gasUsed: 11_704_811,
@@ -53,18 +55,18 @@ function slashings(scale: number): Slashings {
       transactions: 145,
       executionBlock: 19_768_739,
     },
-    headEpoch: 479_025,
-    finalizedEpoch: 479_023,
-    finalizedReadAtHead: 479_025,
-    scannedEpoch: 479_022,
+    headEpoch,
+    finalizedEpoch: headEpoch - 2,
+    finalizedReadAtHead: headEpoch,
+    scannedEpoch: headEpoch - 3,
     reads: [],
-    seen: [['0xabc', 15_327_000]],
+    seen: [['0xabc', headSlot - 1_800]],
     slashed: [
-      [12_345, 15_327_000],
-      [70_000, 15_327_000],
+      [12_345, headSlot - 1_800],
+      [70_000, headSlot - 1_800],
     ],
-    lastAttesterSlashingSlot: 15_327_000,
-    lastProposerSlashingSlot: 15_300_000,
+    lastAttesterSlashingSlot: headSlot - 1_800,
+    lastProposerSlashingSlot: headSlot - 28_800,
     totals: {
       slots: { proposed: 7_100 * scale, missed: 60 * scale, orphaned: 8 * scale },
       attestations: 56_800 * scale,
@@ -93,8 +95,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
   machines,
   'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint() }),
   'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ day: 560, deposits: null, apr: {} }) }),
-  'slashings-mainnet': slashings(1),
-  'slashings-hoodi': slashings(3),
+  'slashings-mainnet': slashings(15_328_803, 1),
+  'slashings-hoodi': slashings(4_046_355, 3),
   'sync_committee-mainnet': committee,
 };
 

@@ -14,7 +14,7 @@ async function serve(overrides: Partial<Pages> = {}, telemetryPath = '/metrics')
   const server = await startServer(
     { host: '127.0.0.1', port: 0, telemetryPath },
     {
-      metrics: (format, gzipped) => (gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])),
+      metrics: (format, gzipped) => [gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])],
       unhealthy: () => undefined,
       ready: () => true,
       status: () => '<!doctype html>',

@@ -45,7 +45,7 @@ function setUp() {
   const errors: unknown[] = [];
   const exposition = new Exposition([a, b], clock, (error) => errors.push(error));
   const abort = new AbortController();
-  const shown = (): string => exposition.body('text', false).toString();
+  const shown = (): string => Buffer.concat(exposition.chunks('text', false)).toString();
   return { clock, a, b, errors, exposition, abort, shown };
 }
 
@@ -66,7 +66,7 @@ describe('metrics/exposition', () => {
       b.value = 2;
       await exposition.refresh();
       expect(shown()).toBe(text(['a', 1], ['b', 2]));
-      expect(exposition.body('openmetrics', false).toString()).toBe(
+      expect(Buffer.concat(exposition.chunks('openmetrics', false)).toString()).toBe(
         '# TYPE a gauge\n# HELP a a.\na 1\n# TYPE b gauge\n# HELP b b.\nb 2\n# EOF\n',
       );
     });
@@ -77,8 +77,8 @@ describe('metrics/exposition', () => {
         const { a, exposition } = setUp();
         a.answer = () => Array.from({ length: 500 }, (_, i) => gauge(`a_${i}`, i / 3));
         await exposition.refresh();
-        const plain = exposition.body(format, false);
-        const gzipped = exposition.body(format, true);
+        const plain = Buffer.concat(exposition.chunks(format, false));
+        const gzipped = Buffer.concat(exposition.chunks(format, true));
         expect(gunzipSync(gzipped).equals(plain)).toBe(true);
         expect(gzipped.length).toBeLessThan(plain.length / 3);
       },
@@ -88,9 +88,9 @@ describe('metrics/exposition', () => {
       const { a, b, exposition } = setUp();
       for (const part of [a, b]) part.answer = () => [{ ...gauge('none', 0), samples: [] }];
       await exposition.refresh();
-      expect(exposition.body('text', false).toString()).toBe('');
-      expect(exposition.body('text', true)).toHaveLength(0);
-      expect(gunzipSync(exposition.body('openmetrics', true)).toString()).toBe('# EOF\n');
+      expect(Buffer.concat(exposition.chunks('text', false)).toString()).toBe('');
+      expect(Buffer.concat(exposition.chunks('text', true))).toHaveLength(0);
+      expect(gunzipSync(Buffer.concat(exposition.chunks('openmetrics', true))).toString()).toBe('# EOF\n');
     });
   });
 

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startExporter, temporaryFolder } from '../support/program.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { startExporter } from '../support/program.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 

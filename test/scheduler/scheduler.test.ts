@@ -230,7 +230,7 @@ describe('scheduler/scheduler', () => {
       const source = fakeSource({ poll: (value) => ({ value, failure: new BudgetClosed(NOW + DAY) }) });
       const { clock, lines } = schedule([source]);
       await clock.advance(0);
-      expect(lines).toEqual([expect.objectContaining({ level: 20, msg: 'poll failed', source: 'machines' })]);
+      expect(lines).toEqual([expect.objectContaining({ level: 'debug', msg: 'poll failed', source: 'machines' })]);
     });
   });
 

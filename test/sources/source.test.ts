@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nextTick } from '../../src/sources/source.ts';
-import { attempts, MINUTE, NOW } from '../support/timing.ts';
+import { evenPace, nextTick, oncePer } from '../../src/sources/source.ts';
+import { attempts, DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 describe('sources/source', () => {
   it('is due at once before the first attempt', () => {
@@ -16,5 +16,32 @@ describe('sources/source', () => {
   it('drops the ticks that a long poll missed', () => {
     expect(nextTick(attempts(NOW, { durationMs: 60_001 }), MINUTE)).toBe(NOW + 2 * MINUTE);
     expect(nextTick(attempts(NOW, { durationMs: 150_000 }), MINUTE)).toBe(NOW + 3 * MINUTE);
+  });
+
+  describe('the pace of polls that cost the same each', () => {
+    it('is as configured where that fits', () => {
+      const asConfigured = { intervalMs: MINUTE, requestsPerDay: 2_880, coverage: 'full' };
+      for (const allowed of [2_880, Number.POSITIVE_INFINITY])
+        expect(evenPace(MINUTE, allowed, 2)).toEqual(asConfigured);
+    });
+
+    it('is what is allowed where it does not', () => {
+      expect(evenPace(MINUTE, 48, 2)).toEqual({ intervalMs: HOUR, requestsPerDay: 48, coverage: 'full' });
+    });
+
+    it('is never infinitely slow', () => {
+      expect(Number.isFinite(evenPace(MINUTE, 0, 1).intervalMs)).toBe(true);
+    });
+  });
+
+  it('plans work that succeeds once in a period for what it takes, whatever the interval', () => {
+    const daily = { intervalMs: HOUR, requestsPerDay: 1, coverage: 'full' };
+    for (const allowed of [1, Number.POSITIVE_INFINITY]) expect(oncePer(DAY, HOUR, allowed)).toEqual(daily);
+    expect(oncePer(HOUR, 2 * DAY, Number.POSITIVE_INFINITY)).toEqual({
+      intervalMs: 2 * DAY,
+      requestsPerDay: 0.5,
+      coverage: 'full',
+    });
+    expect(oncePer(DAY, HOUR, 0.5)).toMatchObject({ intervalMs: 2 * DAY, requestsPerDay: 0.5 });
   });
 });

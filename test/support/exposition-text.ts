@@ -1,28 +1,8 @@
-export interface Series {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+import { parseExposition, type ReadSample } from './exposition-parser.ts';
 
-const UNESCAPED: Readonly<Record<string, string>> = { '\\\\': '\\', '\\"': '"', '\\n': '\n' };
-
-/** The series of a text exposition without timestamps. */
-export function seriesOf(text: string): Series[] {
-  return [...text.matchAll(/^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
-    name,
-    labels: Object.fromEntries(
-      [...labels.matchAll(/(\w+)="((?:\\.|[^"\\])*)"/g)].map(([, label = '', raw = '']) => [
-        label,
-        raw.replace(/\\[\\"n]/g, (escaped) => UNESCAPED[escaped] ?? escaped),
-      ]),
-    ),
-    value: numberOf(value ?? ''),
-  }));
-}
-
-function numberOf(text: string): number {
-  if (text === '+Inf') return Number.POSITIVE_INFINITY;
-  return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text);
+/** The series of an exposition in either format. */
+export function seriesOf(text: string): ReadSample[] {
+  return parseExposition(text.replace(/# EOF\n$/, '')).flatMap(({ samples }) => samples);
 }
 
 /** The value of the one series with these labels (and others); undefined: none. */

@@ -33,6 +33,7 @@ export class Follower {
       catchUpMs: 7 * DAY,
       watch: [],
       onSlashing,
+      onSkipped: () => undefined,
     } as const;
     this.source = slashingsSource({ ...defaults, ...options });
     this.state = this.source.empty;

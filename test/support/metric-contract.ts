@@ -101,3 +101,54 @@ export const SYNC_COMMITTEE: Contract = [
   ['sync_committee_start_timestamp_seconds', 'gauge', ['chain']],
   ['sync_committee_end_timestamp_seconds', 'gauge', ['chain']],
 ];
+
+const PER_WINDOW = ['bucket', 'window'];
+
+export const API: Contract = [
+  ['api_requests_total', 'counter', ['endpoint']],
+  ['api_request_failures_total', 'counter', ['endpoint', 'reason']],
+  ['api_invalid_records_total', 'counter', ['endpoint']],
+  ['api_request_duration_seconds', 'histogram', ['endpoint']],
+  ['api_key_valid', 'gauge', []],
+  ['api_access_revoked', 'gauge', []],
+  ['ratelimit_limit', 'gauge', PER_WINDOW],
+  ['ratelimit_remaining', 'gauge', PER_WINDOW],
+  ['ratelimit_reset_timestamp_seconds', 'gauge', ['bucket']],
+  ['budget_planned_requests_per_day', 'gauge', ['source']],
+  ['budget_allowed_requests_per_day', 'gauge', ['bucket']],
+  ['budget_stretch_ratio', 'gauge', ['source']],
+  ['budget_wait_seconds_total', 'counter', []],
+];
+
+/** The series of `machines` carry no chain. */
+const SOURCE = ['source', 'chain'];
+
+export const SOURCES: Contract = [
+  ['source_up', 'gauge', SOURCE],
+  ['source_attempts_total', 'counter', SOURCE],
+  ['source_failures_total', 'counter', SOURCE],
+  ['source_last_attempt_timestamp_seconds', 'gauge', SOURCE],
+  ['source_last_success_timestamp_seconds', 'gauge', SOURCE],
+  ['source_next_attempt_timestamp_seconds', 'gauge', SOURCE],
+  ['source_interval_seconds', 'gauge', SOURCE],
+  ['source_duration_seconds', 'gauge', SOURCE],
+];
+
+export const EXPORTER: Contract = [
+  ['exporter_build_info', 'gauge', ['version', 'revision', 'node_version']],
+  ['exporter_config_last_reload_successful', 'gauge', []],
+  ['exporter_config_last_reload_success_timestamp_seconds', 'gauge', []],
+  ['exporter_state_write_failures_total', 'counter', []],
+  ['exporter_leader', 'gauge', []],
+];
+
+/** Everything under the exporter's own prefix. */
+export const ALL_FAMILIES: Contract = [
+  ...MACHINES,
+  ...DAILY_RETURNS,
+  ...SLASHINGS,
+  ...SYNC_COMMITTEE,
+  ...API,
+  ...SOURCES,
+  ...EXPORTER,
+];

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
+import { temporaryFolder } from './files.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
@@ -97,11 +97,4 @@ export function startServe(config: string, key: string): Running {
 /** The port that a started daemon took. */
 export async function portOf(program: Running): Promise<number> {
   return Number((await program.line('listening'))['port']);
-}
-
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'exporter-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }

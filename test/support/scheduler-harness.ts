@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { Scheduler, type SchedulerDependencies, type SourceView } from '../../src/scheduler/scheduler.ts';
 import { type Entry, type Store, sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fakeApi } from './fake-api.ts';
+import { logLines } from './log-lines.ts';
 import { NOW } from './timing.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -31,13 +31,13 @@ interface HarnessOptions extends Partial<Omit<SchedulerDependencies, 'clock' | '
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...overrides } = options;
   const saved: [string, Entry][] = [];
-  const lines: Record<string, unknown>[] = [];
+  const { log, lines } = logLines();
   const changes: string[] = [];
   const store: Store = { save: async (id, entry) => void saved.push([id, entry]) };
   const scheduler = new Scheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,
-    log: pino({ level: 'debug', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    log,
     store,
     allowance: { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY },
     opensAt: () => 0,

@@ -1,4 +1,5 @@
 import { type ApiOptions, createApi, laneOf } from '../../src/api/client.ts';
+import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, withKey } from '../../src/budget/ledger.ts';
@@ -10,16 +11,22 @@ import { Scheduler, type SourceView } from '../../src/scheduler/scheduler.ts';
 import type { Entry } from '../../src/snapshot/snapshot.ts';
 import { sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
+import { fingerprintOf } from '../../src/state.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface SimulationOptions {
   /** Unix ms. */
   readonly start: number;
-  readonly sandbox?: Omit<SandboxOptions, 'start'>;
+  /** The service, or what it is to be like. */
+  readonly sandbox?: Sandbox | Omit<SandboxOptions, 'start'>;
+  /** The key that the program has; by default the right one. */
+  readonly key?: string;
   readonly terms?: Terms;
   readonly sources: readonly Source[];
   /** Milliseconds from sending to answer. */
   readonly latencyMs?: number;
+  /** The body of the answer in place of the sandbox's, unless that refuses by its limits; undefined: the sandbox's. */
+  readonly instead?: (path: string, body: string, now: number) => string | undefined;
   /** What an earlier process left. */
   readonly ledger?: Ledger;
   readonly entries?: ReadonlyMap<string, Entry>;
@@ -29,6 +36,7 @@ export interface SimulationOptions {
 export interface Exchange {
   readonly at: number;
   readonly path: string;
+  readonly body: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -43,29 +51,35 @@ export class Simulation {
   readonly entries = new Map<string, Entry>();
   /** Told of the plan, in words of the log. */
   readonly plans: { at: number; intervals: Record<string, number> }[] = [];
+  /** Nothing that is sent arrives. */
+  offline = false;
   readonly #abort = new AbortController();
   readonly #run: Promise<void>;
 
   constructor(options: SimulationOptions) {
     const { start, sources, latencyMs = 50, terms = { utilization: 0.9 } } = options;
     const clock = new VirtualClock(start);
-    const sandbox = new Sandbox({ ...options.sandbox, start });
-    const transport: Transport = async ({ base, path, method, headers, body = '' }, signal) => {
+    const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox({ ...options.sandbox, start });
+    const { key = sandbox.key } = options;
+    const transport: Transport = async ({ endpoint, base, path, method, headers, body = '' }, signal) => {
       await clock.sleep(latencyMs / 2, signal);
+      if (this.offline) throw new RequestFailed(endpoint, 'network', 'made up');
       const at = clock.now();
       const target = `${new URL(base).pathname.replace(/\/$/, '')}${path}`;
-      const result = answer(sandbox, { method, path: target, headers, body }, at);
-      this.exchanges.push({ at, path: target, status: result.status, headers: result.headers });
+      const usual = answer(sandbox, { method, path: target, headers, body }, at);
+      const text = usual.status === 429 ? undefined : options.instead?.(target, body, at);
+      const result = text === undefined ? usual : { ...usual, status: 200, body: text };
+      this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
       await clock.sleep(latencyMs / 2, signal);
       return { ...result, text: async () => result.body, discard: () => undefined };
     };
     const apiOptions: ApiOptions = {
       baseUrl: 'http://sandbox',
       v1BaseUrls: { mainnet: 'http://sandbox', hoodi: 'http://sandbox/hoodi' },
-      key: sandbox.key,
+      key,
       userAgent: 'simulation',
     };
-    const ledger = options.ledger ?? withKey(emptyLedger(), 'simulation', start);
+    const ledger = withKey(options.ledger ?? emptyLedger(), fingerprintOf(key), start);
     const pacer = new Pacer(terms, { clock, ledger });
     const nothing = (): void => undefined;
     const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };

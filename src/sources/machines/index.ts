@@ -1,12 +1,12 @@
-import type { Ending } from '../../api/paginate.ts';
 import { evenPace, nextTick, type Source } from '../source.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
+import type { Warning } from './reading.ts';
 import { Machines } from './schema.ts';
 
 /** The user's own machines, all chains in one account. */
-export function machinesSource(options: MachinesOptions, warn: (ending: Ending) => void): Source<Machines> {
+export function machinesSource(options: MachinesOptions, warn: (reason: Warning) => void): Source<Machines> {
   return {
     name: 'machines',
     endpoint: 'machine_metrics',

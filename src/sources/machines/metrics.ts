@@ -1,4 +1,4 @@
-import type { Family, Sample } from '../../metrics/family.ts';
+import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
 import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
@@ -12,28 +12,27 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((machine) => shownOf(options, machine, timing));
   return [
-    { ...FLEET.lastSeen, samples: [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)] },
-    { ...FLEET.info, samples: shown.flatMap(systemInfo) },
-    ...PROCESS_FIELDS.map((field) => fieldFamily(options, field, shown)),
-    { ...FLEET.clientInfo, samples: shown.flatMap(clientInfo) },
+    lazyFamily(FLEET.lastSeen, () => [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)]),
+    lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(options, machine))),
+    ...PROCESS_FIELDS.map((field) => lazyFamily(field, () => fieldSamples(options, field, shown))),
+    lazyFamily(FLEET.clientInfo, () => shown.flatMap((machine) => clientInfo(options, machine))),
     { ...FLEET.count, samples: countByChain(options, shown) },
     { ...FLEET.dropped, samples: [{ labels: {}, value: dropped }] },
   ];
+}
 
-  function fieldFamily(options: MachinesOptions, field: FieldFamily, shown: readonly Shown[]): Family {
-    const { name, type, help } = field;
-    const samples: Sample[] = [];
-    for (const machine of shown) {
-      for (const process of field.processes) {
-        const record = machine.fresh[process];
-        const value = record && field.value(record as never);
-        if (!record || value == null) continue;
-        const labels = field.withProcess ? { ...machine.labels, process } : machine.labels;
-        samples.push({ labels, value: Number(value), ...(options.timestamps ? { at: record.timestamp } : {}) });
-      }
+function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: readonly Shown[]): Sample[] {
+  const samples: Sample[] = [];
+  for (const machine of shown) {
+    for (const process of field.processes) {
+      const record = machine.fresh[process];
+      const value = record && field.value(record as never);
+      if (!record || value == null) continue;
+      const labels = field.withProcess ? { ...machine.labels, process } : machine.labels;
+      samples.push({ labels, value: Number(value), ...timeOf(options, record) });
     }
-    return { name, type, help, samples };
   }
+  return samples;
 }
 
 interface Shown {
@@ -88,15 +87,19 @@ function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
   return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
 }
 
-function systemInfo({ labels, fresh }: Shown): Sample[] {
-  const record = fresh.system;
-  if (!record) return [];
-  return [
-    { labels: { ...labels, os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' }, value: 1 },
-  ];
+/** With machines.timestamps values carry their own time; last_seen does not, because it is one. */
+function timeOf({ timestamps }: MachinesOptions, { timestamp }: { timestamp: number }): { at?: number } {
+  return timestamps ? { at: timestamp } : {};
 }
 
-function clientInfo({ labels, fresh }: Shown): Sample[] {
+function systemInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[] {
+  const record = fresh.system;
+  if (!record) return [];
+  const system = { os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' };
+  return [{ labels: { ...labels, ...system }, value: 1, ...timeOf(options, record) }];
+}
+
+function clientInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[] {
   return (['validator', 'node'] as const).flatMap((process) => {
     const record = fresh[process];
     if (!record) return [];
@@ -106,7 +109,7 @@ function clientInfo({ labels, fresh }: Shown): Sample[] {
       client_build: String(record.client_build ?? ''),
       exporter_version: record.exporter_version ?? '',
     };
-    return [{ labels: { ...labels, process, ...client }, value: 1 }];
+    return [{ labels: { ...labels, process, ...client }, value: 1, ...timeOf(options, record) }];
   });
 }
 

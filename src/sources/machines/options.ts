@@ -32,7 +32,7 @@ export function machineName(raw: string | null | undefined): string {
 
 export function isAdmitted(options: MachinesOptions, name: string): boolean {
   if (options.exclude.includes(name)) return false;
-  return options.include.length === 0 || options.include.includes(name);
+  return options.include.length === 0 || options.include.includes(name) || options.expected.includes(name);
 }
 
 /** The chain label: the first rule whose glob (`*`, `?`) matches the whole name, else the default. */

@@ -99,5 +99,14 @@ export const Machines = z.object({
   machines: z.array(Machine),
   /** How many names the last sweep left out because of `machines.max`. */
   dropped: z.number(),
+  /** What was read beyond the last minute; absent before the first sweep. */
+  lookback: z
+    .object({
+      /** Silent machines were looked for, a page each at some hours back. */
+      probed: z.boolean(),
+      /** Expected names that were asked for over all that is kept, with the time (Unix ms). */
+      asked: z.array(z.tuple([z.string(), z.number()])),
+    })
+    .optional(),
 });
 export type Machines = z.infer<typeof Machines>;

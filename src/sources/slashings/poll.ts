@@ -17,7 +17,12 @@ export interface SlashingsOptions {
   readonly watch: Watch;
   /** Told of every slashing when it is counted. */
   readonly onSlashing: (sighting: Sighting) => void;
+  /** Told how many finalized epochs were given up, where the budget is not the reason. */
+  readonly onSkipped: (epochs: number) => void;
 }
+
+/** After a pause of so long nobody has tried, and what could not be read before gets its hour anew. */
+const PAUSE_MS = 1_200_000;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
 export async function pollSlashings(
@@ -27,9 +32,10 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const { chain, watch, catchUpMs, onSlashing } = options;
+  const { chain, watch, catchUpMs, onSlashing, onSkipped } = options;
   const reader: Reader = { chain, api, signal, now: timing.now, report: onSlashing };
-  let state = previous;
+  const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
+  let state: Slashings = { ...(paused ? unstuck(previous) : previous), polledAt: timing.now };
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) {
     ({ state, failure } = await headPass(reader, state));
@@ -49,6 +55,8 @@ export async function pollSlashings(
       failure ??= error;
     }
   }
+  const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
+  if (skipped > 0 && timing.coverage !== 'sampled') onSkipped(skipped);
   const value = prune(state, watch);
   return failure ? { value, failure } : { value };
 }

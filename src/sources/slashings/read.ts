@@ -38,11 +38,18 @@ export async function readEpoch(
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
   const rows = api.records('epoch_slots', SlotRow, data);
-  const read = typeof epoch === 'number' ? epoch : Math.max(...rows.map((row) => row.epoch));
+  const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = canonicalRows(rows.filter((row) => row.epoch === read));
   if (own.length === 0)
     throw new RequestFailed('epoch_slots', 'invalid_body', `no readable row of epoch ${epoch}`, 200);
   return { epoch: read, rows: own };
+}
+
+/** The epoch that most rows are of: a view names one, and a single odd row must not move the chain. */
+function commonEpoch(rows: readonly SlotRow[]): number {
+  const groups = [...Map.groupBy(rows, (row) => row.epoch)];
+  const [largest] = groups.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || b - a);
+  return largest?.[0] ?? -1;
 }
 
 /** Blocks of these rows that announce slashings not yet read completely, and at head not tried too often. */

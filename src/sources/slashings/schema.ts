@@ -106,6 +106,8 @@ export type Totals = z.infer<typeof Totals>;
 
 /** All that is known of one chain. Persisted as it is. */
 export const Slashings = z.object({
+  /** Unix ms of the last poll. */
+  polledAt: z.number().optional(),
   /** Unix ms of the last head pass, and of the last one that brought something. */
   headPassAt: z.number().optional(),
   headReadAt: z.number().optional(),

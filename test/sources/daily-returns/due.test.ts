@@ -115,6 +115,13 @@ describe('sources/daily-returns/due', () => {
     expect(due(await poll(vain, now, 1, 6 * HOUR), now)).toBe(DAY_2100_END + 2 * DAY + 7 * HOUR - 10 * MINUTE);
   });
 
+  it('learns nothing from a day that nobody had waited for, because two came at once', async () => {
+    const first = await poll({}, DAY_2100_END + 25 * MINUTE, 0);
+    const vain = await poll(first, DAY_2100_END + DAY + 3 * HOUR, 0, DAY);
+    const now = DAY_2100_END + 2 * DAY + 3 * HOUR;
+    expect(due(await poll(vain, now, 2, DAY), now)).toBe(DAY_2100_END + 3 * DAY + 20 * MINUTE);
+  });
+
   it('plans one request a day whatever the interval, and says nothing else without a poll', () => {
     expect(SOURCE.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay).toBe(1);
     expect(SOURCE.nextChange({}, timing())).toBe(Number.POSITIVE_INFINITY);

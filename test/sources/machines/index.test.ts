@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Ending } from '../../../src/api/paginate.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
+import type { Warning } from '../../../src/sources/machines/reading.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
 import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 describe('sources/machines/index', () => {
-  const endings: Ending[] = [];
+  const endings: Warning[] = [];
   const source = machinesSource(machinesOptions(), (ending) => endings.push(ending));
 
   it('serves all chains, so it carries none', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Ending } from '../../../src/api/paginate.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
+import type { Warning } from '../../../src/sources/machines/reading.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
 import {
@@ -44,12 +44,12 @@ function fleet(make: (fields: Record<string, unknown>) => unknown, count: number
 }
 
 describe('sources/machines paging', () => {
-  const endings: Ending[] = [];
+  const endings: Warning[] = [];
 
   async function poll(api: FakeApi): Promise<Machines> {
     endings.length = 0;
-    const empty = { machines: [], dropped: 0 };
-    const warn = (ending: Ending): unknown => endings.push(ending);
+    const empty = { machines: [], dropped: 0, lookback: { probed: true, asked: [] } };
+    const warn = (ending: Warning): unknown => endings.push(ending);
     return (await pollMachines(machinesOptions(), api, empty, timing(), noSignal(), warn)).value;
   }
 

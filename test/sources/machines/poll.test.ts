@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../../src/api/client.ts';
-import type { Ending } from '../../../src/api/paginate.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
+import type { Warning } from '../../../src/sources/machines/reading.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
 import {
@@ -14,11 +14,12 @@ import {
 } from '../../support/machine-records.ts';
 import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
-const EMPTY: Machines = { machines: [], dropped: 0 };
+/** After the first sweep. */
+const EMPTY: Machines = { machines: [], dropped: 0, lookback: { probed: true, asked: [] } };
 const SECONDS = NOW / 1000;
 
 describe('sources/machines/poll', () => {
-  const endings: Ending[] = [];
+  const endings: Warning[] = [];
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW) {
     endings.length = 0;

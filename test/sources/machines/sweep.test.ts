@@ -52,6 +52,15 @@ describe('sources/machines/sweep', () => {
     expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([['', 'unnamed']]);
   });
 
+  it('asks for nobody who was found, also where values go stale soon', () => {
+    const options = machinesOptions();
+    const sweep = startSweep(options, known('a', 'b'), NOW);
+    take(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
+    take(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
+    expect(namesToAsk(sweep, 100_000, NOW)).toEqual([]);
+    expect(namesToAsk(startSweep(options, endSweep(sweep), NOW), 100_000, NOW)).toEqual([['a']]);
+  });
+
   it('takes the second of two records of one time for no news', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known(), NOW);

@@ -76,8 +76,10 @@ describe('sources/slashings/finalized-pass', () => {
 
   it('is not led back by a finalized view that lags', async () => {
     const follower = await settled();
+    follower.chain.epochs.set(F - 1, epochRows(F - 1));
     follower.chain.grow(E + 1, F - 1);
-    await follower.poll();
+    expect(await follower.poll()).toContain('finalized');
+    expect(follower.failure).toBeUndefined();
     expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
     expect(follower.value('slots_total', { status: 'proposed' })).toBe(32);
   });
@@ -108,6 +110,16 @@ describe('sources/slashings/finalized-pass', () => {
     await follower.poll();
     const counts = ['proposed', 'missed', 'orphaned'].map((status) => follower.value('slots_total', { status }));
     expect(counts).toEqual([32 + 29, 0, 1]);
+  });
+
+  it('forgets the reads of blocks that are counted', async () => {
+    const follower = await settled();
+    follower.chain.slash(E * 32 + 4, [7]);
+    await follower.poll();
+    expect(follower.state.reads).toHaveLength(1);
+    follower.chain.grow(E + 2, E);
+    await follower.poll();
+    expect(follower.state.reads).toEqual([]);
   });
 
   describe('slashings', () => {

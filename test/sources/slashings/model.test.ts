@@ -22,6 +22,7 @@ const SOURCE = slashingsSource({
   catchUpMs: 7 * DAY,
   watch: [],
   onSlashing: () => undefined,
+  onSkipped: () => undefined,
 });
 
 /** What the source knows, and beside it what it must know: the reference. */

@@ -121,20 +121,25 @@ describe('sources/slashings patience', () => {
       },
     );
 
-    it.each<FailureReason>(['network', 'timeout', 'rate_limited'])(
-      'does not count the time in which nothing could be read for it: %s',
-      async (reason) => {
-        const follower = await settled();
-        failing(follower, `${BAD}`, 'server_error');
-        await pass(follower, HOUR / 2);
-        follower.fault = () => reason;
-        await pass(follower, 2 * HOUR);
-        failing(follower, `${BAD}`, 'server_error');
-        await pass(follower, HOUR);
-        expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
-        await follower.poll();
-        expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
-      },
-    );
+    it.each<[FailureReason, string]>([
+      ['network', 'latest'],
+      ['timeout', 'latest'],
+      ['rate_limited', 'latest'],
+      ['network', `${BAD}`],
+      ['rate_limited', `${BAD}`],
+      ['network', 'finalized'],
+    ])('does not count the time in which the service was away for it: %s at %s', async (reason, what) => {
+      const follower = await settled();
+      failing(follower, `${BAD}`, 'server_error');
+      await pass(follower, HOUR / 2);
+      follower.chain.grow(E + 3, F + 2);
+      failing(follower, what, reason);
+      await pass(follower, 2 * HOUR);
+      failing(follower, `${BAD}`, 'server_error');
+      await pass(follower, HOUR);
+      expect(counts(follower)).toMatchObject({ skipped: 0, scanned: F });
+      await follower.poll();
+      expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
+    });
   });
 });

@@ -86,7 +86,8 @@ describe('sources/slashings/poll', () => {
     });
     const poll = await follower.source.poll(api, before, follower.timing({ now: follower.now + MINUTE }), noSignal());
     expect(poll.failure).toBeInstanceOf(BudgetClosed);
-    expect(poll.value).toEqual({ ...before, headPassAt: follower.now + MINUTE });
+    const at = follower.now + MINUTE;
+    expect(poll.value).toEqual({ ...before, headPassAt: at, polledAt: at });
   });
 
   it.each(['latest', 'slot', 'finalized', `${F + 1}`])('is not a result when it is aborted at %s', async (where) => {

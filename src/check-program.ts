@@ -1,0 +1,62 @@
+import { laneOf } from './api/client.ts';
+import type { Terms } from './budget/bucket.ts';
+import { emptyLedger, Ledger } from './budget/ledger.ts';
+import { describeCosts } from './check.ts';
+import type { Config } from './config/config.ts';
+import { apiOptionsOf } from './daemon.ts';
+import type { Logger } from './lib/log.ts';
+import { probe } from './probe.ts';
+import { peek } from './snapshot/file.ts';
+import { type Entry, entrySchema, sourceId } from './snapshot/snapshot.ts';
+import { sourcesOf } from './sources.ts';
+import { LEDGER } from './state.ts';
+import { termsOf } from './terms.ts';
+
+export interface CheckOptions {
+  readonly config: Config;
+  readonly key: string;
+  readonly log: Logger;
+  /** Whether to ask the service. */
+  readonly ask: boolean;
+  /** Unix ms. */
+  readonly now: number;
+}
+
+export interface CheckResult {
+  readonly text: string;
+  /** Whether the configuration can be served as far as could be told. */
+  readonly isGood: boolean;
+}
+
+/** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
+export async function check({ config, key, log, ask, now }: CheckOptions): Promise<CheckResult> {
+  const terms = termsOf(config);
+  const apiOptions = apiOptionsOf(config, key);
+  const answer = ask ? await probe(config, apiOptions, terms) : undefined;
+  const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
+  const known = told ?? (await peek(config.state.dir, LEDGER, Ledger));
+  const sources = sourcesOf(config, log);
+  const entries = new Map<string, Entry>();
+  for (const source of sources) {
+    const entry = await peek(config.state.dir, sourceId(source), entrySchema(source));
+    if (entry) entries.set(sourceId(source), entry);
+  }
+  const ledger = known ?? emptyLedger();
+  const costs = describeCosts({
+    sources,
+    terms,
+    ledger,
+    bucketOf: (source) => ledger.lanes[laneOf(apiOptions, source)] ?? ledger.shared,
+    entries,
+    limitsFrom: told ? 'as the service just said' : known ? 'as last learned by the daemon' : assumed(config, terms),
+    now,
+  });
+  const said = answer ? `${answer.text}\n` : '';
+  return { text: `The configuration has no mistakes.\n${said}${costs}`, isGood: answer?.isGood ?? true };
+}
+
+function assumed({ budget }: Config, terms: Terms): string {
+  if (budget.plan !== 'auto') return 'of the configured plan';
+  const unknown = 'not known yet, 1 request a second is assumed; check --probe asks the service';
+  return terms.perMonth === undefined ? `${unknown}. A trial has 1000 requests in 30 days` : unknown;
+}

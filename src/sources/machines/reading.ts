@@ -1,0 +1,75 @@
+import type { Api } from '../../api/client.ts';
+import { type Ending, eachPage, type Page } from '../../api/paginate.ts';
+import type { MachinesOptions } from './options.ts';
+import { MachineMetricsPage, NodeRecord, SystemRecord, ValidatorRecord } from './schema.ts';
+import { type Sweep, take } from './sweep.ts';
+
+/** Why data may be missing after a sweep that did not fail. */
+export type Warning = Exclude<Ending, 'end'> | 'too_many_machines';
+
+/** What the requests of one sweep share. */
+export interface Reading {
+  readonly options: MachinesOptions;
+  readonly api: Api;
+  readonly sweep: Sweep;
+  readonly signal: AbortSignal;
+  readonly warn: (reason: Warning) => void;
+  /** Unix ms. */
+  readonly now: number;
+}
+
+/** Unix seconds, both ends inclusive. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How far a client's clock may be ahead of ours; beyond it a record is a bad record. */
+export const CLOCK_AHEAD_SECONDS = 300;
+const PAGE_SIZE = 10;
+
+/** Takes in every record of a range, of these machines or of all. */
+export async function readRange(reading: Reading, range: Range, names?: readonly string[]): Promise<void> {
+  const ending = await eachPage((cursor) => readPage(reading, range, names, cursor));
+  if (ending !== 'end') reading.warn(ending);
+}
+
+/** Takes in one page: the newest records of a range, or what the cursor leads to. */
+export async function readPage(
+  reading: Reading,
+  range: Range,
+  names?: readonly string[],
+  cursor?: string,
+): Promise<Page> {
+  const body = {
+    range: { timestamp: range },
+    ...(names ? { machines: names } : {}),
+    page_size: PAGE_SIZE,
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  const page = await reading.api.request(
+    { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body },
+    MachineMetricsPage,
+    reading.signal,
+  );
+  return { cursor: page.paging?.next_cursor, records: takePage(reading, page) };
+}
+
+/** Returns how many records the page held, good or bad. */
+function takePage({ options, api, sweep, now }: Reading, { data }: MachineMetricsPage): number {
+  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
+  const plausible = (record: { timestamp: number }): boolean => record.timestamp <= latest;
+  const system = data.system_metrics ?? [];
+  const validator = data.validator_metrics ?? [];
+  const node = data.node_metrics ?? [];
+  for (const record of api.records('machine_metrics', SystemRecord.refine(plausible), system)) {
+    take(sweep, options, 'system', record);
+  }
+  for (const record of api.records('machine_metrics', ValidatorRecord.refine(plausible), validator)) {
+    take(sweep, options, 'validator', record);
+  }
+  for (const record of api.records('machine_metrics', NodeRecord.refine(plausible), node)) {
+    take(sweep, options, 'node', record);
+  }
+  return system.length + validator.length + node.length;
+}

@@ -1,0 +1,197 @@
+import * as fc from 'fast-check';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { defaultConfig } from '../../src/config/config.ts';
+import { pacesOf } from '../../src/scheduler/paces.ts';
+import { slashingsSource } from '../../src/sources/slashings/index.ts';
+import type { Pace, Source } from '../../src/sources/source.ts';
+import { sourcesOf } from '../../src/sources.ts';
+import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+
+const RUNS = { numRuns: 1_000 };
+const SILENT = pino({ enabled: false });
+/** A share is a quotient of sums: equal up to a few roundings. */
+const EXACT = 1e-9;
+
+interface Setting {
+  readonly intervalMs: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+}
+
+interface Setup {
+  readonly chains: ('mainnet' | 'hoodi')[];
+  readonly machines: Setting;
+  readonly dailyReturns: Setting;
+  readonly slashings: Setting;
+  readonly syncCommittee: Setting;
+  /** Requests of one sweep. */
+  readonly sweep: number;
+}
+
+type SourceKey = 'machines' | 'dailyReturns' | 'slashings' | 'syncCommittee';
+const KEYS: readonly SourceKey[] = ['machines', 'dailyReturns', 'slashings', 'syncCommittee'];
+
+const setting = fc.record({
+  intervalMs: fc.oneof(
+    fc.constantFrom(1_000, MINUTE, 384_000, HOUR, DAY, 40 * DAY),
+    fc.integer({ min: 1_000, max: 2 * DAY }),
+  ),
+  weight: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.double({ min: 0.001, max: 1_000, noNaN: true })),
+  enabled: fc.boolean(),
+});
+
+const setup: fc.Arbitrary<Setup> = fc.record({
+  chains: fc.constantFrom<Setup['chains'][]>(['mainnet'], ['hoodi'], ['mainnet', 'hoodi']),
+  machines: setting,
+  dailyReturns: setting,
+  slashings: setting,
+  syncCommittee: setting,
+  sweep: fc.integer({ min: 1, max: 400 }),
+});
+
+/** Requests a day: from nothing to more than the largest plan. */
+const budget = fc.oneof(
+  fc.constantFrom(0, 1, 29, 225, 450, 675, 1_890, 77_760),
+  fc.double({ min: 0, max: 100, noNaN: true }),
+  fc.double({ min: 0, max: 1_000_000, noNaN: true }),
+);
+
+function sourcesIn(given: Setup): Source[] {
+  const base = defaultConfig();
+  const chains = given.chains.map((name) => ({ name, v1BaseUrl: 'http://v1' }));
+  const settings = Object.fromEntries(KEYS.map((key) => [key, { ...base[key], ...given[key] }]));
+  return sourcesOf({ ...base, chains, ...settings }, SILENT);
+}
+
+function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {
+  const sources = sourcesIn(given).map((source) => ({
+    source,
+    requestsPerPoll: source.name === 'machines' ? given.sweep : 1,
+  }));
+  const paces = pacesOf(sources, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay });
+  return sources.map(({ source }) => [source, paces.get(source) as Pace]);
+}
+
+function demandOf(paces: readonly [Source, Pace][]): number {
+  return paces.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
+}
+
+const byName = (name: string) => (entry: readonly [Source, Pace]) => entry[0].name === name;
+const intervalsOf = (paces: readonly [Source, Pace][]): number[] => paces.map(([, { intervalMs }]) => intervalMs);
+
+describe('budget/planner: property', () => {
+  it('never plans more than what is allowed, but for those whose interval can be no longer', () => {
+    fc.assert(
+      fc.property(setup, budget, (given, allowed) => {
+        const paces = pacesIn(given, allowed);
+        const slowest = paces.filter(([{ intervalMs }, pace]) => pace.intervalMs >= Math.max(31 * DAY, intervalMs));
+        expect(demandOf(paces)).toBeLessThanOrEqual((allowed + demandOf(slowest)) * (1 + EXACT));
+      }),
+      RUNS,
+    );
+  });
+
+  it('never gives a source a longer interval, or less of the chain, for more budget', () => {
+    const coverages = ['sampled', 'finalized', 'full'];
+    fc.assert(
+      fc.property(setup, budget, budget, (given, a, b) => {
+        const [less, more] = [pacesIn(given, Math.min(a, b)), pacesIn(given, Math.max(a, b))];
+        for (const [i, [source, pace]] of more.entries()) {
+          const before = less[i]?.[1] as Pace;
+          expect(pace.intervalMs, source.name).toBeLessThanOrEqual(before.intervalMs * (1 + EXACT));
+          expect(coverages.indexOf(pace.coverage)).toBeGreaterThanOrEqual(coverages.indexOf(before.coverage));
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('is as configured wherever that fits, and never faster than configured', () => {
+    fc.assert(
+      fc.property(setup, budget, fc.double({ min: 0, max: 3, noNaN: true }), (given, allowed, spare) => {
+        const configured = pacesIn(given, Number.POSITIVE_INFINITY);
+        expect(intervalsOf(configured)).toEqual(sourcesIn(given).map(({ intervalMs }) => intervalMs));
+        const wanted = demandOf(configured);
+        expect(pacesIn(given, wanted * (1 + EXACT + spare)).map(([, pace]) => pace)).toEqual(
+          configured.map(([, pace]) => pace),
+        );
+        for (const [source, pace] of pacesIn(given, allowed)) {
+          expect(pace.intervalMs).toBeGreaterThanOrEqual(source.intervalMs * (1 - EXACT));
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('gives numbers that can be shown, whatever is left', () => {
+    fc.assert(
+      fc.property(setup, budget, (given, allowed) => {
+        for (const [, { intervalMs, requestsPerDay }] of pacesIn(given, allowed)) {
+          expect(Number.isFinite(intervalMs) && intervalMs > 0).toBe(true);
+          expect(Number.isFinite(requestsPerDay) && requestsPerDay > 0).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('never gives a longer interval for more weight', () => {
+    fc.assert(
+      fc.property(
+        setup,
+        budget,
+        fc.constantFrom(...KEYS),
+        fc.double({ min: 1, max: 100, noNaN: true }),
+        (given, allowed, key, factor) => {
+          const heavier = { ...given, [key]: { ...given[key], weight: given[key].weight * factor } };
+          const name = key.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
+          const [before, after] = [pacesIn(given, allowed), pacesIn(heavier, allowed)].map((paces) =>
+            intervalsOf(paces.filter(byName(name))),
+          );
+          for (const [i, interval] of (after ?? []).entries()) {
+            expect(interval).toBeLessThanOrEqual((before?.[i] ?? 0) * (1 + EXACT));
+          }
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('of two sources that want the same never stretches the heavier one more', () => {
+    const weight = fc.double({ min: 0.01, max: 100, noNaN: true });
+    fc.assert(
+      fc.property(setup, weight, weight, budget, (given, light, heavy, allowed) => {
+        const options = {
+          intervalMs: given.slashings.intervalMs,
+          catchUpMs: 0,
+          watch: [],
+          onSlashing: () => undefined,
+          onSkipped: () => undefined,
+        };
+        const pair = [
+          slashingsSource({ ...options, chain: 'mainnet', weight: Math.min(light, heavy) }),
+          slashingsSource({ ...options, chain: 'hoodi', weight: Math.max(light, heavy) }),
+        ] as unknown as Source[];
+        const others = sourcesIn(given).filter(({ name }) => name !== 'slashings');
+        const paces = pacesOf(
+          [...pair, ...others].map((source) => ({ source, requestsPerPoll: 1 })),
+          { bucketOf: () => 'default', allowedPerDay: () => allowed },
+        );
+        const [lighter, heavier] = pair.map((source) => paces.get(source)?.intervalMs ?? Number.NaN);
+        expect(heavier).toBeLessThanOrEqual((lighter ?? Number.NaN) * (1 + EXACT));
+      }),
+      RUNS,
+    );
+  });
+
+  it('plans the same for the same', () => {
+    fc.assert(
+      fc.property(setup, budget, (given, allowed) => {
+        const plans = [pacesIn(given, allowed), pacesIn(given, allowed)].map((paces) => paces.map(([, pace]) => pace));
+        expect(plans[0]).toEqual(plans[1]);
+      }),
+      RUNS,
+    );
+  });
+});

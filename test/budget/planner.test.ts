@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { type Demand, plan } from '../../src/budget/planner.ts';
+
+interface Pace {
+  readonly requestsPerDay: number;
+  readonly configured: boolean;
+}
+
+/** Somebody who can use any number of requests up to `wanted` a day. */
+function demand(id: string, wanted: number, overrides: Partial<Demand<string, Pace>> = {}): Demand<string, Pace> {
+  return {
+    id,
+    weight: 1,
+    first: false,
+    fit: (requestsPerDay) => ({
+      requestsPerDay: Math.min(wanted, requestsPerDay),
+      configured: wanted <= requestsPerDay,
+    }),
+    ...overrides,
+  };
+}
+
+function shares(demands: readonly Demand<string, Pace>[], allowedPerDay: number): Record<string, number> {
+  return Object.fromEntries([...plan(demands, allowedPerDay)].map(([id, pace]) => [id, pace.requestsPerDay]));
+}
+
+describe('budget/planner', () => {
+  it('gives everybody what is wanted where that fits, to the last request', () => {
+    const paces = plan([demand('a', 60), demand('b', 30), demand('c', 10)], 100);
+    expect([...paces.values()].map(({ configured }) => configured)).toEqual([true, true, true]);
+  });
+
+  it('divides what is scarce by weight', () => {
+    const demands = [demand('a', 1_000, { weight: 3 }), demand('b', 1_000, { weight: 2 }), demand('c', 1_000)];
+    expect(shares(demands, 60)).toEqual({ a: 30, b: 20, c: 10 });
+  });
+
+  it('gives what somebody does not need of a share to the others, by weight again', () => {
+    const demands = [demand('a', 1_000, { weight: 3 }), demand('b', 1_000), demand('small', 4, { weight: 4 })];
+    expect(shares(demands, 64)).toEqual({ a: 45, b: 15, small: 4 });
+  });
+
+  it('looks again when what one left over is enough for another', () => {
+    const demands = [demand('small', 10), demand('middle', 40), demand('large', 1_000)];
+    // A third is 33: too little for the middle one until the small one has left 23 of it.
+    expect(shares(demands, 100)).toEqual({ small: 10, middle: 40, large: 50 });
+  });
+
+  it('serves cheap work of once a day before the rest, whatever the weights', () => {
+    const daily = demand('daily', 2, { first: true, weight: 0.001 });
+    expect(shares([demand('rest', 1_000, { weight: 99 }), daily], 10)).toEqual({ daily: 2, rest: 8 });
+  });
+
+  it('divides among the cheap ones where not even those fit, and leaves nothing to the rest', () => {
+    const demands = [demand('a', 2, { first: true, weight: 3 }), demand('b', 2, { first: true }), demand('rest', 9)];
+    expect(shares(demands, 2)).toEqual({ a: 1.5, b: 0.5, rest: 0 });
+  });
+
+  it('has no answer for nobody, and the least for everybody where nothing is left', () => {
+    expect(plan([], 100).size).toBe(0);
+    expect(shares([demand('a', 5), demand('b', 5, { first: true })], 0)).toEqual({ a: 0, b: 0 });
+    expect(shares([demand('a', 5)], -1)).toEqual({ a: 0 });
+  });
+});

@@ -1,0 +1,167 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { encodeFamilies, type Format, OPENMETRICS_EOF } from '../src/metrics/encode.ts';
+import type { Family } from '../src/metrics/family.ts';
+import { renderGolden } from './golden/render.ts';
+import { ODD_NAME } from './golden/values.ts';
+import { seriesOf } from './support/exposition-text.ts';
+import { type ParsedFamily, type ParsedSample, parseIndependently } from './support/independent-parser.ts';
+import { ALL_FAMILIES } from './support/metric-contract.ts';
+import { areMissing, PROMTOOL, PYTHON_PARSERS, runTool } from './support/tools.ts';
+
+const FILES: Readonly<Record<Format, string>> = {
+  text: join(import.meta.dirname, 'golden/exposition.txt'),
+  openmetrics: join(import.meta.dirname, 'golden/exposition.openmetrics.txt'),
+};
+const FORMATS = ['text', 'openmetrics'] as const;
+const PREFIX = 'beaconchain_';
+
+let exposition: (format: Format) => string;
+
+beforeAll(async () => {
+  exposition = await renderGolden();
+});
+
+/** The name by which a parser calls a family: it takes the `_total` of a counter away. */
+function parsedName(name: string, type: string): string {
+  return type === 'counter' ? name.replace(/_total$/, '') : name;
+}
+
+function find(families: readonly ParsedFamily[], name: string, type: string): ParsedFamily {
+  const family = families.find((one) => one.name === parsedName(PREFIX + name, type));
+  if (!family) throw new Error(`no family ${name}`);
+  return family;
+}
+
+function sorted(series: readonly ParsedSample[]): string[] {
+  return series
+    .map(({ name, labels, value }) => JSON.stringify([name, Object.entries(labels).sort(), String(value)]))
+    .sort();
+}
+
+describe('golden', () => {
+  it.each(FORMATS)('the exposition in %s is what it was (UPDATE_GOLDEN=1 writes it anew)', (format) => {
+    const now = exposition(format);
+    if (process.env['UPDATE_GOLDEN']) writeFileSync(FILES[format], now);
+    expect(now).toBe(readFileSync(FILES[format], 'utf8'));
+  });
+
+  it('both formats say the same', () => {
+    expect(sorted(seriesOf(exposition('openmetrics')))).toEqual(sorted(seriesOf(exposition('text'))));
+  });
+
+  it('has every family of the contract with its type, and none that is not in it', () => {
+    const types = [...exposition('text').matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
+    expect(types.toSorted()).toEqual(ALL_FAMILIES.map(([name, type]) => [PREFIX + name, type]).toSorted());
+  });
+
+  it.each(ALL_FAMILIES)('%s, a %s, carries the labels %j and no others', (name, type, labels) => {
+    const series = seriesOf(exposition('text')).filter((one) =>
+      type === 'histogram' ? one.name.startsWith(PREFIX + name) : one.name === PREFIX + name,
+    );
+    expect(series.length).toBeGreaterThan(0);
+    for (const { labels: found } of series) {
+      const isOfMachines = name.startsWith('source_') && found['source'] === 'machines';
+      const expected = isOfMachines ? labels.filter((label) => label !== 'chain') : labels;
+      expect(Object.keys(found).filter((label) => label !== 'le')).toEqual(expected);
+    }
+  });
+
+  it('writes each family once and in one piece, and no series twice', () => {
+    for (const format of FORMATS) {
+      const text = exposition(format);
+      const names = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+      expect(new Set(names).size).toBe(names.length);
+      expect([...text.matchAll(/^# HELP (\S+) /gm)].map(([, name]) => name)).toEqual(names);
+      const series = sorted(seriesOf(text));
+      expect(new Set(series).size).toBe(series.length);
+    }
+  });
+
+  it('ends with an end mark in OpenMetrics, and has none in the text format', () => {
+    expect(exposition('openmetrics')).toMatch(/\n# EOF\n$/);
+    expect(exposition('text')).not.toMatch(/^# EOF/m);
+  });
+
+  describe.skipIf(areMissing(PROMTOOL))('promtool', () => {
+    it('finds nothing to say against the text format', () => {
+      const { status, stdout, stderr } = runTool(PROMTOOL, ['check', 'metrics'], exposition('text'));
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+    });
+
+    it('would say it: a gauge must not be called _total', () => {
+      const text = '# HELP a_total A.\n# TYPE a_total gauge\na_total 1\n';
+      expect(runTool(PROMTOOL, ['check', 'metrics'], text).status).toBe(3);
+    });
+  });
+
+  describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
+    it.each(FORMATS)('reads every series of the %s format as it was put in', (format) => {
+      const text = exposition(format);
+      const parsed = parseIndependently(text, format);
+      const series = parsed.flatMap((family) => family.samples);
+      expect(sorted(series)).toEqual(sorted(seriesOf(text)));
+      expect(series.length).toBeGreaterThan(300);
+    });
+
+    it.each(FORMATS)('reads types, units and help of the %s format', (format) => {
+      const parsed = parseIndependently(exposition(format), format);
+      expect(parsed).toHaveLength(ALL_FAMILIES.length);
+      for (const [name, type] of ALL_FAMILIES) {
+        const family = find(parsed, name, type);
+        expect(family.type, name).toBe(type);
+        expect(family.help.length, name).toBeGreaterThan(10);
+        const unit = /_(seconds|bytes|ratio|ether|wei)$/.exec(parsedName(name, type))?.[1] ?? '';
+        expect(family.unit, name).toBe(format === 'openmetrics' ? unit : '');
+      }
+    });
+
+    it.each(FORMATS)('reads the name of a machine in the %s format as the user gave it', (format) => {
+      const family = find(parseIndependently(exposition(format), format), 'machine_disk_free_bytes', 'gauge');
+      expect(family.samples).toContainEqual({
+        name: 'beaconchain_machine_disk_free_bytes',
+        labels: { chain: 'mainnet', machine: ODD_NAME },
+        value: 0,
+      });
+    });
+
+    const NAMES = [
+      'plain',
+      '',
+      ' ',
+      '"',
+      '\\',
+      '\\n',
+      '\\"',
+      'ends in a backslash\\',
+      'a\nb\n',
+      '\n',
+      'a\tb\rc',
+      'a,b="c"} 1',
+      '{}',
+      '# EOF',
+      '\n# EOF\n',
+      'Zürich',
+      '机器',
+      '\u{1f980} \u202e',
+      'x'.repeat(1_000),
+      '"\\\n'.repeat(333),
+      '\u0001\u007f\u0085\u2028',
+    ];
+    const NUMBERS = [0, -1, 0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2 ** 53 + 2, 1e21, 1.5e-7, Infinity, -Infinity];
+
+    it.each(FORMATS)('reads any name and any number in the %s format', (format) => {
+      const samples = NAMES.map((machine, i) => ({ labels: { machine }, value: NUMBERS[i % NUMBERS.length] ?? 0 }));
+      const family: Family = { name: 'odd', type: 'gauge', help: 'Odd: " \\ \n 机器.', samples };
+      const end = format === 'openmetrics' ? OPENMETRICS_EOF : '';
+      const [parsed] = parseIndependently(encodeFamilies([family], format) + end, format);
+      expect(parsed?.help).toBe(family.help);
+      expect(parsed?.samples).toEqual(samples.map((sample) => ({ name: 'odd', ...sample })));
+    });
+
+    it('would refuse OpenMetrics without an end mark', () => {
+      expect(() => parseIndependently(exposition('openmetrics').replace('# EOF\n', ''), 'openmetrics')).toThrow('EOF');
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { isReady, problemOf } from '../../src/health.ts';
+import type { SourceView } from '../../src/scheduler/scheduler.ts';
+import { emptyEntry } from '../../src/snapshot/snapshot.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { MINUTE, NOW, timing } from '../support/timing.ts';
+
+function view(overrides: Partial<SourceView> = {}): SourceView {
+  const source = fakeSource();
+  const pace = { intervalMs: MINUTE, requestsPerDay: 1_440, coverage: 'full' } as const;
+  return {
+    source,
+    entry: emptyEntry(source),
+    pace,
+    timing: timing(),
+    nextAttemptAt: NOW,
+    running: false,
+    ...overrides,
+  };
+}
+
+describe('health', () => {
+  describe('problemOf', () => {
+    it.each([
+      ['all is well', 15_000, {}, undefined],
+      ['the loop has not turned for a minute', 60_001, {}, 'the scheduler has stopped'],
+      ['the loop turned a minute ago', 60_000, {}, undefined],
+      ['an attempt is five minutes overdue', 0, { nextAttemptAt: NOW - 300_001 }, 'machines is overdue'],
+      ['an attempt is just not overdue', 0, { nextAttemptAt: NOW - 300_000 }, undefined],
+      ['a poll takes long', 0, { nextAttemptAt: NOW - 300_001, running: true }, undefined],
+      ['a reset is waited for', 0, { nextAttemptAt: NOW + 86_400_000 }, undefined],
+      ['access is revoked', 0, { nextAttemptAt: Number.POSITIVE_INFINITY }, undefined],
+    ] as const)('where %s', (_name, sinceHeartbeatMs, overrides, problem) => {
+      expect(problemOf([view(), view(overrides)], sinceHeartbeatMs, NOW)).toBe(problem);
+    });
+
+    it('is none because attempts fail: a restart would not help', () => {
+      const entry = { ...emptyEntry(fakeSource()), attempts: 99, failures: 99, failuresInARow: 99, lastAttemptAt: NOW };
+      expect(problemOf([view({ entry, nextAttemptAt: NOW + MINUTE })], 0, NOW)).toBeUndefined();
+    });
+  });
+
+  describe('isReady', () => {
+    const tried = { ...emptyEntry(fakeSource()), attempts: 1, failures: 1, failuresInARow: 1, lastAttemptAt: NOW };
+
+    it.each([
+      ['nothing was tried', {}, false],
+      ['a first poll runs', { running: true, nextAttemptAt: NOW + MINUTE }, false],
+      ['a first attempt was made, however it went', { entry: tried }, true],
+      ['a first attempt may not be made yet', { nextAttemptAt: NOW + 1 }, true],
+      ['access is revoked', { nextAttemptAt: Number.POSITIVE_INFINITY }, true],
+    ] as const)('where %s', (_name, overrides, ready) => {
+      expect(isReady([view({ entry: tried }), view(overrides)], NOW)).toBe(ready);
+    });
+
+    it('is true without any source', () => {
+      expect(isReady([], NOW)).toBe(true);
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { isMaterialChange, pacesOf } from '../../src/scheduler/paces.ts';
+import type { Pace, Source } from '../../src/sources/source.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { HOUR, MINUTE } from '../support/timing.ts';
+
+function asked(...sources: readonly Source[]) {
+  return sources.map((source) => ({ source, requestsPerPoll: 1 }));
+}
+
+function pace(intervalMs: number, coverage: Pace['coverage'] = 'full'): Pace {
+  return { intervalMs, requestsPerDay: 1, coverage };
+}
+
+describe('scheduler/paces', () => {
+  it('leaves every interval as configured where the budget allows it', () => {
+    const [a, b] = [fakeSource(), fakeSource({ intervalMs: HOUR })];
+    const paces = pacesOf(asked(a, b), { bucketOf: () => 'one', allowedPerDay: () => Number.POSITIVE_INFINITY });
+    expect([paces.get(a)?.intervalMs, paces.get(b)?.intervalMs]).toEqual([MINUTE, HOUR]);
+  });
+
+  it('divides what one bucket allows by weight', () => {
+    const [a, b] = [fakeSource({ weight: 3 }), fakeSource({ weight: 1 })];
+    const paces = pacesOf(asked(a, b), { bucketOf: () => 'one', allowedPerDay: () => 96 });
+    expect([paces.get(a)?.requestsPerDay, paces.get(b)?.requestsPerDay]).toEqual([72, 24]);
+  });
+
+  it('does not take from one bucket what another lacks', () => {
+    const [poor, rich] = [fakeSource(), fakeSource({ name: 'slashings' })];
+    const paces = pacesOf(asked(poor, rich), {
+      bucketOf: (source) => (source === poor ? 'poor' : 'rich'),
+      allowedPerDay: (bucket) => (bucket === 'poor' ? 24 : 100_000),
+    });
+    expect([paces.get(poor)?.intervalMs, paces.get(rich)?.intervalMs]).toEqual([HOUR, MINUTE]);
+  });
+
+  it('counts what a poll was seen to cost', () => {
+    const source = fakeSource();
+    const paces = pacesOf([{ source, requestsPerPoll: 10 }], { bucketOf: () => 'one', allowedPerDay: () => 240 });
+    expect(paces.get(source)?.intervalMs).toBe(HOUR);
+  });
+
+  it('never gives an interval that no number can be written for, however little is left', () => {
+    const source = fakeSource();
+    const paces = pacesOf(asked(source), { bucketOf: () => 'one', allowedPerDay: () => 0 });
+    expect(Number.isFinite(paces.get(source)?.intervalMs)).toBe(true);
+    expect(Number.isFinite(paces.get(source)?.requestsPerDay)).toBe(true);
+  });
+
+  it('is worth telling when an interval changes by a quarter, what is covered changes, or a source is new', () => {
+    const [a, b] = [fakeSource(), fakeSource()];
+    const before = new Map([[a, pace(MINUTE)]]);
+    expect(isMaterialChange(before, new Map([[a, pace(MINUTE * 1.24)]]))).toBe(false);
+    expect(isMaterialChange(before, new Map([[a, pace(MINUTE * 1.25)]]))).toBe(true);
+    expect(isMaterialChange(before, new Map([[a, pace(MINUTE / 1.24)]]))).toBe(false);
+    expect(isMaterialChange(before, new Map([[a, pace(MINUTE / 1.25)]]))).toBe(true);
+    expect(isMaterialChange(before, new Map([[a, pace(MINUTE, 'finalized')]]))).toBe(true);
+    expect(
+      isMaterialChange(
+        before,
+        new Map([
+          [a, pace(MINUTE)],
+          [b, pace(MINUTE)],
+        ]),
+      ),
+    ).toBe(true);
+  });
+});

@@ -1,0 +1,126 @@
+import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { FileDocuments, peek } from '../../src/snapshot/file.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { logLines } from '../support/log-lines.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const Value = z.object({ count: z.number(), names: z.array(z.string()) });
+const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };
+
+async function open(dir: string) {
+  const { log, lines } = logLines();
+  const documents = await FileDocuments.open(dir, new VirtualClock(NOW), log);
+  onTestFinished(() => documents.close());
+  return { documents, lines };
+}
+
+describe('snapshot/file', () => {
+  it('gives back what was saved, also to a later process', async () => {
+    const dir = join(temporaryFolder(), 'made', 'on the way');
+    const first = await open(dir);
+    await first.documents.save('machines', VALUE, 'durable');
+    expect(await first.documents.load('machines', Value)).toEqual(VALUE);
+    await first.documents.close();
+    const { documents, lines } = await open(dir);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+    expect(lines).toEqual([]);
+  });
+
+  it('has nothing where nothing was saved, and says nothing', async () => {
+    const { documents, lines } = await open(temporaryFolder());
+    expect(await documents.load('machines', Value)).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+
+  it('keeps documents apart, one file each, with a version', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('slashings-mainnet', 1, 'durable');
+    await documents.save('slashings-hoodi', 2, 'process');
+    expect(readdirSync(dir).toSorted()).toEqual(['lock', 'slashings-hoodi.json', 'slashings-mainnet.json']);
+    expect(JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'))).toEqual({ version: 1, value: 2 });
+  });
+
+  it('keeps the last of many saves that were made at once', async () => {
+    const { documents } = await open(temporaryFolder());
+    await Promise.all(Array.from({ length: 50 }, (_, i) => documents.save('ledger', i, 'process')));
+    expect(await documents.load('ledger', z.number())).toBe(49);
+  });
+
+  it.each([
+    ['empty', '', 'not JSON'],
+    ['cut off', '{"version":1,"value":{"count":7,"na', 'not JSON'],
+    ['of another program', '<html></html>', 'not JSON'],
+    ['of another version', '{"version":2,"value":{}}', 'not of version 1'],
+    ['no document', '[]', 'not of version 1'],
+    ['of another shape', '{"version":1,"value":{"count":"7","names":[]}}', 'unexpected count'],
+    ['without a value', '{"version":1}', 'not of version 1'],
+  ])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
+    const dir = temporaryFolder();
+    const { documents, lines } = await open(dir);
+    writeFileSync(join(dir, 'machines.json'), text);
+    expect(await documents.load('machines', Value)).toBeUndefined();
+    const aside = `${join(dir, 'machines.json')}.unreadable-${NOW}`;
+    expect(readFileSync(aside, 'utf8')).toBe(text);
+    expect(lines).toEqual([expect.objectContaining({ level: 'warn', document: 'machines', why, moved_to: aside })]);
+    await documents.save('machines', VALUE, 'durable');
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('clears away what a write that was cut off left, and nothing else', async () => {
+    const dir = temporaryFolder();
+    for (const name of ['machines.json.tmp-0123456789abc', 'lock.4711', 'lock.4712', 'notes.txt', 'ledger.json']) {
+      writeFileSync(join(dir, name), '');
+    }
+    utimesSync(join(dir, 'lock.4711'), NOW / 1000 - 61, NOW / 1000 - 61);
+    // Of a process that starts at this moment.
+    utimesSync(join(dir, 'lock.4712'), NOW / 1000 - 59, NOW / 1000 - 59);
+    await open(dir);
+    expect(readdirSync(dir).toSorted()).toEqual(['ledger.json', 'lock', 'lock.4712', 'notes.txt']);
+  });
+
+  it('rejects a save that could not be made, and keeps what was there', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE, 'durable');
+    // Not even root can write below a file.
+    await expect(documents.save('machines.json/nested', VALUE, 'durable')).rejects.toMatchObject({ code: 'ENOTDIR' });
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('cannot be opened where no directory can be', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    await expect(open(join(file, 'state'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(open(file)).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('cannot be opened where nothing may be written', async () => {
+    const dir = temporaryFolder();
+    chmodSync(dir, 0o500);
+    await expect(open(dir)).rejects.toMatchObject({ code: 'EACCES' });
+  });
+
+  it('gives the directory back when it is closed', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.close();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('can be peeked into without taking the directory, whatever lies there', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE, 'durable');
+    writeFileSync(join(dir, 'ledger.json'), '{');
+    expect(await peek(dir, 'machines', Value)).toEqual(VALUE);
+    expect(await peek(dir, 'machines', z.string())).toBeUndefined();
+    expect(await peek(dir, 'ledger', Value)).toBeUndefined();
+    expect(await peek(dir, 'nothing', Value)).toBeUndefined();
+    expect(readdirSync(dir).toSorted()).toEqual(['ledger.json', 'lock', 'machines.json']);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
+import { pollSlashings } from '../../../src/sources/slashings/poll.ts';
+import { fakeApi } from '../../support/fake-api.ts';
+import { epochRows, row } from '../../support/slot-rows.ts';
+import { HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+
+const E = 490_000;
+
+describe('sources/slashings odd answers', () => {
+  const skipped: number[] = [];
+  const options = {
+    chain: 'mainnet',
+    intervalMs: MINUTE,
+    weight: 1,
+    catchUpMs: HOUR,
+    watch: [],
+    onSlashing: () => undefined,
+    onSkipped: (epochs: number) => skipped.push(epochs),
+  } as const;
+
+  it('does not let one row of an absurd epoch move head or finality', async () => {
+    const odd = row({ slot: 999_999_999 * 32, epoch: 999_999_999 });
+    const api = fakeApi(({ path }) => {
+      const epoch = path.includes('latest') ? E : E - 2;
+      return { status: 'OK', data: [...epochRows(epoch), odd] };
+    });
+    const { value } = await pollSlashings(options, api, NO_SLASHINGS, timing(), noSignal());
+    expect(value).toMatchObject({ headEpoch: E, finalizedEpoch: E - 2, scannedEpoch: E - 2 });
+  });
+
+  it('tells of epochs beyond catch_up, and not of those a scarce budget leaves out', async () => {
+    const api = fakeApi(({ path }) => {
+      const epoch = path.includes('latest') ? E : path.includes('finalized') ? E - 2 : Number(path.split('/')[4]);
+      return { status: 'OK', data: epochRows(epoch) };
+    });
+    const previous = { ...NO_SLASHINGS, finalizedEpoch: E - 102, scannedEpoch: E - 102 };
+    skipped.length = 0;
+    const full = await pollSlashings(options, api, previous, timing(), noSignal());
+    expect(full.value.totals.skippedEpochs).toBe(100 - 9);
+    expect(skipped).toEqual([91]);
+    const sampled = await pollSlashings(options, api, previous, timing({ coverage: 'sampled' }), noSignal());
+    expect(sampled.value.totals.skippedEpochs).toBe(99);
+    expect(skipped).toEqual([91]);
+  });
+
+  it('gives an epoch that could not be read its hour anew after a pause', async () => {
+    const api = fakeApi(({ path }) => {
+      if (path.includes(`/${E - 1}/`)) return { status: 'OK', data: [] };
+      return { status: 'OK', data: epochRows(path.includes('latest') ? E + 2 : E) };
+    });
+    const stuck = {
+      ...NO_SLASHINGS,
+      headEpoch: E + 2,
+      finalizedEpoch: E,
+      scannedEpoch: E - 2,
+      stuckSince: NOW - 10 * HOUR,
+    };
+    const after = await pollSlashings(options, api, { ...stuck, polledAt: NOW - 2 * HOUR }, timing(), noSignal());
+    expect(after.value).toMatchObject({ scannedEpoch: E - 2, stuckSince: NOW });
+    const tried = await pollSlashings(options, api, { ...stuck, polledAt: NOW - MINUTE }, timing(), noSignal());
+    expect(tried.value.scannedEpoch).toBeGreaterThanOrEqual(E - 1);
+  });
+});

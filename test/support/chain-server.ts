@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { LivelyChain } from './lively-chain.ts';
+import type { Fields } from './slot-rows.ts';
+
+/** One request, and what its answer said. */
+export interface Exchange {
+  readonly key: string;
+  /** Unix ms of its arrival. */
+  readonly at: number;
+  /** `latest`, `finalized`, the number of an epoch, or `slot/N`. */
+  readonly what: string;
+  /** Of an epoch: which. */
+  readonly epoch: number | undefined;
+  /** Of an epoch: the slashings of each block that the rows call canonical, by block root. */
+  readonly canonical: ReadonlyMap<string, readonly number[]>;
+  /** Of a slot: the blocks whose slashings were sent. */
+  readonly sent: ReadonlySet<string>;
+}
+
+export interface ChainServer {
+  readonly url: string;
+  /** Everything that was answered, in order. */
+  readonly exchanges: readonly Exchange[];
+  /** Resolves when something is asked for with this key. */
+  asked(key: string): Promise<void>;
+}
+
+/** So many a second that pacing takes milliseconds. */
+const LIMIT = '200';
+const HEADERS = {
+  'content-type': 'application/json',
+  'ratelimit-bucket': 'default',
+  'x-ratelimit-limit-second': LIMIT,
+  'x-ratelimit-remaining-second': LIMIT,
+};
+
+/** The v1 endpoints (spec 4.4, 4.5) over a chain that moves while they are asked, until the end of the test. */
+export async function startChainServer(chain: LivelyChain): Promise<ChainServer> {
+  const exchanges: Exchange[] = [];
+  const waiting = new Map<string, () => void>();
+  const server = createServer((incoming, response) => {
+    const key = String(incoming.headers['apikey']);
+    const exchange = answer(chain, incoming, response, key);
+    if (exchange) exchanges.push(exchange);
+    waiting.get(key)?.();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    exchanges,
+    asked: (key) => new Promise((resolve) => waiting.set(key, resolve)),
+  };
+}
+
+function answer(
+  chain: LivelyChain,
+  { url = '' }: IncomingMessage,
+  response: ServerResponse,
+  key: string,
+): Exchange | undefined {
+  const [, epochName, slotName] = /^\/api\/v1\/(?:epoch\/(\w+)\/slots|slot\/(\d+)\/attesterslashings)$/.exec(url) ?? [];
+  const nothing = { key, at: Date.now(), epoch: undefined, canonical: new Map(), sent: new Set<string>() };
+  if (slotName !== undefined) {
+    const records = chain.records(Number(slotName));
+    send(response, 200, records);
+    return {
+      ...nothing,
+      what: `slot/${slotName}`,
+      sent: new Set(records.map((record) => String(record['block_root']))),
+    };
+  }
+  const epoch = epochName === 'latest' ? chain.latest : epochName === 'finalized' ? chain.finalized : Number(epochName);
+  if (epochName === undefined || !(epoch <= chain.latest)) {
+    send(response, epochName === undefined ? 404 : 400, null);
+    return undefined;
+  }
+  send(response, 200, chain.rows(epoch));
+  return { ...nothing, what: epochName, epoch, canonical: chain.slashings(epoch, true) };
+}
+
+function send(response: ServerResponse, status: number, data: readonly Fields[] | null): void {
+  response.writeHead(status, HEADERS);
+  response.end(JSON.stringify({ status: data ? 'OK' : 'ERROR: made up', data }));
+}

@@ -1,0 +1,15 @@
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { FileDocuments } from '../../src/snapshot/file.ts';
+
+// A program: opens a state directory at a moment and says what came of it. It keeps what it holds until it is killed.
+const [dir = '', at = ''] = process.argv.slice(2);
+// Spinning, so that several of them start within a millisecond.
+while (Date.now() < Number(at));
+try {
+  await FileDocuments.open(dir, systemClock, createLogger({ level: 'error', format: 'json' }));
+  process.stdout.write('held\n');
+  setInterval(() => undefined, 1_000);
+} catch (error) {
+  process.stdout.write(`${error instanceof Error ? error.name : String(error)}\n`);
+}

@@ -1,0 +1,11 @@
+import { type Logger, pino } from 'pino';
+
+/** A logger of every level, and its lines, parsed. */
+export function logLines(): { log: Logger; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino(
+    { level: 'debug', base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+  return { log, lines };
+}

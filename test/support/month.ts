@@ -1,0 +1,93 @@
+import { pino } from 'pino';
+import { type Config, defaultConfig } from '../../src/config/config.ts';
+import { sourceId } from '../../src/snapshot/snapshot.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { sourcesOf } from '../../src/sources.ts';
+import { Simulation, type SimulationOptions } from './simulation.ts';
+import { HOUR } from './timing.ts';
+
+const SILENT = pino({ enabled: false });
+
+/** The sources of a configuration that differs from the defaults in this. */
+export function configured(overrides: Partial<Config> = {}): Source[] {
+  return sourcesOf({ ...defaultConfig(), ...overrides }, SILENT);
+}
+
+export const BOTH_CHAINS: Partial<Config> = {
+  chains: [
+    { name: 'mainnet', v1BaseUrl: 'http://sandbox' },
+    { name: 'hoodi', v1BaseUrl: 'http://sandbox/hoodi' },
+  ],
+};
+
+export interface Month {
+  readonly sim: Simulation;
+  readonly requests: number;
+  /** Refused requests by the window that was exceeded. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** Hours between two answers to a source, the ends of the time included. */
+  readonly longestGap: Readonly<Record<string, number>>;
+  /** `hour: machine` for each hour at whose end a machine that lives was not shown. */
+  readonly withdrawn: readonly string[];
+}
+
+interface MonthOptions extends SimulationOptions {
+  readonly hours: number;
+  /** Called before each hour. */
+  readonly eachHour?: (sim: Simulation, hour: number) => void;
+}
+
+/** Lets the program run for many hours of simulated time. */
+export async function runMonth({ hours, eachHour, ...options }: MonthOptions): Promise<Month> {
+  const sim = new Simulation(options);
+  const withdrawn: string[] = [];
+  for (let hour = 0; hour < hours; hour += 1) {
+    eachHour?.(sim, hour);
+    await sim.clock.advance(HOUR);
+    withdrawn.push(...missing(sim).map((name) => `${hour}: ${name}`));
+  }
+  await sim.stop();
+  const refused = sim.exchanges.filter(({ status }) => status === 429);
+  return {
+    sim,
+    requests: sim.exchanges.length,
+    refused: countBy(refused, ({ headers }) => headers['ratelimit-window'] ?? 'unknown'),
+    longestGap: gaps(sim, options.start, hours),
+    withdrawn,
+  };
+}
+
+/** Machines that push and are not shown. */
+function missing(sim: Simulation): string[] {
+  const machines = sim.view('machines');
+  const families = machines.source.families(machines.entry.value, machines.timing);
+  const shown = families.find(({ name }) => name === 'beaconchain_machine_cpu_cores')?.samples ?? [];
+  const names = new Set(shown.map(({ labels }) => labels['machine']));
+  const living = [...sim.sandbox.fleet.machines.values()].filter(({ silence }) => silence === undefined);
+  return living.map(({ name }) => name).filter((name) => !names.has(name));
+}
+
+function gaps(sim: Simulation, start: number, hours: number): Record<string, number> {
+  const end = start + hours * HOUR;
+  const ids = sim.scheduler.views().map(({ source }) => sourceId(source));
+  const times = new Map(ids.map((id) => [id, [start]]));
+  for (const { at, path, body, status } of sim.exchanges) {
+    if (status === 200) times.get(idOf(path, body))?.push(at);
+  }
+  const longest = (all: number[]): number => Math.max(...[...all, end].map((at, i) => at - (all[i - 1] ?? start)));
+  return Object.fromEntries([...times].map(([id, all]) => [id, Math.round((longest(all) / HOUR) * 10) / 10]));
+}
+
+/** The source that asks this. */
+function idOf(path: string, body: string): string {
+  if (path.endsWith('/machine-metrics')) return 'machines';
+  const chain = /"chain":"(\w+)"/.exec(body)?.[1] ?? (path.startsWith('/hoodi/') ? 'hoodi' : 'mainnet');
+  if (path.includes('/v1/')) return `slashings-${chain}`;
+  return `${path.endsWith('/sync-committee') ? 'sync_committee' : 'daily_returns'}-${chain}`;
+}
+
+function countBy<T>(items: readonly T[], key: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[key(item)] = (counts[key(item)] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { temporaryFolder } from './files.ts';
+import { type Running, start, waitFor } from './program.ts';
+import { PROMETHEUS } from './tools.ts';
+
+export interface PrometheusSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [time: number, value: string];
+}
+
+export interface PrometheusTarget {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly health: string;
+  readonly lastError: string;
+}
+
+/** A real Prometheus that scrapes these ports every half second, until the end of the test. */
+export interface Prometheus {
+  readonly program: Running;
+  query(expression: string): Promise<readonly PrometheusSeries[]>;
+  targets(): Promise<readonly PrometheusTarget[]>;
+}
+
+/** @param ports The ports to scrape, by the name of the job. */
+export async function startPrometheus(ports: Readonly<Record<string, number>>): Promise<Prometheus> {
+  const folder = temporaryFolder();
+  const file = join(folder, 'prometheus.json');
+  writeFileSync(file, JSON.stringify(configOf(ports)));
+  const port = await freePort();
+  const program = start(PROMETHEUS.command, [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ]);
+  const ask = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
+    const { data } = (await response.json()) as { data: T };
+    return data;
+  };
+  await waitFor(() => ask('status/buildinfo'));
+  return {
+    program,
+    query: async (expression) =>
+      (await ask<{ result: PrometheusSeries[] }>(`query?query=${encodeURIComponent(expression)}`)).result,
+    targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
+  };
+}
+
+/** JSON is YAML. */
+function configOf(ports: Readonly<Record<string, number>>): object {
+  return {
+    global: { scrape_interval: '500ms', scrape_timeout: '500ms' },
+    scrape_configs: Object.entries(ports).map(([job, port]) => ({
+      job_name: job,
+      static_configs: [{ targets: [`127.0.0.1:${port}`] }],
+    })),
+  };
+}
+
+/** Prometheus cannot tell which port it took, so it is given one that was free just now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

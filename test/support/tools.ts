@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+
+/** A program that is no part of the project and judges its output. */
+interface Tool {
+  readonly command: string;
+  /** Exits with 0 where the tool can be used. */
+  readonly probe: readonly string[];
+  readonly how: string;
+}
+
+const APT = 'apt-get install --no-install-recommends';
+
+export const PROMTOOL: Tool = { command: 'promtool', probe: ['--version'], how: `${APT} prometheus` };
+export const PROMETHEUS: Tool = { command: 'prometheus', probe: ['--version'], how: `${APT} prometheus` };
+export const PYTHON_PARSERS: Tool = {
+  // Not the first python3 of the path: that may be one without the distribution's packages.
+  command: '/usr/bin/python3',
+  probe: ['-c', 'import prometheus_client.openmetrics.parser'],
+  how: `${APT} python3-prometheus-client`,
+};
+
+/**
+ * Whether the tests that need these tools are to be skipped. Where everything must be tested (CI) they are not: they fail
+ * and say what is missing.
+ */
+export function areMissing(...tools: readonly Tool[]): boolean {
+  const missing = tools.filter(({ command, probe }) => spawnSync(command, probe).status !== 0);
+  for (const { command, how } of missing) process.stderr.write(`tests that need ${command} cannot run: ${how}\n`);
+  return missing.length > 0 && !process.env['CI'];
+}
+
+export interface ToolRun {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a tool to its end with this input. */
+export function runTool({ command, how }: Tool, args: readonly string[], input: string): ToolRun {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { input, encoding: 'utf8', maxBuffer: 2 ** 28 });
+  if (error) throw new Error(`${command}: ${error.message} (${how})`);
+  return { status, stdout, stderr };
+}
