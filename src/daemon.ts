@@ -11,6 +11,7 @@ import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
+import { OwnMetrics } from './own-metrics.ts';
 import { ATTEMPTS, expositionParts } from './parts.ts';
 import { logPlan } from './plan-log.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -93,17 +94,18 @@ async function start(options: DaemonOptions, clock: Clock, stopper: Stopper): Pr
     onPlan: (paces) => logPlan(log, paces),
     onChange: ({ name }) => exposition.touch(name, ATTEMPTS),
   });
+  const own = new OwnMetrics({
+    scheduler,
+    pacer,
+    self,
+    clock,
+    configLoadedAt,
+    documents,
+    totals,
+    writeFailures: () => scheduler.saveFailures + ledgerFailures,
+  });
   const exposition = new Exposition(
-    expositionParts({
-      scheduler,
-      pacer,
-      self,
-      clock,
-      configLoadedAt,
-      documents,
-      totals,
-      writeFailures: () => scheduler.saveFailures + ledgerFailures,
-    }),
+    expositionParts(scheduler, () => own.families(), clock),
     clock,
     (error) => log.error({ err: String(error) }, 'metrics not rendered'),
   );

@@ -5,6 +5,7 @@ import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
+import { OwnMetrics } from '../../src/own-metrics.ts';
 import { expositionParts } from '../../src/parts.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { sourcesOf } from '../../src/sources.ts';
@@ -66,7 +67,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     onPlan: () => undefined,
     onChange: () => undefined,
   });
-  const parts = expositionParts({
+  const own = new OwnMetrics({
     scheduler,
     pacer,
     self: selfMetrics(),
@@ -76,6 +77,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     writeFailures: () => 1,
     configLoadedAt: NOW - 5 * MINUTE,
   });
+  const parts = expositionParts(scheduler, () => own.families(), clock);
   const exposition = new Exposition(parts, clock, (error) => {
     throw error;
   });

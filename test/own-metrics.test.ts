@@ -1,0 +1,83 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { emptyLedger } from '../src/budget/ledger.ts';
+import { Pacer } from '../src/budget/pacer.ts';
+import { SelfMetrics } from '../src/metrics/self.ts';
+import { OwnMetrics } from '../src/own-metrics.ts';
+import { Scheduler } from '../src/scheduler/scheduler.ts';
+import { NO_DOCUMENTS } from '../src/state.ts';
+import { fakeApi } from './support/fake-api.ts';
+import { sampleValue } from './support/samples.ts';
+import { NOW } from './support/timing.ts';
+import { VirtualClock } from './support/virtual-clock.ts';
+
+const ENDPOINT = 'machine_metrics';
+
+describe('own-metrics', () => {
+  function setUp(save: () => Promise<void>) {
+    const clock = new VirtualClock(NOW);
+    const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
+    const self = new SelfMetrics({ endpoints: [ENDPOINT], process: false });
+    const scheduler = new Scheduler([], new Map(), {
+      api: fakeApi(() => ({})),
+      clock,
+      log: pino({ level: 'silent' }),
+      store: { save: async () => undefined },
+      allowance: { bucketOf: () => '', allowedPerDay: () => 1 },
+      opensAt: () => 0,
+      isInformed: () => true,
+      onPlan: () => undefined,
+      onChange: () => undefined,
+    });
+    const documents = { ...NO_DOCUMENTS, save };
+    const options = { scheduler, pacer, self, clock, documents, totals: [], writeFailures: () => 0 };
+    const own = new OwnMetrics({ ...options, configLoadedAt: NOW });
+    const requests = async () =>
+      sampleValue(await own.families(), 'beaconchain_api_requests_total', { endpoint: ENDPOINT });
+    const failures = async () =>
+      sampleValue(await own.families(), 'beaconchain_exporter_state_write_failures_total', {});
+    return { clock, self, own, requests, failures };
+  }
+
+  it('shows a counter only when it was written', async () => {
+    const written: (() => void)[] = [];
+    const { clock, self, requests } = setUp(() => new Promise((resolve) => written.push(resolve)));
+    const first = requests();
+    await clock.advance(1);
+    written.shift()?.();
+    expect(await first).toBe(0);
+    self.requested(ENDPOINT);
+    const during = requests();
+    await clock.advance(501);
+    expect(await during).toBe(0);
+    written.shift()?.();
+    await clock.advance(1);
+    expect(await requests()).toBe(1);
+  });
+
+  it('does not wait for a disk that hangs, and catches up when it is back', async () => {
+    const written: (() => void)[] = [];
+    const { clock, self, own, requests } = setUp(() => new Promise((resolve) => written.push(resolve)));
+    const hanging = own.families();
+    await clock.advance(501);
+    expect(await hanging).toEqual([]);
+    self.requested(ENDPOINT);
+    const still = own.families();
+    await clock.advance(501);
+    expect(await still).toEqual([]);
+    expect(written).toHaveLength(1);
+    written.shift()?.();
+    await clock.advance(1);
+    const next = requests();
+    await clock.advance(1);
+    written.shift()?.();
+    expect(await next).toBe(1);
+  });
+
+  it('shows what cannot be written, and that it cannot', async () => {
+    const { self, requests, failures } = setUp(() => Promise.reject(new Error('disk full')));
+    self.requested(ENDPOINT);
+    expect(await requests()).toBe(1);
+    expect(await failures()).toBe(1);
+  });
+});
