@@ -5,6 +5,7 @@ import type { Ledger } from './budget/ledger.ts';
 import { usable } from './budget/long-window.ts';
 import { formatDuration } from './config/duration.ts';
 import { pacesOf } from './scheduler/paces.ts';
+import { isInVain } from './scheduler/plan.ts';
 import { type Entry, requestsPerPoll, sourceId } from './snapshot/snapshot.ts';
 import { MS_PER_DAY, type Pace, type Source } from './sources/source.ts';
 
@@ -35,7 +36,15 @@ export function describeCosts(input: CheckInput): string {
     const entry = entries.get(sourceId(source));
     return entry ? requestsPerPoll(entry) : 1;
   };
-  const priced = sources.map((source) => ({ source, requestsPerPoll: costOf(source) }));
+  const isVain = (source: Source): boolean => {
+    const entry = entries.get(sourceId(source));
+    return entry !== undefined && isInVain(entry);
+  };
+  const priced = sources.map((source) => ({
+    source,
+    requestsPerPoll: costOf(source),
+    isInVain: isVain(source),
+  }));
   const allowed = (bucket: string): number => allowedPerDay(ledger.buckets[bucket], terms, now);
   const paces = pacesOf(priced, { bucketOf, allowedPerDay: allowed });
   const configured = new Map(sources.map((source) => [source, source.pace(Number.POSITIVE_INFINITY, costOf(source))]));

@@ -40,9 +40,12 @@ export async function openState(dir: string, clock: Clock, log: Logger): Promise
     return await FileDocuments.open(dir, clock, log);
   } catch (error) {
     if (error instanceof StateLocked) throw new StateRefused(error.message);
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new StateRefused(`the state directory ${dir} cannot be used: ${code}`);
+    throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error)}`);
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 /** What earlier processes left. */
@@ -52,17 +55,25 @@ export interface Restored {
   readonly totals: Totals;
 }
 
+/** @throws StateRefused: to start without what is there, but cannot be read now, would overwrite it. */
 export async function restore(
   documents: Documents,
   sources: readonly Source[],
   key: string,
   now: number,
 ): Promise<Restored> {
-  const ledger = (await documents.load(LEDGER, Ledger)) ?? emptyLedger();
-  const totals = (await documents.load(TOTALS, SavedTotals)) ?? [];
+  const load: Documents['load'] = async (name, schema) => {
+    try {
+      return await documents.load(name, schema);
+    } catch (error) {
+      throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error)}`);
+    }
+  };
+  const ledger = (await load(LEDGER, Ledger)) ?? emptyLedger();
+  const totals = (await load(TOTALS, SavedTotals)) ?? [];
   const entries = new Map<string, Entry>();
   for (const source of sources) {
-    const entry = await documents.load(sourceId(source), entrySchema(source));
+    const entry = await load(sourceId(source), entrySchema(source));
     if (entry) entries.set(sourceId(source), entry);
   }
   return { ledger: withKey(ledger, fingerprintOf(key), now), entries, totals };

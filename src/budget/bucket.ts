@@ -10,6 +10,7 @@ import {
   refund,
   report,
   rolled,
+  uncharge,
   usable,
 } from './long-window.ts';
 
@@ -138,14 +139,14 @@ function isRefunded(status: number): boolean {
 }
 
 /**
- * No answer came. Where the service says what is left, the next answer tells whether the request was counted, and until
- * then it is no spending of ours: else days without a network would use up the share.
+ * No answer came. If the request was counted, the next answer says so; taken as counted, days without a network would
+ * use up the quota, and with it the chance to hear otherwise. Undefined: nothing changes.
  */
-export function withoutAnswer(bucket: Bucket, terms: Terms, now: number): Bucket {
-  const freed: Bucket = { ...bucket };
+export function withoutAnswer(bucket: Bucket, terms: Terms, now: number): Bucket | undefined {
+  let freed: Bucket | undefined;
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(freed, name, terms, now);
-    if (window?.remaining !== undefined) freed[name] = refund(window);
+    const window = windowAt(bucket, name, terms, now);
+    if (window) freed = { ...(freed ?? bucket), [name]: uncharge(window) };
   }
   return freed;
 }

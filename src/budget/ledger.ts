@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { Bucket, bucketOpensAt, chargeBucket, EMPTY_BUCKET, observeBucket, type Terms, withoutAnswer } from './bucket.ts';
+import {
+  Bucket,
+  bucketOpensAt,
+  chargeBucket,
+  EMPTY_BUCKET,
+  observeBucket,
+  type Terms,
+  withoutAnswer,
+} from './bucket.ts';
 import type { Observation } from './headers.ts';
 
 const Key = z.object({
@@ -103,8 +111,9 @@ export function sent(ledger: Ledger, lane: string, terms: Terms, now: number): L
 /** The connection failed, or the time was up. */
 export function unanswered(ledger: Ledger, lane: string, terms: Terms, now: number): Ledger {
   const name = bucketOf(ledger, lane);
-  const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
-  return { ...ledger, buckets: { ...ledger.buckets, [name]: withoutAnswer(bucket, terms, now) } };
+  const bucket = ledger.buckets[name];
+  const freed = bucket && withoutAnswer(bucket, terms, now);
+  return freed ? { ...ledger, buckets: { ...ledger.buckets, [name]: freed } } : ledger;
 }
 
 /** What an answer teaches: the lane's bucket, its limits, a wait, the standing of the key. */

@@ -43,9 +43,15 @@ export function charge(window: LongWindow): LongWindow {
   return { ...window, own: own + 1, ...(remaining === undefined ? {} : { remaining: remaining - 1 }) };
 }
 
-/** A request of ours was not counted after all. What is left for everybody is for the next answer to say. */
+/** The service gave a request of ours back, and its answer says what is left for everybody. */
 export function refund(window: LongWindow): LongWindow {
   return { ...window, own: Math.max(0, window.own - 1) };
+}
+
+/** A request of ours got no answer: it takes back what `charge` did. */
+export function uncharge(window: LongWindow): LongWindow {
+  const { remaining } = window;
+  return { ...refund(window), ...(remaining === undefined ? {} : { remaining: remaining + 1 }) };
 }
 
 /** Takes in what an answer says; `remaining` corrects our own count, because others spend too. */

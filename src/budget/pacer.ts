@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import { answered, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
-import { PRIORITIES, type Priority } from './priority.ts';
+import { inOrder, type Priority } from './priority.ts';
 import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
 
 /** A request that asks to leave. A lane is an endpoint on a host. */
@@ -42,8 +42,6 @@ export interface PacerDependencies {
 
 /** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
 const LONGEST_HOLD_MS = 60_000;
-/** A request that waited this long goes first, whatever its priority. */
-const STARVED_MS = 60_000;
 
 interface Waiting extends Departure {
   readonly since: number;
@@ -163,11 +161,10 @@ export class Pacer implements Budget {
   #depart(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
     this.#remove(waiting);
     this.#waitedMs += monotonic - waiting.since;
-    this.#ledger = sent(this.#ledger, waiting.lane, this.#terms, now);
+    this.#know(sent(this.#ledger, waiting.lane, this.#terms, now));
     this.#sentSoFar += 1;
     const order = this.#sentSoFar;
     this.#inFlight.add(order);
-    this.#onChange();
     for (const second of seconds) second.sent(monotonic);
     let settled = false;
     waiting.leave({
@@ -177,14 +174,15 @@ export class Pacer implements Budget {
         for (const second of seconds) second.settled(this.#clock.monotonic());
         this.#inFlight.delete(order);
         if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted: this.#unaccounted(order) });
-        else this.#giveUp(waiting.lane);
+        else this.#know(unanswered(this.#ledger, waiting.lane, this.#terms, this.#clock.now()));
         this.#dispatch();
       },
     });
   }
 
-  #giveUp(lane: string): void {
-    this.#ledger = unanswered(this.#ledger, lane, this.#terms, this.#clock.now());
+  #know(ledger: Ledger): void {
+    if (ledger === this.#ledger) return;
+    this.#ledger = ledger;
     this.#onChange();
   }
 
@@ -201,8 +199,7 @@ export class Pacer implements Budget {
     const now = this.#clock.now();
     const before = bucketOf(this.#ledger, lane);
     const said = { status, revoked: isRevoked(status, headers), observation: readHeaders(headers, now) };
-    this.#ledger = answered(this.#ledger, lane, { ...sending, ...said }, this.#terms, now);
-    this.#onChange();
+    this.#know(answered(this.#ledger, lane, { ...sending, ...said }, this.#terms, now));
     const after = bucketOf(this.#ledger, lane);
     if (after === before) return;
     const second = this.#seconds.get(before);
@@ -245,12 +242,4 @@ export class Pacer implements Budget {
       () => undefined,
     );
   }
-}
-
-function inOrder(waiting: readonly Waiting[], monotonic: number): Waiting[] {
-  const starved = (one: Waiting): boolean => monotonic - one.since >= STARVED_MS;
-  return waiting.toSorted((a, b) => {
-    if (starved(a) || starved(b)) return a.since - b.since;
-    return PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority) || a.since - b.since;
-  });
 }

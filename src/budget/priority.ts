@@ -11,3 +11,18 @@ export const PRIORITIES = [
 ] as const;
 
 export type Priority = (typeof PRIORITIES)[number];
+
+/** A request that waited this long goes first, whatever its priority. */
+const STARVED_MS = 60_000;
+
+/** Those who wait, first to leave first. `since` and `now` are monotonic milliseconds. */
+export function inOrder<T extends { readonly priority: Priority; readonly since: number }>(
+  waiting: readonly T[],
+  now: number,
+): T[] {
+  const starved = (one: T): boolean => now - one.since >= STARVED_MS;
+  return waiting.toSorted((a, b) => {
+    if (starved(a) || starved(b)) return a.since - b.since;
+    return PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority) || a.since - b.since;
+  });
+}

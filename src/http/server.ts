@@ -90,8 +90,8 @@ function sendHealth(response: ServerResponse, problem: string | undefined): void
 }
 
 function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
-  const format = preferredFormat(request.headers.accept);
-  const gzipped = acceptsGzip(request);
+  const format = formatOf(request.headers.accept);
+  const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = pages.metrics(format, gzipped);
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
   response.setHeader('Vary', 'Accept, Accept-Encoding');
@@ -110,8 +110,27 @@ export function preferredFormat(accept: string | undefined): Format {
 }
 
 /** Without the header nothing is assumed, though the standard would allow it. */
-function acceptsGzip(request: IncomingMessage): boolean {
-  return new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
+function acceptsGzip(accept: string | undefined): boolean {
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
+  return negotiator.encoding(['gzip', 'identity']) === 'gzip';
+}
+
+const formatOf = remembering(preferredFormat);
+const takesGzip = remembering(acceptsGzip);
+
+const MOST_REMEMBERED = 100;
+
+/** A few clients send the same header for ever, and reading it takes as long as sending a small body. */
+function remembering<T>(read: (header: string | undefined) => T): (header: string | undefined) => T {
+  const known = new Map<string | undefined, T>();
+  return (header) => {
+    const before = known.get(header);
+    if (before !== undefined) return before;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const result = read(header);
+    known.set(header, result);
+    return result;
+  };
 }
 
 function sendStatusPage(response: ServerResponse, html: string): void {

@@ -17,10 +17,10 @@ const UNITS = new Set(['seconds', 'bytes', 'ratio', 'ether', 'wei']);
 /** Writes a family in text format 0.0.4 or OpenMetrics 1.0.0, without the end mark; '' if it has no samples. */
 export function encodeFamily(family: Family, format: Format): string {
   if (family.samples.length === 0) return '';
-  const lines = header(family, format);
-  for (const sample of family.samples) lines.push(sampleLine(family.name, sample, format));
-  lines.push('');
-  return lines.join('\n');
+  // Concatenation, because joining an array of so many lines takes half as long again.
+  let out = header(family, format);
+  for (const sample of family.samples) out += sampleLine(family.name, sample, format);
+  return out;
 }
 
 export function encodeFamilies(families: Iterable<Family>, format: Format): string {
@@ -29,21 +29,19 @@ export function encodeFamilies(families: Iterable<Family>, format: Format): stri
   return out;
 }
 
-function header(family: Family, format: Format): string[] {
+function header(family: Family, format: Format): string {
   const { type, help } = family;
-  if (format === 'text') return [`# HELP ${family.name} ${escapeHelp(help)}`, `# TYPE ${family.name} ${type}`];
+  if (format === 'text') return `# HELP ${family.name} ${escapeHelp(help)}\n# TYPE ${family.name} ${type}\n`;
   const name = type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
   const unit = name.slice(name.lastIndexOf('_') + 1);
-  const lines = [`# TYPE ${name} ${type}`];
-  if (UNITS.has(unit)) lines.push(`# UNIT ${name} ${unit}`);
-  lines.push(`# HELP ${name} ${escapeLabelValue(help)}`);
-  return lines;
+  const unitLine = UNITS.has(unit) ? `# UNIT ${name} ${unit}\n` : '';
+  return `# TYPE ${name} ${type}\n${unitLine}# HELP ${name} ${escapeLabelValue(help)}\n`;
 }
 
 function sampleLine(name: string, sample: Sample, format: Format): string {
   const line = `${name}${sample.suffix ?? ''}${encodeLabels(sample.labels)} ${encodeNumber(sample.value)}`;
-  if (sample.at === undefined) return line;
-  return `${line} ${format === 'text' ? Math.round(sample.at * 1000) : sample.at}`;
+  if (sample.at === undefined) return `${line}\n`;
+  return `${line} ${format === 'text' ? Math.round(sample.at * 1000) : sample.at}\n`;
 }
 
 function encodeLabels(labels: Labels): string {

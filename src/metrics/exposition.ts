@@ -21,6 +21,8 @@ const compress = promisify(gzip);
 /** Also without anything to do, so that a step of the clock is noticed. */
 const LONGEST_NAP_MS = 1_000;
 const RETRY_MS = 1_000;
+/** A fleet that goes stale does so value by value: without a pause between renderings that would take a whole core. */
+const PAUSE_MS = 250;
 /** How long rendering may hold the event loop, give or take a family. */
 const SLICE_MS = 5;
 
@@ -45,6 +47,8 @@ export class Exposition {
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
   #renderedAt = 0;
+  /** Monotonic; until then only what is touched is rendered. */
+  #pausedUntil = 0;
   #wake: () => void = () => undefined;
 
   /** `onError` is told when a part cannot be rendered; what was shown of it before stays, the others go on. */
@@ -90,6 +94,7 @@ export class Exposition {
       }
     }
     this.#rendered = next;
+    if (changed.length > 0) this.#pausedUntil = this.#clock.monotonic() + PAUSE_MS;
   }
 
   /** Async, so that what a part throws is its own failure; runs at once up to the part's first wait. */
@@ -127,8 +132,9 @@ export class Exposition {
 
   async #nap(): Promise<void> {
     const next = Math.min(...this.#changesAt.values()) - this.#clock.now();
+    const pause = this.#pausedUntil - this.#clock.monotonic();
     const alarm = new AbortController();
     this.#wake = () => alarm.abort();
-    await this.#clock.sleep(Math.max(0, Math.min(LONGEST_NAP_MS, next)), alarm.signal).catch(() => undefined);
+    await this.#clock.sleep(Math.max(0, pause, Math.min(LONGEST_NAP_MS, next)), alarm.signal).catch(() => undefined);
   }
 }

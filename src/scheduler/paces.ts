@@ -1,5 +1,5 @@
 import { type Demand, plan } from '../budget/planner.ts';
-import type { Pace, Source } from '../sources/source.ts';
+import { evenPace, type Pace, type Source } from '../sources/source.ts';
 
 /** What the limits leave, as far as a source is concerned. */
 export interface Allowance {
@@ -8,20 +8,28 @@ export interface Allowance {
   allowedPerDay(bucket: string): number;
 }
 
-/** The pace of every source: those that draw from one bucket share what it allows. `requestsPerPoll` is as observed. */
-export function pacesOf(
-  sources: readonly { readonly source: Source; readonly requestsPerPoll: number }[],
-  allowance: Allowance,
-): ReadonlyMap<Source, Pace> {
+/** What a source was seen to cost. */
+interface Asking {
+  readonly source: Source;
+  readonly requestsPerPoll: number;
+  /** It looks for the day's data at every interval, without an end in sight: then it costs what others do. */
+  readonly isInVain?: boolean;
+}
+
+/** The pace of every source: those that draw from one bucket share what it allows. */
+export function pacesOf(sources: readonly Asking[], allowance: Allowance): ReadonlyMap<Source, Pace> {
   const paces = new Map<Source, Pace>();
   const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
   for (const [bucket, members] of byBucket) {
     const demands = members.map(
-      ({ source, requestsPerPoll }): Demand<Source, Pace> => ({
+      ({ source, requestsPerPoll, isInVain = false }): Demand<Source, Pace> => ({
         id: source,
         weight: source.weight,
-        first: source.isDaily,
-        fit: (requestsPerDay) => source.pace(requestsPerDay, requestsPerPoll),
+        first: source.isDaily && !isInVain,
+        fit: (requestsPerDay) =>
+          isInVain
+            ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
+            : source.pace(requestsPerDay, requestsPerPoll),
       }),
     );
     for (const [source, pace] of plan(demands, allowance.allowedPerDay(bucket))) paces.set(source, pace);

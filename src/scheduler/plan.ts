@@ -40,12 +40,13 @@ export interface Run {
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
-  const { value, failure } = poll;
+  const { value, failure, requestsOfOnce = 0 } = poll;
   const { start, durationMs, intervalMs, requests } = run;
   const { pausedUntil: _, ...rest } = entry;
   const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs, intervalMs };
   const end = start + durationMs;
-  if (!failure) return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs: addCost(entry.costs, requests) };
+  if (!failure)
+    return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs: addCost(entry.costs, requests - requestsOfOnce) };
   return {
     ...tried,
     failures: entry.failures + 1,
@@ -54,6 +55,29 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
     // The plan does not include this endpoint; the other sources go on.
     ...(reasonOf(failure) === 'forbidden' ? { pausedUntil: end + FORBIDDEN_PAUSE_MS } : {}),
   };
+}
+
+/** Failures that the service does not charge for (api facts 6.1), or that it never saw. */
+const FREE = ['network', 'timeout', 'server_error', 'rate_limited', 'revoked', 'unauthorized', 'BudgetClosed'];
+
+/**
+ * The entry after a poll of a source with work of once a day: whether that was done, or would be tried again after the
+ * configured interval, and paid for each time.
+ */
+export function countVain(source: Source, entry: Entry, timing: Timing): Entry {
+  if (!source.isDaily || (entry.failuresInARow > 0 && FREE.includes(entry.lastError?.reason ?? ''))) return entry;
+  const { lastAttemptAt = 0, vainInARow = 0 } = entry;
+  const { intervalMs } = source;
+  const due = source.due(entry.value, attemptsOf(entry), { ...timing, intervalMs });
+  return { ...entry, vainInARow: due <= lastAttemptAt + intervalMs ? vainInARow + 1 : 0 };
+}
+
+/** A day's data may well be some hours late. */
+const PATIENT_POLLS = 6;
+
+/** Whether a source with work of once a day has come to ask every interval, without an end in sight. */
+export function isInVain({ vainInARow = 0 }: Entry): boolean {
+  return vainInARow > PATIENT_POLLS;
 }
 
 function reasonOf(failure: Error): string {

@@ -5,7 +5,7 @@ import type { Logger } from '../lib/log.ts';
 import { type Entry, emptyEntry, requestsPerPoll, type Store, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Poll, Source, Timing } from '../sources/source.ts';
 import { type Allowance, isMaterialChange, pacesOf } from './paces.ts';
-import { afterPoll, nextAttemptAt } from './plan.ts';
+import { afterPoll, countVain, isInVain, nextAttemptAt } from './plan.ts';
 
 export interface SchedulerDependencies {
   readonly api: Api;
@@ -141,8 +141,12 @@ export class Scheduler {
   }
 
   #paces(): ReadonlyMap<Source, Pace> {
-    const sources = this.#slots.map(({ source, known }) => ({ source, requestsPerPoll: requestsPerPoll(known) }));
-    return pacesOf(sources, this.#deps.allowance);
+    const asking = this.#slots.map(({ source, known }) => ({
+      source,
+      requestsPerPoll: requestsPerPoll(known),
+      isInVain: isInVain(known),
+    }));
+    return pacesOf(asking, this.#deps.allowance);
   }
 
   /** One thing at a time for each source: what is saved or shown later is never older. */
@@ -178,7 +182,7 @@ export class Scheduler {
       poll = { value: slot.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const run = { start: now, durationMs: clock.monotonic() - start, intervalMs: pace.intervalMs, requests };
-    slot.known = afterPoll(slot.known, poll, run);
+    slot.known = countVain(source, afterPoll(slot.known, poll, run), timing);
     const { name, chain } = source;
     if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');
     else log.debug({ source: name, chain, duration_ms: slot.known.durationMs }, 'polled');

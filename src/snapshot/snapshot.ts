@@ -18,6 +18,8 @@ export interface Entry<T = unknown> {
   readonly intervalMs?: number;
   /** Requests that each of the last successful polls took, newest last. */
   readonly costs?: readonly number[];
+  /** Polls in a row that did not find what work of once a day looks for. */
+  readonly vainInARow?: number;
 }
 
 /** Where entries are kept over a restart. An entry is shown only after `save` resolved. */
@@ -67,5 +69,6 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
     pausedUntil: z.number().exactOptional(),
     intervalMs: z.number().exactOptional(),
     costs: z.array(z.number()).exactOptional(),
+    vainInARow: z.number().exactOptional(),
   });
 }

@@ -226,6 +226,20 @@ describe('metrics/exposition', () => {
       expect(b.reads).toEqual([0]);
     });
 
+    it('renders what changes bit by bit four times a second, and at once what is touched meanwhile', async () => {
+      const { clock, a, b, exposition, abort } = setUp();
+      for (const part of [a, b]) part.answer = () => [];
+      a.nextChangeAt = (now) => now + 7;
+      await exposition.refresh();
+      exposition.run(abort.signal);
+      await clock.advance(SECOND);
+      expect(a.reads).toEqual([0, 250, 500, 750, 1_000]);
+      await clock.advance(10);
+      exposition.touch('b');
+      await clock.advance(0);
+      expect(b.reads).toEqual([0, 1_010]);
+    });
+
     it('renders a part that always changes in a second once a second, however often others change', async () => {
       const { clock, a, b, exposition, abort } = setUp();
       for (const part of [a, b]) part.answer = () => [];

@@ -49,7 +49,7 @@ async function expectNoKey(program: Running): Promise<void> {
   expect(program.stderr).toBe('');
 }
 
-describe('programs/failures', { timeout: 30_000 }, () => {
+describe.concurrent('programs/failures', { timeout: 30_000 }, () => {
   it('nothing fails where all is well: the key goes in the header of its version and nowhere else', async () => {
     const api = await startStubApi(KEY);
     const program = startServe(config(api.url), KEY);

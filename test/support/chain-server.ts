@@ -81,7 +81,7 @@ function answer(
     return undefined;
   }
   send(response, 200, chain.rows(epoch));
-  return { ...nothing, what: epochName, epoch, canonical: chain.slashings(epoch, true) };
+  return { ...nothing, what: epochName, epoch, canonical: chain.canonical(epoch) };
 }
 
 function send(response: ServerResponse, status: number, data: readonly Fields[] | null): void {

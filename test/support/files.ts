@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { atTheEnd } from './cleanup.ts';
 
-/** A folder that is gone after the test. */
+/** A folder that is gone after the tests. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'exporter-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  atTheEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,11 +1,12 @@
 import type { Plan } from '../../src/sandbox/plan.ts';
+import type { Entry } from '../../src/snapshot/snapshot.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../src/sources/machines/options.ts';
 import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
 import { ARRAYS, Fleet, type FleetOptions, type FleetRequest } from './fleet.ts';
 import { machinesOptions } from './machine-records.ts';
 import { Simulation } from './simulation.ts';
-import { MINUTE, NOW } from './timing.ts';
+import { NOW } from './timing.ts';
 
 /** What one sweep took and what it showed. */
 export interface SweepSeen {
@@ -21,6 +22,10 @@ export interface FleetRunOptions extends FleetOptions {
   readonly latencyMs?: number;
   readonly plan?: Plan;
   readonly options?: Partial<MachinesOptions>;
+  /** What an earlier process left. */
+  readonly entries?: ReadonlyMap<string, Entry>;
+  /** Told when a sweep was published. */
+  readonly onChange?: () => void;
 }
 
 /** The sweeps of the real program between scheduler and wire on virtual time, against a fleet. */
@@ -31,16 +36,21 @@ export class FleetRun {
   readonly sweeps: SweepSeen[] = [];
   /** How the walks over pages ended that did not end well. */
   readonly warnings: string[] = [];
+  #lastStart: number | undefined;
 
-  constructor({ latencyMs = 50, plan = 'scale', options = {}, ...fleet }: FleetRunOptions) {
+  constructor({ latencyMs = 50, plan = 'scale', options = {}, ...rest }: FleetRunOptions) {
+    const { entries, onChange, ...fleet } = rest;
     this.fleet = new Fleet(fleet);
     this.sim = new Simulation({
       start: NOW,
       latencyMs,
+      ...(entries ? { entries } : {}),
+      ...(onChange ? { onChange } : {}),
       sandbox: { plan, machines: 0 },
       sources: [machinesSource(machinesOptions(options), (ending) => this.warnings.push(ending))],
       instead: (_, body, now) => this.fleet.answer(JSON.parse(body), now),
     });
+    this.#lastStart = this.sim.view('machines').entry.lastAttemptAt;
   }
 
   get now(): number {
@@ -65,7 +75,8 @@ export class FleetRun {
       await this.sim.clock.advance(Math.min(1_000, left));
       const { entry } = this.sim.view('machines');
       const { lastAttemptAt: start, durationMs } = entry;
-      if (start === undefined || start === this.sweeps.at(-1)?.start) continue;
+      if (start === undefined || start === this.#lastStart) continue;
+      this.#lastStart = start;
       const during = ({ at }: { at: number }): boolean => at >= start && at <= start + durationMs;
       this.sweeps.push({
         start,
@@ -86,40 +97,47 @@ export function boundOf(live: number): number {
 
 const WINDOW_MS = 75_000;
 
-/** Which records of the last 75 s a sweep has not brought, and which live machines it shows older than it may. */
-export function missedBy(fleet: Fleet, { start, machines }: SweepSeen, staleMs = 10 * MINUTE): string[] {
+/**
+ * What a sweep has not brought though it should: any record of the last 75 s, and of a machine that was held and is live
+ * the newest record, unless one is held that is younger than half of `staleMs`.
+ */
+export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: SweepSeen, staleMs: number): string[] {
+  const { start, machines } = sweep;
   const missed: string[] = [];
   for (const name of fleet.names) {
     const held = machines.get(name);
-    let lastSeen = 0;
     let newest = 0;
     for (const array of ARRAYS) {
       const time = fleet.newest(name, array, start) ?? 0;
-      const heldTime = (held?.[array]?.timestamp ?? 0) * 1_000;
       newest = Math.max(newest, time);
-      lastSeen = Math.max(lastSeen, heldTime);
-      if (start - time < WINDOW_MS && heldTime < time) missed.push(`${name} ${array}: a record of the last 75 s`);
+      if (start - time < WINDOW_MS && (held?.[array]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${array}`);
     }
-    const isLive = start - newest <= staleMs;
-    if (isLive && lastSeen < newest && start - lastSeen > staleMs / 2) missed.push(`${name}: the newest record`);
+    const seen = lastSeenOf(held);
+    const isDue = before?.machines.has(name) && start - lastSeenOf(before.machines.get(name)) <= staleMs;
+    if (isDue && seen < newest && start - seen > staleMs / 2) missed.push(name);
   }
   return missed;
 }
 
-/** Where a later sweep holds an older record than an earlier one, or values that did not come with it. */
+/** Unix ms; 0 without a record. */
+export function lastSeenOf(machine: Machine | undefined): number {
+  return Math.max(...ARRAYS.map((array) => (machine?.[array]?.timestamp ?? 0) * 1_000));
+}
+
+/** Where a later sweep holds an older record than an earlier one, or a value that did not come with its time. */
 export function setBack(sweeps: readonly SweepSeen[]): string[] {
   const found: string[] = [];
   const newest = new Map<string, number>();
   for (const { machines } of sweeps) {
-    for (const machine of machines.values()) {
-      for (const array of ARRAYS) {
-        const record = machine[array];
+    for (const { name, system, validator, node } of machines.values()) {
+      const held = [system?.cpu_node_user_seconds_total, ...[validator, node].map((p) => p?.cpu_process_seconds_total)];
+      for (const [i, record] of [system, validator, node].entries()) {
         if (!record) continue;
-        const id = `${machine.name} ${array}`;
-        if (record.timestamp < (newest.get(id) ?? 0)) found.push(`${id}: older`);
-        newest.set(id, record.timestamp);
-        const value = 'client_name' in record ? undefined : Object.values(record).at(-1);
-        if (value !== Math.floor(record.timestamp)) found.push(`${id}: ${value} at ${record.timestamp}`);
+        const { timestamp } = record;
+        const id = `${name} ${ARRAYS[i]}`;
+        if (timestamp < (newest.get(id) ?? 0)) found.push(`${id}: older`);
+        if (held[i] !== Math.floor(timestamp)) found.push(`${id}: ${held[i]} at ${timestamp}`);
+        newest.set(id, timestamp);
       }
     }
   }

@@ -25,10 +25,13 @@ export interface FleetRequest {
 interface Member {
   readonly name: string;
   readonly id: number;
-  /** Milliseconds into each minute at which it pushes. */
+  /** Milliseconds into each of its periods at which it pushes. */
   readonly phase: number;
+  readonly everyMs: number;
   /** Unix ms; between them it pushes. */
   readonly spans: { from: number; until: number }[];
+  /** Unix ms from which an array is not pushed any more. */
+  readonly ends: Partial<Record<ArrayName, number>>;
 }
 
 interface Push {
@@ -47,7 +50,7 @@ const DELAY: Record<ArrayName, number> = { system: 0, validator: 40, node: 85 };
 const LONGEST_WAY_MS = 2_000;
 
 /**
- * What the service knows of machines that push every minute, and how it hands it out: newest first, pages with cursors.
+ * What the service knows of machines that push about once a minute, and how it hands it out: newest first, pages with cursors.
  * Made apart from the sandbox, so that each is a check on the other; minutes can be missing, and pushes take a while.
  */
 export class Fleet {
@@ -74,16 +77,21 @@ export class Fleet {
   }
 
   /** A machine that pushes from a moment (Unix ms) on. */
-  add(name: string, from: number): void {
+  add(name: string, from: number, everyMs = MINUTE): void {
     const id = this.#members.size;
-    const phase = between(0, MINUTE - 1, this.#seed, 1, id);
-    this.#members.set(name, { name, id, phase, spans: [{ from, until: Number.POSITIVE_INFINITY }] });
+    const phase = between(0, everyMs - 1, this.#seed, 1, id);
+    this.#members.set(name, { name, id, phase, everyMs, spans: [{ from, until: Number.POSITIVE_INFINITY }], ends: {} });
   }
 
   /** The machine pushes nothing after `at`. */
   silence(name: string, at: number): void {
     const last = this.#member(name).spans.at(-1);
     if (last) last.until = at;
+  }
+
+  /** The machine goes on without one of its processes. */
+  end(name: string, array: ArrayName, at: number): void {
+    this.#member(name).ends[array] = at;
   }
 
   /** A silent machine pushes again from `at` on. */
@@ -132,23 +140,24 @@ export class Fleet {
 
   /** Newest first, of a range with both ends. */
   #pushes(member: Member, array: ArrayName, start: number, end: number, now: number): Push[] {
+    const { everyMs, phase } = member;
     const found: Push[] = [];
-    const newest = Math.floor(Math.min(end + 1_000, now) / MINUTE);
-    for (let minute = newest; (minute + 2) * MINUTE > start; minute -= 1) {
-      const time = minute * MINUTE + member.phase + DELAY[array];
+    for (let turn = Math.floor(Math.min(end + 1_000, now) / everyMs); (turn + 2) * everyMs > start; turn -= 1) {
+      const time = turn * everyMs + phase + DELAY[array];
       const compared = Math.floor(time / this.#unit) * this.#unit;
-      if (compared < start || compared > end || !this.#hasArrived(member, array, minute, time, now)) continue;
+      if (compared < start || compared > end || !this.#hasArrived(member, array, turn, time, now)) continue;
       found.push({ member, time });
     }
     return found;
   }
 
-  #hasArrived({ id, spans }: Member, array: ArrayName, minute: number, time: number, now: number): boolean {
-    if (!spans.some(({ from, until }) => time >= from && time < until)) return false;
+  #hasArrived({ id, spans, ends }: Member, array: ArrayName, turn: number, time: number, now: number): boolean {
+    if (time > Math.min(now, ends[array] ?? now) || !spans.some(({ from, until }) => time >= from && time < until))
+      return false;
     const { machine = 0, array: each = 0 } = this.#missing;
-    if (unit(this.#seed, 2, id, minute) < machine) return false;
-    if (unit(this.#seed, 3, id, minute, ARRAYS.indexOf(array)) < each) return false;
-    return time + unit(this.#seed, 4, id, minute) * LONGEST_WAY_MS <= now;
+    if (unit(this.#seed, 2, id, turn) < machine) return false;
+    if (unit(this.#seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
+    return time + unit(this.#seed, 4, id, turn) * LONGEST_WAY_MS <= now;
   }
 
   #member(name: string): Member {

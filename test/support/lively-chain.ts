@@ -3,7 +3,7 @@ import { ForkingChain, slashingNumber } from './forking-chain.ts';
 import type { Fields } from './slot-rows.ts';
 
 /** Longer than this no reorganisation goes back. */
-const DEEPEST = 12;
+const DEEPEST = 16;
 
 /**
  * A forking chain that moves by itself, seeded: missed slots, reorganisations, finality that stalls now and then. Each
@@ -71,12 +71,10 @@ export class LivelyChain {
     });
   }
 
-  /** The numbers of the slashings in each block that an epoch has, by block root; of canonical blocks alone if asked. */
-  slashings(epoch: number, canonical: boolean): Map<string, readonly number[]> {
-    const blocks = this.#blocks(epoch).filter((block) => block.canonical || !canonical);
-    return new Map(
-      blocks.filter(({ slashings }) => slashings.length > 0).map((block) => [block.root, block.slashings]),
-    );
+  /** The numbers of the slashings in each canonical block of an epoch that has some, by block root. */
+  canonical(epoch: number): Map<string, readonly number[]> {
+    const blocks = this.#blocks(epoch).filter(({ canonical, slashings }) => canonical && slashings.length > 0);
+    return new Map(blocks.map(({ root, slashings }) => [root, slashings]));
   }
 
   /** Slashing records of a slot, those of orphaned blocks included. */
@@ -98,8 +96,8 @@ export class LivelyChain {
   #inclusions(): number[] {
     const included: number[] = [];
     for (const n of this.#homeless) if (included.length < 2 && this.#happens(0.1)) included.push(n);
-    this.#homeless = this.#homeless.filter((n) => !included.includes(n) && !this.#happens(0.1));
-    if (this.#happens(0.1)) included.push(this.#slashings++);
+    this.#homeless = this.#homeless.filter((n) => !included.includes(n) && !this.#happens(0.2));
+    if (this.#happens(0.12)) included.push(this.#slashings++);
     if (included.length > 0 && this.#happens(0.3)) included.push(this.#slashings++);
     // Nothing keeps a proposer from including what another block already has.
     if (this.#slashings > 0 && this.#happens(0.01)) included.push(this.#between(0, this.#slashings - 1));

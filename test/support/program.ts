@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished, vi } from 'vitest';
+import { vi } from 'vitest';
+import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
@@ -11,7 +12,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process that a test started, and what it wrote so far. It does not outlive the test. */
+/** A process that a test started, and what it wrote so far. It does not outlive the tests. */
 export class Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -64,14 +65,14 @@ export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 15_000): Pro
   return vi.waitFor(attempt, { timeout, interval: 50 });
 }
 
-/** Starts a program that is killed at the end of the test. */
+/** Starts a program that is killed when the tests have ended. */
 export function start(
   command: string,
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): Running {
   const running = new Running(spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }));
-  onTestFinished(async () => {
+  atTheEnd(async () => {
     running.child.kill('SIGKILL');
     await running.ended;
   });

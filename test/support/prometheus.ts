@@ -11,17 +11,26 @@ export interface PrometheusSeries {
   readonly value: readonly [time: number, value: string];
 }
 
+export interface PrometheusRange {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [time: number, value: string])[];
+}
+
 export interface PrometheusTarget {
   readonly labels: Readonly<Record<string, string>>;
   readonly health: string;
   readonly lastError: string;
 }
 
-/** A real Prometheus that scrapes these ports every half second, until the end of the test. */
+/** A real Prometheus that scrapes these ports every half second, until the tests have ended. */
 export interface Prometheus {
   readonly program: Running;
   query(expression: string): Promise<readonly PrometheusSeries[]>;
   targets(): Promise<readonly PrometheusTarget[]>;
+  /** The samples of the last half hour, as they were ingested. */
+  samples(selector: string): Promise<readonly PrometheusRange[]>;
+  /** What it says of itself. */
+  metrics(): Promise<string>;
 }
 
 /** @param ports The ports to scrape, by the name of the job. */
@@ -45,6 +54,11 @@ export async function startPrometheus(ports: Readonly<Record<string, number>>): 
     program,
     query: async (expression) =>
       (await ask<{ result: PrometheusSeries[] }>(`query?query=${encodeURIComponent(expression)}`)).result,
+    samples: async (selector) => {
+      const query = encodeURIComponent(`${selector}[30m]`);
+      return (await ask<{ result: PrometheusRange[] }>(`query?query=${query}`)).result;
+    },
+    metrics: async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
     targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
   };
 }

@@ -25,8 +25,10 @@ export interface SimulationOptions {
   readonly sources: readonly Source[];
   /** Milliseconds from sending to answer. */
   readonly latencyMs?: number;
-  /** The body of the answer in place of the sandbox's, unless that refuses by its limits; undefined: the sandbox's. */
+  /** The body of the answer in place of the sandbox's, unless that is a 429 or an outage; undefined: the sandbox's. */
   readonly instead?: (path: string, body: string, now: number) => string | undefined;
+  /** Told when what is shown of a source changed. */
+  readonly onChange?: (source: Source) => void;
   /** What an earlier process left. */
   readonly ledger?: Ledger;
   readonly entries?: ReadonlyMap<string, Entry>;
@@ -67,7 +69,8 @@ export class Simulation {
       const at = clock.now();
       const target = `${new URL(base).pathname.replace(/\/$/, '')}${path}`;
       const usual = answer(sandbox, { method, path: target, headers, body }, at);
-      const text = usual.status === 429 ? undefined : options.instead?.(target, body, at);
+      const isDown = usual.status === 429 || usual.status >= 500;
+      const text = isDown ? undefined : options.instead?.(target, body, at);
       const result = text === undefined ? usual : { ...usual, status: 200, body: text };
       this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
       await clock.sleep(latencyMs / 2, signal);
@@ -102,7 +105,7 @@ export class Simulation {
         const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));
         this.plans.push({ at: clock.now(), intervals });
       },
-      onChange: nothing,
+      onChange: options.onChange ?? nothing,
     });
     this.#run = this.scheduler.run(this.#abort.signal);
   }

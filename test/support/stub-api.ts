@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
+import { atTheEnd } from './cleanup.ts';
 
 export interface StubRequest {
   readonly method: string;
@@ -25,7 +25,7 @@ export interface StubApi {
 /** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. */
 export type Instead = (request: StubRequest) => StubAnswer | 'silence' | undefined;
 
-/** The sandbox on a port of its own until the end of the test, spoilt where `instead` says so. */
+/** The sandbox on a port of its own until the tests have ended, spoilt where `instead` says so. */
 export async function startStubApi(key: string, instead: Instead = () => undefined): Promise<StubApi> {
   const sandbox = new Sandbox({ start: Date.now(), key });
   const requests: StubRequest[] = [];
@@ -36,7 +36,7 @@ export async function startStubApi(key: string, instead: Instead = () => undefin
     if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, Date.now()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  atTheEnd(() => {
     server.close();
     server.closeAllConnections();
   });

@@ -1,4 +1,4 @@
-import { evenPace, nextTick, type Source } from '../source.ts';
+import { type Attempts, evenPace, nextTick, type Source, type Timing } from '../source.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
@@ -13,7 +13,7 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     intervalMs: options.intervalMs,
     empty: { machines: [], dropped: 0 },
     state: Machines,
-    due: (_value, attempts, timing) => nextTick(attempts, timing.intervalMs),
+    due: (_value, attempts, timing) => nextSweep(options, attempts, timing),
     isDaily: false,
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
@@ -21,4 +21,12 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
   };
+}
+
+/**
+ * Where the limit per second makes the interval, a sweep takes about that long: one that took a little longer drops ticks
+ * of the configured interval, not of that one, which would halve what a large fleet gets.
+ */
+function nextSweep(options: MachinesOptions, attempts: Attempts, { intervalMs }: Timing): number {
+  return Math.max(nextTick(attempts, options.intervalMs), (attempts.lastAttemptAt ?? 0) + intervalMs);
 }

@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
 import { type MachinesOptions, staleAfter } from './options.ts';
-import { CLOCK_AHEAD_SECONDS, type Range, type Reading, readRange, type Warning } from './reading.ts';
+import { CLOCK_AHEAD_SECONDS, type Range, type Reading, readRange, schemasAt, type Warning } from './reading.ts';
 import type { Machines } from './schema.ts';
 import { type Batch, endSweep, namesToAsk, slices, startSweep } from './sweep.ts';
 
@@ -25,7 +25,7 @@ export async function pollMachines(
   const { now } = timing;
   const staleMs = staleAfter(options, timing);
   const sweep = startSweep(options, previous, now);
-  const reading: Reading = { options, api, sweep, now, warn, signal };
+  const reading: Reading = { options, api, sweep, now, warn, signal, schemas: schemasAt(now) };
   try {
     const seconds = Math.floor(now / 1000);
     const end = seconds + CLOCK_AHEAD_SECONDS;
@@ -35,9 +35,17 @@ export async function pollMachines(
     );
     await allOf(ranges.map((range) => readRange(reading, range)));
     await askAbsent(reading, staleMs, seconds - SWEEP_SECONDS);
-    sweep.lookback = await lookBack(reading, previous.lookback);
+    let requestsOfOnce = 0;
+    const counting: Api = {
+      ...api,
+      request(...call) {
+        requestsOfOnce += 1;
+        return api.request(...call);
+      },
+    };
+    sweep.lookback = await lookBack({ ...reading, api: counting }, previous.lookback);
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: endSweep(sweep) };
+    return { value: endSweep(sweep), ...(requestsOfOnce > 0 ? { requestsOfOnce } : {}) };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { value: endSweep(sweep), failure: error };

@@ -16,6 +16,7 @@ export interface Reading {
   readonly warn: (reason: Warning) => void;
   /** Unix ms. */
   readonly now: number;
+  readonly schemas: ReturnType<typeof schemasAt>;
 }
 
 /** Unix seconds, both ends inclusive. */
@@ -55,20 +56,29 @@ export async function readPage(
   return { cursor: page.paging?.next_cursor, records: takePage(reading, page) };
 }
 
-/** Returns how many records the page held, good or bad. */
-function takePage({ options, api, sweep, now }: Reading, { data }: MachineMetricsPage): number {
+/** What a record must be at `now`. Made once for a sweep: zod compiles each schema that it is given. */
+export function schemasAt(now: number) {
   const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
-  const plausible = (record: { timestamp: number }): boolean => record.timestamp <= latest;
+  const isPlausible = (record: { timestamp: number }): boolean => record.timestamp <= latest;
+  return {
+    system: SystemRecord.refine(isPlausible),
+    validator: ValidatorRecord.refine(isPlausible),
+    node: NodeRecord.refine(isPlausible),
+  };
+}
+
+/** Returns how many records the page held, good or bad. */
+function takePage({ options, api, sweep, schemas }: Reading, { data }: MachineMetricsPage): number {
   const system = data.system_metrics ?? [];
   const validator = data.validator_metrics ?? [];
   const node = data.node_metrics ?? [];
-  for (const record of api.records('machine_metrics', SystemRecord.refine(plausible), system)) {
+  for (const record of api.records('machine_metrics', schemas.system, system)) {
     take(sweep, options, 'system', record);
   }
-  for (const record of api.records('machine_metrics', ValidatorRecord.refine(plausible), validator)) {
+  for (const record of api.records('machine_metrics', schemas.validator, validator)) {
     take(sweep, options, 'validator', record);
   }
-  for (const record of api.records('machine_metrics', NodeRecord.refine(plausible), node)) {
+  for (const record of api.records('machine_metrics', schemas.node, node)) {
     take(sweep, options, 'node', record);
   }
   return system.length + validator.length + node.length;

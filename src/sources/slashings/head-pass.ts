@@ -1,3 +1,4 @@
+import { SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { type EpochRows, type Reader, readEpoch, readSlashings, unreadBlocks } from './read.ts';
 import type { Head, Slashings, SlotRow } from './schema.ts';
 
@@ -20,8 +21,9 @@ export async function headPass(reader: Reader, previous: Slashings): Promise<Ste
     state = seeHead(state, latest, reader.now);
     epochs.push(latest);
     if (state.reread !== undefined) {
-      epochs.unshift(await readEpoch(reader, state.reread, 'head_pass'));
-      state = withoutReread(state);
+      const passed = await readEpoch(reader, state.reread, 'head_pass');
+      epochs.unshift(passed);
+      state = afterReread(state, passed);
     }
   } catch (error) {
     if (reader.signal.aborted || !(error instanceof Error)) throw error;
@@ -44,13 +46,18 @@ function seeHead(state: Slashings, { epoch, rows }: EpochRows, now: number): Sla
   return {
     ...state,
     headEpoch: Math.max(epoch, known ?? 0),
-    ...(passed ? { reread: epoch - 1 } : {}),
+    ...(passed ? { reread: epoch - 1, rereadEarly: false } : {}),
     ...(block ? { head: headOf(block), headReadAt: now } : {}),
   };
 }
 
-function withoutReread({ reread: _, ...state }: Slashings): Slashings {
-  return state;
+/**
+ * The service keeps answers for about a minute (api facts 5.1): one from before the epoch's end is worth a second try.
+ * There is no third, because a missed last slot looks the same until it is final.
+ */
+function afterReread({ reread: _, rereadEarly, ...state }: Slashings, { epoch, rows }: EpochRows): Slashings {
+  const isWhole = rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
+  return isWhole || rereadEarly ? state : { ...state, reread: epoch, rereadEarly: true };
 }
 
 function headOf(row: SlotRow): Head {

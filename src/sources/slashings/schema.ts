@@ -114,8 +114,9 @@ export const Slashings = z.object({
   head: Head.optional(),
   /** The newest epoch that the API reported. */
   headEpoch: Index.optional(),
-  /** The epoch that passed, to be read once more by number. */
+  /** The epoch that passed, to be read once more by number, and whether that has brought an answer from before its end. */
   reread: Index.optional(),
+  rereadEarly: z.boolean().optional(),
   finalizedEpoch: Index.optional(),
   /** The head epoch at which the finalized view was last read. */
   finalizedReadAtHead: Index.optional(),

@@ -37,5 +37,5 @@ export function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, 
   if (!period || attempts.lastAttemptAt === undefined) return tick;
   const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);
   // Whatever end the service names, the next period begins within the length of one.
-  return Math.min(afterEnd, attempts.lastAttemptAt + PERIOD_SECONDS * 1000 + AFTER_PERIOD_END_MS);
+  return Math.min(afterEnd, Math.max(tick, attempts.lastAttemptAt + PERIOD_SECONDS * 1000 + AFTER_PERIOD_END_MS));
 }

@@ -148,11 +148,25 @@ describe('sources/machines/poll', () => {
       return api.requests.slice(1).map((request: ApiRequest) => request.body);
     }
 
-    it('asks for live machines that fell through the sweep, over as long as values are shown', async () => {
-      const range = { timestamp: { start: SECONDS - 600, end: SECONDS + 300 } };
+    it('asks for live machines that fell through the sweep, for the minute before it and then from what is held on', async () => {
+      const body = (start: number, end: number): unknown => ({
+        range: { timestamp: { start, end } },
+        machines: ['a'],
+        page_size: 10,
+      });
       expect(await namesAsked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([
-        { range, machines: ['a'], page_size: 10 },
+        body(SECONDS - 137, SECONDS - 75),
+        body(SECONDS - 300, SECONDS - 137),
       ]);
+    });
+
+    it('asks no further for who was in the minute before the sweep', async () => {
+      const previous = await swept({ system: [quiet('a', 6 * MINUTE), quiet('b', 6 * MINUTE)] }, EMPTY, NOW - MINUTE);
+      const api = fakeApi(() => machinesPage(api.requests.length === 2 ? { system: [quiet('a', 100_000)] } : {}));
+      const { value } = await poll(api, previous);
+      const names = api.requests.slice(1).map(({ body }) => (body as { machines: string[] }).machines);
+      expect(names).toEqual([['a', 'b'], ['b']]);
+      expect(value.machines[0]?.system?.timestamp).toBe(SECONDS - 100);
     });
 
     it('asks for nobody who was found, is young, or is silent', async () => {
@@ -163,7 +177,7 @@ describe('sources/machines/poll', () => {
     it('asks for twenty names per request', async () => {
       const system = Array.from({ length: 41 }, (_, i) => quiet(`m${i}`, 6 * MINUTE));
       const bodies = (await namesAsked({ system })) as { machines: string[] }[];
-      expect(bodies.map(({ machines }) => machines.length)).toEqual([20, 20, 1]);
+      expect(bodies.map(({ machines }) => machines.length)).toEqual([20, 20, 1, 20, 20, 1]);
       expect(new Set(bodies.flatMap(({ machines }) => machines)).size).toBe(41);
     });
 

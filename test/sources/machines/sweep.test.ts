@@ -49,7 +49,7 @@ describe('sources/machines/sweep', () => {
     take(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW);
-    expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([['', 'unnamed']]);
+    expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
   });
 
   it('asks for nobody who was found, also where values go stale soon', () => {
@@ -58,7 +58,9 @@ describe('sources/machines/sweep', () => {
     take(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
     take(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
     expect(namesToAsk(sweep, 100_000, NOW)).toEqual([]);
-    expect(namesToAsk(startSweep(options, endSweep(sweep), NOW), 100_000, NOW)).toEqual([['a']]);
+    expect(namesToAsk(startSweep(options, endSweep(sweep), NOW), 100_000, NOW)).toEqual([
+      { names: ['a'], since: SECONDS - 69 },
+    ]);
   });
 
   it('takes the second of two records of one time for no news', () => {

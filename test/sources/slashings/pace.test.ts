@@ -1,47 +1,47 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { slashingsPace } from '../../../src/sources/slashings/pace.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { DAY, MINUTE } from '../../support/timing.ts';
 
-const EPOCH_MS = 384_000;
+/** An epoch takes 384 s: 225 a day. */
+const EPOCH = 384_000;
 
 describe('sources/slashings/pace', () => {
-  it('is as configured where that fits: a head pass each interval, and every epoch twice more', () => {
-    const asConfigured = { intervalMs: MINUTE, requestsPerDay: 1_440 + 225 + 225, coverage: 'full' };
-    expect(slashingsPace(MINUTE, Number.POSITIVE_INFINITY)).toEqual(asConfigured);
-    expect(slashingsPace(MINUTE, 1_890)).toEqual(asConfigured);
+  it('is about 1,440 + 225 + 225 requests a day at the default interval', () => {
+    const full = { intervalMs: MINUTE, requestsPerDay: 1_890, coverage: 'full' };
+    expect(slashingsPace(MINUTE, Number.POSITIVE_INFINITY)).toEqual(full);
+    expect(slashingsPace(MINUTE, 1_890)).toEqual(full);
   });
 
-  it('reads no epoch again that passes between two head passes', () => {
-    expect(slashingsPace(HOUR, 24 + 24 + 225)).toEqual({ intervalMs: HOUR, requestsPerDay: 273, coverage: 'full' });
+  it('first makes head passes rarer, down to one per epoch', () => {
+    const tight = slashingsPace(MINUTE, 1_889);
+    expect(tight.coverage).toBe('full');
+    expect(tight.intervalMs).toBeGreaterThan(MINUTE);
+    expect(tight.requestsPerDay).toBeCloseTo(1_889);
+    const half = slashingsPace(MINUTE, 450 + 720);
+    expect(half).toEqual({ intervalMs: 2 * MINUTE, requestsPerDay: 1_170, coverage: 'full' });
+    expect(slashingsPace(MINUTE, 675)).toEqual({ intervalMs: EPOCH, requestsPerDay: 675, coverage: 'full' });
   });
 
-  it('stretches the head passes down to one per epoch', () => {
-    expect(slashingsPace(MINUTE, 1_170)).toEqual({ intervalMs: 2 * MINUTE, requestsPerDay: 1_170, coverage: 'full' });
-    expect(slashingsPace(MINUTE, 675)).toEqual({ intervalMs: EPOCH_MS, requestsPerDay: 675, coverage: 'full' });
-  });
-
-  it('gives head passes up for every finalized epoch', () => {
-    const finalized = { intervalMs: EPOCH_MS, requestsPerDay: 225, coverage: 'finalized' };
-    expect(slashingsPace(MINUTE, 674)).toEqual(finalized);
+  it('then stops them, and reads every finalized epoch', () => {
+    const finalized = { intervalMs: EPOCH, requestsPerDay: 225, coverage: 'finalized' };
+    expect(slashingsPace(MINUTE, 674.9)).toEqual(finalized);
     expect(slashingsPace(MINUTE, 225)).toEqual(finalized);
   });
 
-  it('samples finalized epochs where not even those fit', () => {
-    expect(slashingsPace(MINUTE, 24)).toEqual({ intervalMs: HOUR, requestsPerDay: 24, coverage: 'sampled' });
+  it('and below 225 a day reads the newest finalized epoch as often as it can', () => {
+    expect(slashingsPace(MINUTE, 96)).toEqual({ intervalMs: DAY / 96, requestsPerDay: 96, coverage: 'sampled' });
+    const nothing = slashingsPace(MINUTE, 0);
+    expect([nothing.intervalMs, nothing.coverage]).toEqual([31 * DAY, 'sampled']);
   });
 
-  it('costs no more than allowed, is no faster than configured, and never slower for more', () => {
-    const configured = fc.constantFrom(MINUTE, 5 * MINUTE, EPOCH_MS, HOUR);
-    const allowed = fc.integer({ min: 1, max: 3_000 });
-    fc.assert(
-      fc.property(configured, allowed, fc.nat(500), (configuredMs, requestsPerDay, more) => {
-        const pace = slashingsPace(configuredMs, requestsPerDay);
-        expect(pace.requestsPerDay).toBeLessThanOrEqual(requestsPerDay + 1e-6);
-        expect(pace.intervalMs).toBeGreaterThanOrEqual(configuredMs);
-        const richer = slashingsPace(configuredMs, requestsPerDay + more);
-        expect(richer.intervalMs).toBeLessThanOrEqual(pace.intervalMs + 1e-6);
-      }),
-    );
+  it('costs less where more than an epoch lies between two passes: an epoch is read again only after it was passed', () => {
+    const tenMinutes = slashingsPace(10 * MINUTE, Number.POSITIVE_INFINITY);
+    expect(tenMinutes).toEqual({ intervalMs: 10 * MINUTE, requestsPerDay: 144 + 144 + 225, coverage: 'full' });
+    expect(slashingsPace(10 * MINUTE, 512)).toEqual({
+      intervalMs: 10 * MINUTE,
+      requestsPerDay: 225,
+      coverage: 'finalized',
+    });
+    expect(slashingsPace(10 * MINUTE, 200).intervalMs).toBe(10 * MINUTE);
   });
 });

@@ -1,0 +1,104 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../src/lib/clock.ts';
+import { Exposition } from '../src/metrics/exposition.ts';
+import { registryOf } from './registry.ts';
+import { table, verdict } from './report.ts';
+import { digits, spread, summary } from './stats.ts';
+import { partsAt } from './values.ts';
+
+const ROUNDS = 15;
+const TARGET_MS = 20;
+
+/** What rendering after a sweep takes, and how long it holds the event loop, against one text of prom-client. */
+export async function benchRender(): Promise<void> {
+  const rows: string[][] = [];
+  for (const machines of [10, 100, 1_000, 5_000]) {
+    const parts = partsAt(machines, Date.now());
+    const exposition = new Exposition(parts, systemClock, (error) => {
+      throw error;
+    });
+    const registry = await registryOf(parts);
+    await exposition.refresh();
+    const ours = await rounds(async () => {
+      exposition.touch('machines');
+      await exposition.refresh();
+    });
+    const promClient = await rounds(() => registry.metrics());
+    rows.push([
+      `${machines}`,
+      spread(ours.took, ' ms'),
+      spread(ours.cpu, ' ms'),
+      `${spread(ours.blocked, ' ms')}, most ${digits(ours.blocked.most)} ms`,
+      `${spread(ours.delayed, ' ms')}, most ${digits(ours.delayed.most)} ms`,
+      `${spread(promClient.blocked, ' ms')}, most ${digits(promClient.blocked.most)} ms`,
+      machines === 1_000 ? verdict(ours.blocked.median <= TARGET_MS) : '',
+    ]);
+  }
+  table(
+    'Rendering both formats, plain and compressed, after a sweep; the target at 1,000 machines is a block of 20 ms',
+    [
+      'machines',
+      'until shown',
+      'CPU, all threads',
+      'longest turn, CPU',
+      'event-loop delay',
+      'prom-client, longest turn',
+      '',
+    ],
+    rows,
+  );
+}
+
+/** The first rounds, which compile, are left out. */
+async function rounds(work: () => Promise<unknown>) {
+  const took: number[] = [];
+  const cpu: number[] = [];
+  const delayed: number[] = [];
+  const blocked: number[] = [];
+  for (let i = -3; i < ROUNDS; i += 1) {
+    await setTimeout(20);
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const turns = new Turns();
+    // Both count from their first turn on.
+    await setTimeout(5);
+    const before = process.cpuUsage();
+    const start = performance.now();
+    await work();
+    const end = performance.now();
+    const used = process.cpuUsage(before);
+    await setTimeout(5);
+    delay.disable();
+    turns.stop();
+    if (i < 0) continue;
+    took.push(end - start);
+    cpu.push((used.user + used.system) / 1_000);
+    delayed.push(delay.max / 1e6);
+    blocked.push(turns.longest);
+  }
+  return { took: summary(took), cpu: summary(cpu), delayed: summary(delayed), blocked: summary(blocked) };
+}
+
+/** The CPU time of the longest turn of the event loop: what it is held for when no other process takes the CPU away. */
+class Turns {
+  longest = 0;
+  #last = threadMs();
+  #next = setImmediate(() => this.#turn());
+
+  stop(): void {
+    clearImmediate(this.#next);
+  }
+
+  #turn(): void {
+    const now = threadMs();
+    this.longest = Math.max(this.longest, now - this.#last);
+    this.#last = now;
+    this.#next = setImmediate(() => this.#turn());
+  }
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}

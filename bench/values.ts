@@ -1,0 +1,45 @@
+import { ENDPOINTS } from '../src/api/errors.ts';
+import type { Part } from '../src/metrics/exposition.ts';
+import { SelfMetrics } from '../src/metrics/self.ts';
+import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
+import type { MachinesOptions } from '../src/sources/machines/options.ts';
+import { createFleet, PROCESSES, recordOf } from '../src/sources/machines/sandbox.ts';
+import { type Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../src/sources/machines/schema.ts';
+import type { Timing } from '../src/sources/source.ts';
+import { machinesOptions } from '../test/support/machine-records.ts';
+
+const SCHEMAS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord } as const;
+
+/** What is known of `count` simulated machines half a minute after they pushed. */
+export function machinesAt(count: number, now: number): Machines {
+  const fleet = createFleet('bench', count, now);
+  const machines = [...fleet.machines.values()].map((machine) => {
+    const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
+    const records = processes.map((process) => {
+      const wire = JSON.parse(JSON.stringify(recordOf(process, { machine, time: now - 30_000 })));
+      return [process, SCHEMAS[process].parse(wire)];
+    });
+    return { name: machine.name, ...Object.fromEntries(records) };
+  });
+  return { machines, dropped: 0 };
+}
+
+/** The parts of /metrics: the machines, and the exporter's own. */
+export function partsAt(count: number, now: number, overrides: Partial<MachinesOptions> = {}): Part[] {
+  const value = machinesAt(count, now);
+  const options = machinesOptions(overrides);
+  const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
+  const self = new SelfMetrics({ endpoints: ENDPOINTS, process: true });
+  return [
+    {
+      name: 'machines',
+      families: () => machineFamilies(options, value, timing),
+      nextChange: () => nextMachineChange(options, value, timing),
+    },
+    {
+      name: 'own',
+      families: async () => [...(await self.families()), ...(await self.processFamilies())],
+      nextChange: () => Number.POSITIVE_INFINITY,
+    },
+  ];
+}

@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import {
+  allowedPerDay,
+  type Bucket,
+  bucketOpensAt,
+  chargeBucket,
+  EMPTY_BUCKET,
+  isFiller,
+  observeBucket,
+  type Terms,
+  windowAt,
+  withoutAnswer,
+} from '../../src/budget/bucket.ts';
+import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
+import { DAY, HOUR } from '../support/timing.ts';
+
+const OCTOBER = Date.UTC(2026, 9, 1);
+const NOVEMBER = Date.UTC(2026, 10, 1);
+const TERMS: Terms = { utilization: 0.9 };
+
+/** Limits and what is left as the service writes them: second, hour and month; minute and day only repeat others. */
+function headers(
+  limits: readonly [second: number, hour: number, month: number],
+  remaining: readonly [second: number, hour: number, month: number] = [0, limits[1] - 1, limits[2] - 1],
+): Record<string, string> {
+  const [second, hour, month] = [0, 1, 2] as const;
+  const columns = { second, minute: hour, hour, day: month, month };
+  return Object.fromEntries(
+    WINDOWS.flatMap((window) => [
+      [`x-ratelimit-limit-${window}`, String(limits[columns[window]])],
+      [`x-ratelimit-remaining-${window}`, String(remaining[columns[window]])],
+    ]),
+  );
+}
+
+interface Exchange {
+  readonly at?: number;
+  readonly terms?: Terms;
+  readonly status?: number;
+  readonly unaccounted?: number;
+}
+
+/** The bucket after a request left and its answer came at the same moment. */
+function told(bucket: Bucket, said: Record<string, string>, exchange: Exchange = {}): Bucket {
+  const { at = OCTOBER, terms = TERMS, status = 200, unaccounted = 0 } = exchange;
+  const charged = chargeBucket(bucket, terms, at);
+  return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted }, terms, at);
+}
+
+const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
+const hobbyist = headers([1, 1, 1], [0, 0, 0]);
+
+describe('budget/bucket', () => {
+  describe('filler', () => {
+    it.each([1, 2, 5])(
+      'of a plan of %i a second neither limits nor stops: month limit and remaining repeat it',
+      (n) => {
+        const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
+        for (const name of ['hour', 'month'] as const) {
+          expect(isFiller(bucket, name)).toBe(true);
+          expect(windowAt(bucket, name, TERMS, OCTOBER)).toBeUndefined();
+        }
+        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+        expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(n * 0.9 * 86_400);
+      },
+    );
+
+    it('is what a quota becomes when the plan has none any more, and the other way round', () => {
+      const usedUp = told(EMPTY_BUCKET, trial(0));
+      expect(bucketOpensAt(usedUp, TERMS, OCTOBER)).toBe(NOVEMBER);
+      const paid = told(usedUp, hobbyist);
+      expect([bucketOpensAt(paid, TERMS, OCTOBER), paid.month]).toEqual([0, undefined]);
+      expect(told(paid, trial(500)).month).toEqual({ limit: 1_000, own: 1, since: OCTOBER, remaining: 500 });
+    });
+
+    it('are minute and day whatever they say, and an hour that repeats the month', () => {
+      const bucket = told(EMPTY_BUCKET, {
+        ...trial(972),
+        'x-ratelimit-limit-minute': '7',
+        'x-ratelimit-remaining-minute': '0',
+        'x-ratelimit-limit-day': '30',
+        'x-ratelimit-remaining-day': '0',
+      });
+      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+      expect(bucket.hour).toBeUndefined();
+      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(899 / 31);
+    });
+
+    it('is a month limit of 0 outside of a revocation', () => {
+      const bucket = told(EMPTY_BUCKET, headers([5, 0, 0], [4, 0, 0]));
+      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(5 * 0.9 * 86_400);
+    });
+  });
+
+  describe('hour', () => {
+    const hourly = (left: number): Record<string, string> => headers([5, 100, 50_000], [4, left, 40_000]);
+
+    it('is a window of its own where it differs from the month: closed when used up, open at the full hour', () => {
+      const at = OCTOBER + HOUR / 2;
+      const bucket = told(EMPTY_BUCKET, hourly(0), { at });
+      expect(bucketOpensAt(bucket, TERMS, at)).toBe(OCTOBER + HOUR);
+      expect(bucketOpensAt(bucket, TERMS, OCTOBER + HOUR)).toBe(0);
+      expect(windowAt(bucket, 'hour', TERMS, OCTOBER + HOUR)).toEqual({
+        limit: 100,
+        own: 0,
+        since: OCTOBER + HOUR,
+      });
+      expect(windowAt(bucket, 'month', TERMS, OCTOBER + HOUR)).toMatchObject({ limit: 50_000, remaining: 40_000 });
+    });
+
+    it('keeps its share free for others', () => {
+      let bucket = told(EMPTY_BUCKET, hourly(99));
+      for (let left = 98; left >= 10; left -= 1) bucket = told(bucket, hourly(left));
+      expect(bucket.hour?.own).toBe(90);
+      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(OCTOBER + HOUR);
+    });
+
+    it('allows its share of 24 of them a day, if month and second allow it', () => {
+      const bucket = told(EMPTY_BUCKET, headers([5, 10, 50_000], [4, 9, 40_000]));
+      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(10 * 0.9 * 24);
+      const tight = told(EMPTY_BUCKET, headers([5, 1_000, 3_100], [4, 999, 3_099]));
+      expect(allowedPerDay(tight, TERMS, OCTOBER)).toBeCloseTo((2_790 - 1) / 31);
+    });
+  });
+
+  describe('month', () => {
+    it('allows a day what is left, by the days that it must last', () => {
+      const bucket = told(EMPTY_BUCKET, trial(999));
+      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(899 / 31);
+      expect(allowedPerDay(bucket, TERMS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10);
+      const late = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + 19 * DAY });
+      expect(allowedPerDay(late, TERMS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
+    });
+
+    it('never allows more than the second does, however soon it ends', () => {
+      const bucket = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + DAY });
+      expect(allowedPerDay(bucket, TERMS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
+    });
+
+    it('keeps its share free for others, and opens again at the UTC month start', () => {
+      let bucket = EMPTY_BUCKET;
+      for (let sent = 1; sent <= 900; sent += 1) {
+        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+        bucket = told(bucket, trial(1_000 - sent));
+      }
+      expect(bucket.month).toMatchObject({ own: 900, remaining: 100 });
+      expect(bucketOpensAt(bucket, TERMS, NOVEMBER - 1)).toBe(NOVEMBER);
+      expect(bucketOpensAt(bucket, TERMS, NOVEMBER)).toBe(0);
+      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBe(0);
+      expect(allowedPerDay(bucket, TERMS, NOVEMBER)).toBeCloseTo(900 / 30);
+    });
+
+    it('spends what is ours also where others have spent theirs, to the last', () => {
+      let bucket = told(EMPTY_BUCKET, trial(999));
+      bucket = told(bucket, trial(1));
+      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+      expect(bucketOpensAt(told(bucket, trial(0)), TERMS, OCTOBER)).toBe(NOVEMBER);
+    });
+
+    it('counts requests under way, before and after their answers', () => {
+      let bucket = told(EMPTY_BUCKET, trial(3));
+      for (let sent = 0; sent < 3; sent += 1) {
+        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+        bucket = chargeBucket(bucket, TERMS, OCTOBER);
+      }
+      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(NOVEMBER);
+      const answer = { status: 200, observation: readHeaders(trial(2), OCTOBER), unaccounted: 2 };
+      expect(bucketOpensAt(observeBucket(bucket, answer, TERMS, OCTOBER), TERMS, OCTOBER)).toBe(NOVEMBER);
+    });
+
+    it('is planned anew when the quota is renewed', () => {
+      const at = OCTOBER + 15 * DAY;
+      const low = told(told(EMPTY_BUCKET, trial(40)), trial(30), { at });
+      expect(allowedPerDay(low, TERMS, at)).toBeCloseTo(30 / 16);
+      const renewed = told(low, trial(999), { at });
+      expect(renewed.month).toEqual({ limit: 1_000, own: 1, remaining: 999, since: at });
+      expect(allowedPerDay(renewed, TERMS, at)).toBeCloseTo(899 / 16);
+    });
+  });
+
+  describe('answers', () => {
+    it('without headers leave everything as it was', () => {
+      const known = told(EMPTY_BUCKET, trial(500));
+      const blank = told(known, {});
+      expect(blank.month).toEqual({ limit: 1_000, own: 2, since: OCTOBER, remaining: 499 });
+      expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
+    });
+
+    it('of the limiter that stands in (api facts 6.1), with a limit and no window, are none of a window', () => {
+      const known = told(EMPTY_BUCKET, trial(500));
+      expect(told(known, { 'ratelimit-limit': '20', 'ratelimit-reset': '1' }).month?.limit).toBe(1_000);
+      expect(told(EMPTY_BUCKET, { 'ratelimit-limit': '20', 'ratelimit-reset': '1' }).limits).toEqual({});
+    });
+
+    it.each([429, 500, 503])('of status %i are given back: they are not our spending', (status) => {
+      let bucket = told(EMPTY_BUCKET, trial(500));
+      for (let i = 0; i < 1_000; i += 1) bucket = told(bucket, { ...trial(499), 'ratelimit-reset': '1' }, { status });
+      expect(bucket.month).toMatchObject({ own: 1, remaining: 499 });
+    });
+
+    it.each([400, 401, 403, 404])('of status %i are charged', (status) => {
+      const bucket = told(told(EMPTY_BUCKET, trial(500)), trial(499), { status });
+      expect(bucket.month?.own).toBe(2);
+    });
+
+    it('that do not come use nothing up', () => {
+      const known = told(EMPTY_BUCKET, trial(2));
+      let bucket = known;
+      for (let i = 0; i < 1_000; i += 1) {
+        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+        bucket = withoutAnswer(chargeBucket(bucket, TERMS, OCTOBER), TERMS, OCTOBER) ?? EMPTY_BUCKET;
+      }
+      expect(bucket).toEqual(known);
+      expect(withoutAnswer(EMPTY_BUCKET, TERMS, OCTOBER)).toBeUndefined();
+    });
+  });
+
+  describe('a configured plan', () => {
+    const PLAN: Terms = { utilization: 0.9, perSecond: 1, perMonth: 500 };
+
+    it('holds before the first answer', () => {
+      let bucket = EMPTY_BUCKET;
+      expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
+      for (let i = 0; i < 450; i += 1) bucket = chargeBucket(bucket, PLAN, OCTOBER);
+      expect(bucketOpensAt(bucket, PLAN, OCTOBER)).toBe(NOVEMBER);
+      expect(allowedPerDay(undefined, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
+    });
+
+    it('holds where the service grants more, or calls it no limit', () => {
+      for (const said of [trial(999), hobbyist, {}]) {
+        const bucket = told(EMPTY_BUCKET, said, { terms: PLAN });
+        expect(bucket.month).toMatchObject({ limit: 500, own: 1 });
+        expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(449 / 31);
+      }
+    });
+
+    it('gives way where the service grants less', () => {
+      const terms: Terms = { utilization: 0.9, perSecond: 5, perMonth: 50_000 };
+      const bucket = told(EMPTY_BUCKET, trial(600), { terms });
+      expect(bucket.month).toMatchObject({ limit: 1_000, remaining: 600 });
+      expect(allowedPerDay(bucket, terms, OCTOBER)).toBeCloseTo(600 / 31);
+    });
+
+    it('without a quota adds none', () => {
+      const terms: Terms = { utilization: 0.9, perSecond: 1 };
+      expect(told(EMPTY_BUCKET, headers([5, 5, 5]), { terms }).month).toBeUndefined();
+      expect(allowedPerDay(told(EMPTY_BUCKET, headers([5, 5, 5]), { terms }), terms, OCTOBER)).toBeCloseTo(77_760);
+    });
+  });
+
+  it('plans a trial by the day of its first request, not of its first answer', () => {
+    const first = chargeBucket(EMPTY_BUCKET, TERMS, OCTOBER + 10 * DAY);
+    const at = OCTOBER + 12 * DAY;
+    const bucket = told(first, trial(999), { at });
+    expect(bucket.firstUseAt).toBe(OCTOBER + 10 * DAY);
+    expect(allowedPerDay(bucket, TERMS, at)).toBeCloseTo(899 / 28);
+  });
+});

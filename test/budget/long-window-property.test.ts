@@ -1,0 +1,111 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bucketOpensAt, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
+import { noSignal } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const OCTOBER = Date.UTC(2026, 9, 1);
+const LIMIT = 60;
+const TERMS = { utilization: 0.75 };
+const SHARE = 45;
+
+/** What becomes of a request. */
+const fate = fc.constantFrom('answered', 'answered', 'answered', 'failed', 'lost', 'bare');
+/** What others spend before it; then its answer tells. */
+const spending = fc.integer({ min: 1, max: 25 }).map((others) => ({ fate: 'answered' as const, others }));
+const step = fc.oneof(
+  { weight: 8, arbitrary: fate.map((fate) => ({ fate, others: 0 })) },
+  { weight: 1, arbitrary: spending },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** A service that counts a month and says what is left, as of the moment at which it counted a request. */
+class MonthServer {
+  ours = 0;
+  others = 0;
+  refused = 0;
+
+  head(fate: Step['fate']): { status: number; headers: Record<string, string> } {
+    const isOver = this.ours + this.others >= LIMIT;
+    const left = Math.max(0, LIMIT - this.ours - this.others - 1);
+    if (isOver) this.refused += 1;
+    // 429 and 5xx are given back after they were counted.
+    else if (fate !== 'failed') this.ours += 1;
+    const headers = {
+      'ratelimit-bucket': 'default',
+      'x-ratelimit-limit-second': '5',
+      'x-ratelimit-limit-month': String(LIMIT),
+      'x-ratelimit-remaining-month': String(left),
+    };
+    if (isOver) return { status: 429, headers: { ...headers, 'ratelimit-reset': '600000' } };
+    return { status: fate === 'failed' ? 500 : 200, headers: fate === 'bare' ? {} : headers };
+  }
+}
+
+async function run(steps: readonly Step[], inFlight: number): Promise<{ server: MonthServer; isClosed: boolean }> {
+  const clock = new VirtualClock(OCTOBER);
+  const pacer = new Pacer(TERMS, { clock, ledger: emptyLedger() });
+  const server = new MonthServer();
+  const send = async ({ fate }: Step): Promise<void> => {
+    const permit = await pacer.acquire({ lane: 'any', priority: 'machines' }, noSignal());
+    await clock.sleep(10);
+    const head = fate === 'lost' ? undefined : server.head(fate);
+    await clock.sleep(10);
+    permit.settle(head);
+  };
+  // Of a quota that no answer has told of nothing can be kept.
+  const told: Step[] = [{ fate: 'answered', others: 0 }, ...steps];
+  for (let i = 0; i < told.length; i += inFlight) {
+    const together = told.slice(i, i + inFlight);
+    // Not into the last ones: what others spend between our look and our next requests cannot be known.
+    const room = LIMIT - server.ours - server.others - inFlight;
+    const others = together.reduce((sum, one) => sum + one.others, 0);
+    server.others += Math.min(others, Math.max(0, room));
+    for (const one of together) {
+      send(one).catch((error: unknown) => {
+        if (!(error instanceof BudgetClosed)) throw error;
+      });
+    }
+    await clock.advance(inFlight * 1_500);
+  }
+  return { server, isClosed: bucketOpensAt(pacer.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0 };
+}
+
+describe('budget/long-window: property', { timeout: 30_000 }, () => {
+  it('spends its share of the month and no more, whatever fails, whoever else spends', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
+        const { server } = await run(steps, 1);
+        expect(server.ours).toBeLessThanOrEqual(SHARE);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('loses nothing of it either: who may not spend any more has spent the share, or the quota is used up', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
+        // The last answer tells what is left.
+        const { server, isClosed } = await run([...steps, { fate: 'answered', others: 0 }], 1);
+        const left = LIMIT - server.ours - server.others;
+        // The answer to a request that is given back does not count that one yet.
+        if (left !== 1) {
+          expect(isClosed, `${server.ours} ours, ${left} left`).toBe(server.ours === SHARE || left === 0);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is not refused, also with several requests under way', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 90, size: 'max' }), fc.constantFrom(1, 2, 4), async (steps, n) => {
+        const { server } = await run(steps, n);
+        expect(server.refused).toBe(0);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { MINUTE, NOW, noSignal } from './timing.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** Requests per second that the pacer lets go when there is always one waiting, each answered after `latencyMs`. */
+export async function backlogRate(perSecond: number, latencyMs: number): Promise<number> {
+  const clock = new VirtualClock(NOW);
+  const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
+  const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': String(perSecond) };
+  let answered = 0;
+  async function work(): Promise<never> {
+    for (;;) {
+      const permit = await pacer.acquire({ lane: 'any', priority: 'machines' }, noSignal());
+      await clock.sleep(latencyMs);
+      permit.settle({ status: 200, headers });
+      answered += 1;
+    }
+  }
+  for (let i = 0; i < 4 * perSecond; i += 1) void work();
+  // The first answers teach the limit.
+  await clock.advance(MINUTE);
+  const before = answered;
+  await clock.advance(5 * MINUTE);
+  return (answered - before) / 300;
+}
