@@ -1,23 +1,40 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A program of the bench in a process of its own, which sends messages. */
-export class Child {
-  readonly process: ChildProcess;
+export interface ChildOptions {
+  readonly args?: readonly string[];
+  /** Options of Node itself. */
+  readonly node?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
 
-  /** `program` is run with these arguments; options of node itself go before. */
-  constructor(program: string, args: readonly string[] = [], nodeOptions: readonly string[] = []) {
+/** A program of the bench, or the product, in a process of its own that sends messages. */
+export class Child<Message> {
+  readonly process: ChildProcess;
+  /** What it wrote. */
+  output = '';
+
+  /** `program` is relative to the bench. */
+  constructor(program: string, { args = [], node = [], env = {} }: ChildOptions = {}) {
     const file = join(import.meta.dirname, program);
-    const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const;
-    this.process = spawn(process.execPath, [...nodeOptions, file, ...args], { stdio: [...stdio] });
-    this.process.stdout?.resume();
+    this.process = spawn(process.execPath, [...node, file, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      env: { ...process.env, ...env },
+    });
+    this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text;
+    });
   }
 
   /** The next message. */
-  message<T>(): Promise<T> {
+  message(): Promise<Message> {
     return new Promise((resolve, reject) => {
-      this.process.once('message', (message) => resolve(message as T));
-      this.process.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+      const ended = (code: number | null): void => reject(new Error(`ended with ${code}: ${this.output}`));
+      this.process.once('exit', ended);
+      this.process.once('message', (message) => {
+        this.process.off('exit', ended);
+        resolve(message as Message);
+      });
     });
   }
 

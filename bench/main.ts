@@ -1,14 +1,26 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
+import { benchChurn } from './churn.ts';
+import { benchDaemon } from './daemon.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
 import { benchScrape } from './scrape.ts';
 import { benchLatency, benchSweep } from './sweep.ts';
 
-const SECTIONS = { scrape: benchScrape, render: benchRender, sweep: benchSweep, latency: benchLatency } as const;
+const SECTIONS = {
+  scrape: benchScrape,
+  render: benchRender,
+  daemon: benchDaemon,
+  sweep: benchSweep,
+  latency: benchLatency,
+  churn: benchChurn,
+} as const;
 
 /** Runs the sections that are named, or all. */
 const wanted = process.argv.slice(2);
-say(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model ?? 'CPU'}\n`);
+const [cpu] = cpus();
+const [load = 0] = loadavg();
+say(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model ?? 'CPU'}, `);
+say(`load of other processes at the start ${load.toFixed(1)}\n`);
 for (const [name, run] of Object.entries(SECTIONS)) {
   if (wanted.length === 0 || wanted.includes(name)) await run();
 }

@@ -5,6 +5,7 @@ import { Exposition } from '../src/metrics/exposition.ts';
 import { registryOf } from './registry.ts';
 import { table, verdict } from './report.ts';
 import { digits, spread, summary } from './stats.ts';
+import { Turns } from './turns.ts';
 import { partsAt } from './values.ts';
 
 const ROUNDS = 15;
@@ -75,30 +76,7 @@ async function rounds(work: () => Promise<unknown>) {
     took.push(end - start);
     cpu.push((used.user + used.system) / 1_000);
     delayed.push(delay.max / 1e6);
-    blocked.push(turns.longest);
+    blocked.push(turns.take());
   }
   return { took: summary(took), cpu: summary(cpu), delayed: summary(delayed), blocked: summary(blocked) };
-}
-
-/** The CPU time of the longest turn of the event loop: what it is held for when no other process takes the CPU away. */
-class Turns {
-  longest = 0;
-  #last = threadMs();
-  #next = setImmediate(() => this.#turn());
-
-  stop(): void {
-    clearImmediate(this.#next);
-  }
-
-  #turn(): void {
-    const now = threadMs();
-    this.longest = Math.max(this.longest, now - this.#last);
-    this.#last = now;
-    this.#next = setImmediate(() => this.#turn());
-  }
-}
-
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }

@@ -22,8 +22,8 @@ const WARM_UP = 20;
 export async function benchScrape(): Promise<void> {
   const rows: string[][] = [];
   for (const { machines, rounds, promClientEvery } of ROUNDS) {
-    const child = new Child('scrape-server.ts', [String(machines)]);
-    const { ports, bytes, series } = await child.message<Serving>();
+    const child = new Child<Serving>('scrape-server.ts', { args: [`${machines}`] });
+    const { ports, bytes, series } = await child.message();
     const agents = { ours: newAgent(), buffer: newAgent(), promClient: newAgent() };
     for (const form of ['plain', 'gzip'] as const) {
       const headers = form === 'gzip' ? { 'accept-encoding': 'gzip' } : {};

@@ -59,8 +59,8 @@ export class Pacer implements Budget {
   #waitedMs = 0;
   #alarm = new AbortController();
   #sentSoFar = 0;
-  /** Requests that were not answered yet, by the order in which they left. */
-  readonly #inFlight = new Set<number>();
+  /** Requests that were not answered yet. */
+  #inFlight = 0;
   readonly #onChange: () => void;
   /** Monotonic. The process before this one may have used up the second that it ended in. */
   readonly #quietUntil: number;
@@ -164,7 +164,8 @@ export class Pacer implements Budget {
     this.#know(sent(this.#ledger, waiting.lane, this.#terms, now));
     this.#sentSoFar += 1;
     const order = this.#sentSoFar;
-    this.#inFlight.add(order);
+    const earlier = this.#inFlight;
+    this.#inFlight += 1;
     for (const second of seconds) second.sent(monotonic);
     let settled = false;
     waiting.leave({
@@ -172,8 +173,10 @@ export class Pacer implements Budget {
         if (settled) return;
         settled = true;
         for (const second of seconds) second.settled(this.#clock.monotonic());
-        this.#inFlight.delete(order);
-        if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted: this.#unaccounted(order) });
+        this.#inFlight -= 1;
+        // What was under way at any time with this one may have been counted after it, whichever was answered first.
+        const unaccounted = earlier + this.#sentSoFar - order;
+        if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted });
         else this.#know(unanswered(this.#ledger, waiting.lane, this.#terms, this.#clock.now()));
         this.#dispatch();
       },
@@ -184,12 +187,6 @@ export class Pacer implements Budget {
     if (ledger === this.#ledger) return;
     this.#ledger = ledger;
     this.#onChange();
-  }
-
-  /** Requests that may have been charged after the one of this order: what left later, and what is still under way. */
-  #unaccounted(order: number): number {
-    const earlier = [...this.#inFlight].filter((other) => other < order).length;
-    return this.#sentSoFar - order + earlier;
   }
 
   #learn(

@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import { encodeFamily, type Format, OPENMETRICS_EOF } from './encode.ts';
+import { Bytes } from './bytes.ts';
+import { encodeHead, encodeSamples, type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
 
 /** Families that change together. */
@@ -87,7 +88,7 @@ export class Exposition {
     const next = new Map(this.#rendered);
     for (const [part, families] of read) {
       try {
-        next.set(part, await this.#render(await families));
+        next.set(part, await this.#render(await families, this.#rendered.get(part) ?? NOTHING));
       } catch (error) {
         this.#changesAt.set(part, this.#clock.now() + RETRY_MS);
         this.#onError(error);
@@ -103,23 +104,25 @@ export class Exposition {
     return part.families();
   }
 
-  async #render(families: readonly Family[]): Promise<Rendered> {
-    const text = await this.#renderAs(families, 'text');
-    return { text, openmetrics: await this.#renderAs(families, 'openmetrics') };
-  }
-
   /** In slices: a scrape, and everything else, gets its turn between two families. */
-  async #renderAs(families: readonly Family[], format: Format): Promise<Forms> {
-    const chunks: Buffer[] = [];
+  async #render(families: readonly Family[], before: Rendered): Promise<Rendered> {
+    const text = new Bytes(before.text.plain.length);
+    const openmetrics = new Bytes(before.openmetrics.plain.length);
     let sliceEnds = this.#clock.monotonic() + SLICE_MS;
     for (const family of families) {
-      chunks.push(Buffer.from(encodeFamily(family, format)));
+      if (family.samples.length === 0) continue;
+      const lines = encodeSamples(family, 'text');
+      const hasTimes = family.samples.some(({ at }) => at !== undefined);
+      text.add(encodeHead(family, 'text'));
+      text.add(lines);
+      openmetrics.add(encodeHead(family, 'openmetrics'));
+      openmetrics.add(hasTimes ? encodeSamples(family, 'openmetrics') : lines);
       if (this.#clock.monotonic() < sliceEnds) continue;
       await setImmediate();
       sliceEnds = this.#clock.monotonic() + SLICE_MS;
     }
-    const plain = Buffer.concat(chunks);
-    return { plain, gzipped: plain.length === 0 ? plain : await compress(plain) };
+    // One after the other: the other thread is for everybody else.
+    return { text: await formsOf(text.taken()), openmetrics: await formsOf(openmetrics.taken()) };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -137,4 +140,8 @@ export class Exposition {
     this.#wake = () => alarm.abort();
     await this.#clock.sleep(Math.max(0, pause, Math.min(LONGEST_NAP_MS, next)), alarm.signal).catch(() => undefined);
   }
+}
+
+async function formsOf(plain: Buffer): Promise<Forms> {
+  return { plain, gzipped: plain.length === 0 ? plain : await compress(plain) };
 }

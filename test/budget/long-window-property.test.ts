@@ -15,11 +15,15 @@ const SHARE = 45;
 const fate = fc.constantFrom('answered', 'answered', 'answered', 'failed', 'lost', 'bare');
 /** What others spend before it; then its answer tells. */
 const spending = fc.integer({ min: 1, max: 25 }).map((others) => ({ fate: 'answered' as const, others }));
-const step = fc.oneof(
-  { weight: 8, arbitrary: fate.map((fate) => ({ fate, others: 0 })) },
-  { weight: 1, arbitrary: spending },
-);
+/** Milliseconds there and back. */
+const latency = fc.integer({ min: 0, max: 400 });
+const step = fc
+  .oneof({ weight: 8, arbitrary: fate.map((fate) => ({ fate, others: 0 })) }, { weight: 1, arbitrary: spending })
+  .chain((what) => fc.record({ what: fc.constant(what), there: latency, back: latency }))
+  .map(({ what, there, back }) => ({ ...what, there, back }));
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+const LOOK: Step = { fate: 'answered', others: 0, there: 0, back: 0 };
 
 /** A service that counts a month and says what is left, as of the moment at which it counted a request. */
 class MonthServer {
@@ -48,15 +52,15 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   const clock = new VirtualClock(OCTOBER);
   const pacer = new Pacer(TERMS, { clock, ledger: emptyLedger() });
   const server = new MonthServer();
-  const send = async ({ fate }: Step): Promise<void> => {
+  const send = async ({ fate, there, back }: Step): Promise<void> => {
     const permit = await pacer.acquire({ lane: 'any', priority: 'machines' }, noSignal());
-    await clock.sleep(10);
+    await clock.sleep(there);
     const head = fate === 'lost' ? undefined : server.head(fate);
-    await clock.sleep(10);
+    await clock.sleep(back);
     permit.settle(head);
   };
   // Of a quota that no answer has told of nothing can be kept.
-  const told: Step[] = [{ fate: 'answered', others: 0 }, ...steps];
+  const told: Step[] = [LOOK, ...steps];
   for (let i = 0; i < told.length; i += inFlight) {
     const together = told.slice(i, i + inFlight);
     // Not into the last ones: what others spend between our look and our next requests cannot be known.
@@ -68,7 +72,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
         if (!(error instanceof BudgetClosed)) throw error;
       });
     }
-    await clock.advance(inFlight * 1_500);
+    await clock.advance(inFlight * 2_000);
   }
   return { server, isClosed: bucketOpensAt(pacer.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0 };
 }
@@ -88,7 +92,7 @@ describe('budget/long-window: property', { timeout: 30_000 }, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
         // The last answer tells what is left.
-        const { server, isClosed } = await run([...steps, { fate: 'answered', others: 0 }], 1);
+        const { server, isClosed } = await run([...steps, LOOK], 1);
         const left = LIMIT - server.ours - server.others;
         // The answer to a request that is given back does not count that one yet.
         if (left !== 1) {

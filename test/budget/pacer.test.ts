@@ -157,13 +157,18 @@ describe('budget/pacer', () => {
     await queue.answer('first', 200, said(993));
     for (const name of ['a', 'b', 'c']) await queue.ask(name);
     expect(left()).toBe(990);
-    // Answers overtake each other; what the first two may not know of is taken off.
+    // Answers overtake each other; what may have been counted after a request is taken off what its answer says.
     await queue.answer('c', 200, said(990));
     expect(left()).toBe(988);
     await queue.answer('a', 200, said(992));
     expect(left()).toBe(990);
     await queue.answer('b', 200, said(991));
-    expect(left()).toBe(990);
+    expect(left()).toBe(989);
+    // Nothing was under way with this one.
+    await queue.clock.advance(3_000);
+    await queue.ask('d');
+    await queue.answer('d', 200, said(989));
+    expect(left()).toBe(989);
   });
 
   it('tells what the limits leave for a day, and which bucket a lane draws from', async () => {

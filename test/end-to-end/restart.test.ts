@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { between, seedOf } from '../../src/lib/random.ts';
 import { ask, scrape } from '../support/ask.ts';
 import { temporaryFolder } from '../support/files.ts';
-import { portOf, startServe, waitFor } from '../support/program.ts';
+import { portOf, startExporter, waitFor } from '../support/program.ts';
 import { type StubApi, startStubApi } from '../support/stub-api.ts';
 
 const KEY = 'sandbox';
@@ -14,15 +16,22 @@ const KILLS = 10;
 const SHORTEST_LIFE_MS = 950;
 const LONGEST_LIFE_MS = 2_000;
 
-function configOf({ url }: StubApi, dir: string): string {
-  return [
+/** Writes the configuration that all lives of one line have, and returns its path. */
+function configFor({ url }: StubApi): string {
+  const folder = temporaryFolder();
+  const config = [
     `api: {base_url: "${url}"}`,
     'budget: {plan: scale}',
     `chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}`,
     'machines: {interval: 1s, chain: mainnet}',
     'slashings: {interval: 1s}',
-    `state: {dir: "${dir}"}`,
-  ].join('\n');
+    'web: {listen_address: "127.0.0.1:0"}',
+    'log: {format: json}',
+    `state: {dir: "${join(folder, 'state')}"}`,
+  ];
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, config.join('\n'));
+  return file;
 }
 
 /** What one scrape showed, by series. */
@@ -74,14 +83,14 @@ function onceADay({ requests }: StubApi): unknown[] {
 }
 
 /** Kills the program at random moments, and looks at what the next one shows from its first moment on. */
-async function runLine(line: number): Promise<{ kills: number; counted: number }> {
+async function runLine(line: number, env: NodeJS.ProcessEnv): Promise<{ kills: number; counted: number }> {
   const api = await startStubApi(KEY);
-  const config = configOf(api, temporaryFolder());
+  const config = configFor(api);
   const counters = new Map<string, number>();
   const lastSeen = new Map<string, number>();
   let last: Shown | undefined;
   for (let life = 0; life <= KILLS; life += 1) {
-    const program = startServe(config, KEY);
+    const program = startExporter(['serve', `--config.file=${config}`], { BEACONCHAIN_API_KEY: KEY, ...env });
     const port = await portOf(program);
     const until = performance.now() + between(SHORTEST_LIFE_MS, LONGEST_LIFE_MS, SEED, line, life);
     const first = read(await scrape(port));
@@ -113,7 +122,9 @@ async function runLine(line: number): Promise<{ kills: number; counted: number }
 
 describe('end-to-end/restart', { timeout: 120_000 }, () => {
   it('after kill -9 at 50 random moments nothing steps back, and nothing is asked for that is not due', async () => {
-    const lines = await Promise.all(Array.from({ length: LINES }, (_, line) => runLine(line)));
+    // Compiling what was compiled before would take most of the time.
+    const env = { NODE_COMPILE_CACHE: temporaryFolder() };
+    const lines = await Promise.all(Array.from({ length: LINES }, (_, line) => runLine(line, env)));
     expect(lines.reduce((sum, { kills }) => sum + kills, 0)).toBe(50);
     // It did something between the kills.
     for (const { counted } of lines) expect(counted).toBeGreaterThanOrEqual(KILLS / 2);

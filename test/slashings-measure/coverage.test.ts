@@ -32,7 +32,7 @@ function shown(simulation: Simulation): Family[] {
   return [...source.families(entry.value, timing), ...sourceFamilies(views), ...budgetFamilies(views, figures)];
 }
 
-/** Scrapes of the hour before the end, the last one last. */
+/** What is scraped, the last one last; NaN: no series. */
 type Scrapes = readonly Readonly<Record<'skipped' | 'interval' | 'planned' | 'stretch' | 'head' | 'lag', number>>[];
 
 /** Lets time pass and scrapes every ten minutes. */

@@ -1,11 +1,23 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Entry, sourceId } from '../../src/snapshot/snapshot.ts';
 import { evenPace, LONGEST_INTERVAL_MS, oncePer } from '../../src/sources/source.ts';
 import { configured } from '../support/month.ts';
-import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+import { Simulation } from '../support/simulation.ts';
+import { attempts, DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
 
 const EVERYTHING = Number.POSITIVE_INFINITY;
 const EXACT = 1e-9;
+
+/** What each source knows after its first poll. */
+async function firstEntries(): Promise<ReadonlyMap<string, Entry>> {
+  const sim = new Simulation({ start: NOW, sources: configured() });
+  await sim.clock.advance(MINUTE / 2);
+  await sim.stop();
+  return sim.entries;
+}
+
+const first = firstEntries();
 
 describe('sources/pace', () => {
   describe('of polls at a plain cadence', () => {
@@ -53,6 +65,16 @@ describe('sources/pace', () => {
 
     it('is as configured where everything is affordable', () => {
       expect(source.pace(EVERYTHING, 1)).toMatchObject({ intervalMs: source.intervalMs, coverage: 'full' });
+    });
+
+    it('is kept to: nothing is due before the interval is over, however long that is', async () => {
+      const entry = (await first).get(sourceId(source));
+      expect(entry?.attempts).toBe(1);
+      for (const intervalMs of [DAY, 2 * DAY, 31 * DAY]) {
+        const { lastAttemptAt: now = 0 } = entry ?? {};
+        const due = source.due(entry?.value, attempts(now), timing({ now, intervalMs, coverage: 'sampled' }));
+        expect(due).toBeGreaterThanOrEqual(now + intervalMs);
+      }
     });
 
     it('costs no more than its share, unless it is at its longest interval', () => {

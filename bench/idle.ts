@@ -1,0 +1,2 @@
+/** A Node that does nothing. */
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Api } from '../src/api/client.ts';
+import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
+import { type Config, defaultConfig } from '../src/config/config.ts';
+import { formatDuration } from '../src/config/duration.ts';
+import { answer } from '../src/sandbox/answer.ts';
+import { Sandbox } from '../src/sandbox/world.ts';
+import { pacesOf } from '../src/scheduler/paces.ts';
+import { addCost, type Entry, emptyEntry, requestsPerPoll } from '../src/snapshot/snapshot.ts';
+import type { Pace, Source, SourceName } from '../src/sources/source.ts';
+import { sourcesOf } from '../src/sources.ts';
+import { termsOf } from '../src/terms.ts';
+
+/** Writes the table of docs/budget.md: what the planner makes of each plan. */
+
+const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business', scale: 'Scale' } as const;
+const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
+const FLEETS = [3, 50, 1_000];
+const SILENT = pino({ enabled: false });
+/** The first day of a month of 30 days, as long as the trial. */
+const SEPTEMBER = Date.UTC(2026, 8, 1);
+const MINUTE_MS = 60_000;
+const SWEEPS = 3;
+const FILE = join(import.meta.dirname, '../docs/budget.md');
+const MARKS = ['<!-- table: node scripts/budget-table.ts -->', '<!-- end of table -->'] as const;
+
+/** What a sweep of so many machines takes, seen on the simulated API. */
+async function sweepCost(machines: number): Promise<number> {
+  const source = sourcesOf(defaultConfig(), SILENT).find(({ name }) => name === 'machines');
+  if (!source) throw new TypeError('no machines');
+  const sandbox = new Sandbox({ start: SEPTEMBER, machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
+  let entry: Entry = emptyEntry(source);
+  for (let now = SEPTEMBER; now < SEPTEMBER + SWEEPS * MINUTE_MS; now += MINUTE_MS) {
+    let requests = 0;
+    const api: Api = {
+      async request({ path, body }, envelope) {
+        requests += 1;
+        const headers = { authorization: `Bearer ${sandbox.key}` };
+        const request = { method: 'POST', path, headers, body: JSON.stringify(body) };
+        return envelope.parse(JSON.parse(answer(sandbox, request, now).body));
+      },
+      records: (_endpoint, record, items) => items.map((item) => record.parse(item)),
+    };
+    const timing = { now, intervalMs: MINUTE_MS, coverage: 'full' } as const;
+    const { value, requestsOfOnce = 0 } = await source.poll(api, entry.value, timing, new AbortController().signal);
+    entry = { ...entry, value, costs: addCost(entry.costs, requests - requestsOfOnce) };
+  }
+  return requestsPerPoll(entry);
+}
+
+function pacesFor(plan: keyof typeof PLANS, chains: (typeof CHAINS)[number], sweep: number): [Source, Pace][] {
+  const config: Config = {
+    ...defaultConfig(),
+    budget: { plan, utilization: defaultConfig().budget.utilization },
+    chains: chains.map((name) => ({ name, v1BaseUrl: '' })),
+  };
+  const terms = termsOf(config);
+  const { perSecond } = terms;
+  const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
+  const asking = sourcesOf(config, SILENT).map((source) => ({
+    source,
+    requestsPerPoll: source.name === 'machines' ? sweep : 1,
+  }));
+  const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, terms, SEPTEMBER) };
+  return [...pacesOf(asking, allowance)];
+}
+
+const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', samples' } as const;
+
+function cellsOf(paces: readonly [Source, Pace][], name: SourceName): string {
+  const own = paces.filter(([source]) => source.name === name).map(([, pace]) => pace);
+  const [first] = own;
+  if (!first) return '';
+  const perDay = own.reduce((sum, pace) => sum + pace.requestsPerDay, 0);
+  // Three figures are enough of a number that is divided by weights.
+  const amount = Number(perDay.toPrecision(3)).toLocaleString('en');
+  const every = formatDuration(roundTo(first.intervalMs));
+  return name === 'machines' || name === 'slashings' ? `${every}${COVERAGE[first.coverage]} | ${amount}` : amount;
+}
+
+/** To about a percent. */
+function roundTo(ms: number): number {
+  const unit = ms < 10 * MINUTE_MS ? 1_000 : ms < 1_000 * MINUTE_MS ? MINUTE_MS : 60 * MINUTE_MS;
+  return Math.round(ms / unit) * unit;
+}
+
+export async function budgetTable(): Promise<string> {
+  const rows = [
+    '| plan | chains | machines | sweep every | requests/day | slashings every | requests/day | daily returns, requests/day | sync committee, requests/day |',
+    '|---|--:|--:|---|--:|---|--:|--:|--:|',
+  ];
+  const sweeps = new Map<number, number>();
+  for (const machines of FLEETS) sweeps.set(machines, await sweepCost(machines));
+  for (const plan of Object.keys(PLANS) as (keyof typeof PLANS)[]) {
+    for (const chains of CHAINS) {
+      for (const [machines, sweep] of sweeps) {
+        const paces = pacesFor(plan, chains, sweep);
+        const cells = (['machines', 'slashings', 'daily_returns', 'sync_committee'] as const).map((name) =>
+          cellsOf(paces, name),
+        );
+        rows.push(`| ${[PLANS[plan], chains.length, machines.toLocaleString('en'), ...cells].join(' | ')} |`);
+      }
+    }
+  }
+  return `${rows.join('\n')}\n`;
+}
+
+/** The document with this table in it. @throws where it has no place for one. */
+export function withTable(document: string, table: string): string {
+  const [start, end] = MARKS.map((mark) => document.indexOf(mark));
+  if (start === undefined || end === undefined || start < 0 || end < start) throw new TypeError(`no ${MARKS[0]}`);
+  return `${document.slice(0, start)}${MARKS[0]}\n${table}${document.slice(end)}`;
+}
+
+if (import.meta.main) writeFileSync(FILE, withTable(readFileSync(FILE, 'utf8'), await budgetTable()));

@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Bytes } from '../../src/metrics/bytes.ts';
+
+describe('metrics/bytes', () => {
+  it('is what was added, in any script, however much more than expected', () => {
+    const texts = fc.array(
+      fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.constant('ä机\u{1f980}'.repeat(999))),
+    );
+    fc.assert(
+      fc.property(texts, fc.nat(10_000), (pieces, expected) => {
+        const bytes = new Bytes(expected);
+        for (const piece of pieces) bytes.add(piece);
+        expect(bytes.taken().equals(Buffer.from(pieces.join('')))).toBe(true);
+      }),
+    );
+  });
+});
