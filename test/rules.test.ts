@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { ALL_FAMILIES } from './support/metric-contract.ts';
+import { namesIn } from './support/promql.ts';
+import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const RULES = join(ROOT, 'deploy/prometheus/rules.yaml');
+const TESTS = join(ROOT, 'deploy/prometheus/rules.test.yaml');
+const RUNBOOK = readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8');
+
+const Rule = z.object({
+  record: z.string().optional(),
+  alert: z.string().optional(),
+  expr: z.string(),
+  labels: z.record(z.string(), z.string()).optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
+});
+const rules = z
+  .object({ groups: z.array(z.object({ rules: z.array(Rule) })) })
+  .parse(parse(readFileSync(RULES, 'utf8')))
+  .groups.flatMap((group) => group.rules);
+const alerts = rules.flatMap((rule) => (rule.alert ? [{ ...rule, alert: rule.alert }] : []));
+const names = alerts.map(({ alert }) => alert);
+const recorded = rules.flatMap(({ record }) => record ?? []);
+
+const Sample = z.object({ labels: z.string() });
+const Check = z.object({ exp_samples: z.array(Sample) });
+const cases = z
+  .object({ tests: z.array(z.object({ name: z.string(), promql_expr_test: z.array(Check) })) })
+  .parse(parse(readFileSync(TESTS, 'utf8'))).tests;
+
+/** Labels that a scrape adds, and `up`, which it makes. */
+const OF_THE_SCRAPE = ['job', 'instance'];
+const labelsOf = new Map<string, readonly string[]>([
+  ['up', []],
+  ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
+]);
+/** Labels whose values are a closed set. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  source: ['machines', 'daily_returns', 'slashings', 'sync_committee'],
+  process: ['system', 'validator', 'node'],
+  status: ['proposed', 'missed', 'orphaned'],
+  window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
+};
+const allLabels = new Set([...OF_THE_SCRAPE, ...[...labelsOf.values()].flat()]);
+
+/** The metrics and labels in an expression that nothing exposes. */
+function unknownIn(expr: string): string[] {
+  const { metrics, selected, grouped } = namesIn(expr);
+  return [
+    ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
+    ...selected.flatMap(([metric, label]) =>
+      OF_THE_SCRAPE.includes(label) || labelsOf.get(metric)?.includes(label) ? [] : [`${metric}{${label}}`],
+    ),
+    ...selected.flatMap(([, label, value]) =>
+      value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),
+    ),
+    ...grouped.filter((label) => !allLabels.has(label)),
+  ];
+}
+
+/** Alerts that a case's name begins with: "A, B: silent when ...". */
+function subjectsOf(name: string): string[] {
+  return name.split(':')[0]?.split(', ') ?? [];
+}
+
+describe('rules', () => {
+  it.skipIf(areMissing(PROMTOOL))('promtool accepts the rules', () => {
+    expect(runTool(PROMTOOL, ['check', 'rules', RULES], '')).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.skipIf(areMissing(PROMTOOL))(
+    'each alert fires on its cases and stays silent on its counter-cases',
+    { timeout: 300_000 },
+    async () => {
+      // Not runTool: it takes longer than a worker may be silent towards vitest.
+      const { stdout } = await promisify(execFile)(PROMTOOL.command, ['test', 'rules', TESTS]);
+      expect(stdout).toContain('SUCCESS');
+    },
+  );
+
+  it.each(rules.map((rule) => [rule.alert ?? rule.record, rule.expr]))('%s names only what is exposed', (_, expr) => {
+    expect(unknownIn(expr ?? '')).toEqual([]);
+  });
+
+  it('a metric, a selected label, its value or a grouping label that is not exposed is found', () => {
+    const expr =
+      'sum by (pod) (beaconchain_nothing) > on (job) beaconchain_source_up{machine="a", source=~"machines|c"}';
+    expect(unknownIn(expr)).toEqual(['beaconchain_nothing', 'beaconchain_source_up{machine}', 'c', 'pod']);
+  });
+
+  it('every recorded series is used', () => {
+    const used = new Set(rules.flatMap(({ expr }) => namesIn(expr).metrics));
+    expect(recorded.filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it.each(names)('%s has a case in which it fires and one in which it is silent', (name) => {
+    const fires = ({ labels }: { labels: string }): boolean => labels.includes(`"${name}"`);
+    const checks = cases.filter((one) => subjectsOf(one.name).includes(name)).flatMap((one) => one.promql_expr_test);
+    expect(checks.some((check) => check.exp_samples.some(fires))).toBe(true);
+    expect(checks.some((check) => !check.exp_samples.some(fires))).toBe(true);
+  });
+
+  it('no case is about an alert that does not exist', () => {
+    expect(cases.flatMap((one) => subjectsOf(one.name)).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('the runbook has one section for each alert, in the order of the rules, and no others', () => {
+    const sections = [...RUNBOOK.matchAll(/^### (\S+)$/gm)].map(([, name]) => name);
+    expect(sections).toEqual(names);
+  });
+
+  it.each(alerts)('$alert has severity, subject, words and its runbook section', ({ alert, labels, annotations }) => {
+    expect(alert).toMatch(/^([A-Z][a-z]*)+$/);
+    expect(labels).toEqual({
+      severity: expect.stringMatching(/^(critical|warning|info)$/),
+      subject: expect.stringMatching(/^(machine|chain|returns|exporter)$/),
+    });
+    expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'runbook_url']);
+    expect(annotations?.['runbook_url']).toMatch(new RegExp(`docs/alerts\\.md#${alert.toLowerCase()}$`));
+  });
+
+  it.each(alerts)('the words of $alert use labels that exist', ({ annotations }) => {
+    const used = [
+      ...Object.values(annotations ?? {})
+        .join(' ')
+        .matchAll(/\$labels\.(\w+)/g),
+    ].map(([, label]) => label);
+    expect(used.filter((label) => !allLabels.has(label ?? ''))).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+/** What an expression names: enough of PromQL's grammar for the rules of this project, no parser. */
+export interface Names {
+  readonly metrics: readonly string[];
+  /** In selectors, each with the metric that it selects; the value is as written, a regular expression included. */
+  readonly selected: readonly (readonly [metric: string, label: string, value: string])[];
+  /** In on(), by(), ignoring(), without() and group_left(). */
+  readonly grouped: readonly string[];
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\w.]*|[=!<>]=|[=!]~|\S/g;
+const NAME = /^[a-zA-Z_:]/;
+const GROUPING = new Set(['on', 'by', 'ignoring', 'without', 'group_left', 'group_right']);
+const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);
+
+/** The metrics and labels that this expression names. A name before a parenthesis or a grouping is a function. */
+export function namesIn(expr: string): Names {
+  const tokens: readonly string[] = expr.match(TOKEN) ?? [];
+  const metrics: string[] = [];
+  const selected: [string, string, string][] = [];
+  const grouped: string[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i] ?? '';
+    if (!NAME.test(token) || WORDS.has(token)) continue;
+    if (tokens[i + 1] === 'by' || tokens[i + 1] === 'without') continue;
+    if (tokens[i + 1] === '(') {
+      if (!GROUPING.has(token)) continue;
+      const end = tokens.indexOf(')', i);
+      grouped.push(...tokens.slice(i + 2, end).filter((one) => one !== ','));
+      i = end;
+      continue;
+    }
+    metrics.push(token);
+    if (tokens[i + 1] !== '{') continue;
+    const end = tokens.indexOf('}', i);
+    for (let at = i + 2; at < end; at += 4) {
+      selected.push([token, tokens[at] ?? '', (tokens[at + 2] ?? '').slice(1, -1)]);
+    }
+    i = end;
+  }
+  return { metrics, selected, grouped };
+}
