@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 export interface ChildOptions {
   readonly args?: readonly string[];
@@ -16,7 +16,7 @@ export class Child<Message> {
 
   /** `program` is relative to the bench. */
   constructor(program: string, { args = [], node = [], env = {} }: ChildOptions = {}) {
-    const file = join(import.meta.dirname, program);
+    const file = resolve(import.meta.dirname, program);
     this.process = spawn(process.execPath, [...node, file, ...args], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       env: { ...process.env, ...env },

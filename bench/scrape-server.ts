@@ -1,26 +1,21 @@
 /**
- * Serves the same series in three ways, in a process of its own: our exposition through our server, the same bytes from a
- * buffer, and prom-client. Started with the number of machines; tells its ports.
+ * Serves the same series in two ways: our exposition through our server, and the same bytes from a buffer. Started with
+ * the number of machines; tells its ports.
  */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { startServer } from '../src/http/server.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { CONTENT_TYPES } from '../src/metrics/encode.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
-import { registryOf } from './registry.ts';
 import { partsAt } from './values.ts';
 
-const compress = promisify(gzip);
 const parts = partsAt(Number(process.argv[2]), Date.now());
 const fail = (error: unknown): never => {
   throw error;
 };
 const exposition = new Exposition(parts, systemClock, fail);
 await exposition.refresh();
-const registry = await registryOf(parts);
 
 const plain = Buffer.concat(exposition.chunks('text', false));
 const gzipped = Buffer.concat(exposition.chunks('text', true));
@@ -45,16 +40,6 @@ const buffer = await listen((request, response) => {
   response.end(body);
 });
 
-const promClient = await listen(async (request, response) => {
-  const text = await registry.metrics();
-  if (request.headers['accept-encoding'] === undefined) {
-    response.writeHead(200, { 'Content-Type': type }).end(text);
-  } else {
-    const body = await compress(text);
-    response.writeHead(200, { 'Content-Type': type, 'Content-Encoding': 'gzip' }).end(body);
-  }
-});
-
 async function listen(listener: RequestListener): Promise<number> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,7 +48,7 @@ async function listen(listener: RequestListener): Promise<number> {
 
 const series = (await Promise.all(parts.map((part) => part.families()))).flat();
 process.send?.({
-  ports: { ours: ours.port, buffer, promClient },
+  ports: { ours: ours.port, buffer },
   bytes: { plain: plain.length, gzip: gzipped.length },
   series: series.reduce((sum, { samples }) => sum + samples.length, 0),
 });

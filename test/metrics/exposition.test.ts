@@ -84,6 +84,14 @@ describe('metrics/exposition', () => {
       },
     );
 
+    it('has times in the unit of each format', async () => {
+      const { a, exposition, shown } = setUp();
+      a.answer = () => [{ ...gauge('a', 0), samples: [{ labels: {}, value: 1, at: 1_790_769_623.085 }] }];
+      await exposition.refresh();
+      expect(shown()).toContain('\na 1 1790769623085\n');
+      expect(Buffer.concat(exposition.chunks('openmetrics', false)).toString()).toContain('\na 1 1790769623.085\n');
+    });
+
     it('without any sample is empty, and still ends in OpenMetrics', async () => {
       const { a, b, exposition } = setUp();
       for (const part of [a, b]) part.answer = () => [{ ...gauge('none', 0), samples: [] }];

@@ -2,13 +2,23 @@ import type { Api } from '../../api/client.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
 import { type MachinesOptions, staleAfter } from './options.ts';
-import { CLOCK_AHEAD_SECONDS, type Range, type Reading, readRange, schemasAt, type Warning } from './reading.ts';
+import {
+  CLOCK_AHEAD_SECONDS,
+  type Range,
+  type Reading,
+  readPage,
+  readRange,
+  schemasAt,
+  type Warning,
+} from './reading.ts';
 import type { Machines } from './schema.ts';
 import { type Batch, endSweep, namesToAsk, slices, startSweep } from './sweep.ts';
 
 /** Clients push every 60 s, the standalone pusher every 62 (api facts 1.1). */
 const SWEEP_SECONDS = 75;
 const PUSH_SECONDS = 62;
+/** As many records of a machine as one page holds. */
+const TOGETHER_SECONDS = 600;
 
 /**
  * One sweep: the last 75 seconds whole, then by name the machines that fell through, and at first those that were silent
@@ -58,19 +68,21 @@ export async function pollMachines(
  */
 async function askAbsent(reading: Reading, staleMs: number, swept: number): Promise<void> {
   const minute = swept - PUSH_SECONDS;
-  const ask = (range: (batch: Batch) => Range): Promise<void> =>
-    allOf(
-      namesToAsk(reading.sweep, staleMs, reading.now)
-        .map((batch) => ({ range: range(batch), names: batch.names }))
-        .filter(({ range }) => range.start <= range.end)
-        .map(({ range, names }) => readRange(reading, range, names)),
-    );
-  await ask(() => ({ start: minute, end: swept }));
-  await ask(({ since }) => ({ start: since, end: minute }));
+  const absent = (): Batch[] => namesToAsk(reading.sweep, staleMs, reading.now);
+  await allOf(absent().map(({ names }) => readRange(reading, { start: minute, end: swept }, names)));
+  await allOf(absent().flatMap(({ names, since }) => readBack(reading, names, { start: since, end: minute })));
+}
+
+function readBack(reading: Reading, names: string[], range: Range): Promise<unknown>[] {
+  const seconds = range.end - range.start;
+  if (seconds < 0) return [];
+  if (seconds <= TOGETHER_SECONDS) return [readRange(reading, range, names)];
+  // A stretched budget: hours of one machine would lie before the newest of another. The newest of one is its first page.
+  return names.map((name) => readPage(reading, range, [name]));
 }
 
 /** Waits for every sequence before it throws the first failure: what the others still bring is kept. */
-async function allOf(sequences: readonly Promise<void>[]): Promise<void> {
+async function allOf(sequences: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(sequences);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
