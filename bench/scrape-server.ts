@@ -28,6 +28,7 @@ const ours = await startServer(
     unhealthy: () => undefined,
     ready: () => true,
     status: () => '',
+    reload: async () => undefined,
     onError: fail,
   },
 );

@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
-import { SelfMetrics } from '../src/metrics/self.ts';
+import { ProcessMetrics, SelfMetrics } from '../src/metrics/self.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../src/sources/machines/options.ts';
 import { createFleet, PROCESSES, recordOf } from '../src/sources/machines/sandbox.ts';
@@ -29,7 +29,8 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
   const value = machinesAt(count, now);
   const options = machinesOptions(overrides);
   const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
-  const self = new SelfMetrics({ endpoints: ENDPOINTS, process: true });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS });
+  const processMetrics = new ProcessMetrics(true);
   return [
     {
       name: 'machines',
@@ -38,7 +39,7 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
     },
     {
       name: 'own',
-      families: async () => [...(await self.families()), ...(await self.processFamilies())],
+      families: async () => [...(await self.families()), ...(await processMetrics.families())],
       nextChange: () => Number.POSITIVE_INFINITY,
     },
   ];

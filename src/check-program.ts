@@ -3,7 +3,7 @@ import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, Ledger } from './budget/ledger.ts';
 import { describeCosts } from './check.ts';
 import type { Config } from './config/config.ts';
-import { apiOptionsOf } from './daemon.ts';
+import { apiOptionsOf } from './engine.ts';
 import type { Logger } from './lib/log.ts';
 import { probe } from './probe.ts';
 import { peek } from './snapshot/file.ts';

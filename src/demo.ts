@@ -13,6 +13,8 @@ export interface DemoOptions {
   readonly isDefault: boolean;
   readonly log: Logger;
   readonly processMetrics: boolean;
+  /** Reads the config again. */
+  readonly readAgain: () => Promise<Config>;
 }
 
 /** Often enough for a demo to show one within ten minutes. */
@@ -24,7 +26,8 @@ export async function startDemo({
   isDefault,
   log,
   processMetrics,
-}: DemoOptions): Promise<{ stop(): Promise<void> }> {
+  readAgain,
+}: DemoOptions): Promise<{ stop(): Promise<void>; reload(): Promise<void> }> {
   const stopper = new Stopper();
   try {
     const sandbox = await startSandbox({
@@ -34,9 +37,12 @@ export async function startDemo({
       slotsPerSlashing: SLOTS_PER_SLASHING,
     });
     stopper.add(() => sandbox.close());
+    const { key } = sandbox.sandbox;
+    const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
     const daemon = await startDaemon({
-      config: onSandbox(isDefault ? withBothChains(config) : config, sandbox.url),
-      key: sandbox.sandbox.key,
+      config: simulated(config),
+      key,
+      readAgain: async () => ({ config: simulated(await readAgain()), key }),
       log,
       documents: NO_DOCUMENTS,
       processMetrics,
@@ -44,7 +50,7 @@ export async function startDemo({
     stopper.add(() => daemon.stop());
     const url = `http://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
     log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-    return { stop: () => stopper.stop() };
+    return { stop: () => stopper.stop(), reload: () => daemon.reload() };
   } catch (error) {
     await stopper.stop();
     throw error;

@@ -142,26 +142,37 @@ export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigu
   ];
 }
 
+export interface LastReload {
+  /** Whether the configuration was read without a mistake when it was last read. */
+  readonly isSuccessful: boolean;
+  /** Unix ms at which it last was. */
+  readonly successAt: number;
+}
+
 export interface ExporterFigures {
   readonly version: string;
   readonly revision: string;
-  readonly configLoadedAt: number;
+  readonly lastReload: LastReload;
   readonly stateWriteFailures: number;
 }
 
 /** beaconchain_exporter_*: the program itself. */
 export function exporterFamilies(figures: ExporterFigures): Family[] {
-  const { version, revision, configLoadedAt, stateWriteFailures } = figures;
+  const { version, revision, lastReload, stateWriteFailures } = figures;
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
       { labels: { version, revision, node_version: process.version }, value: 1 },
     ]),
-    gauge('exporter_config_last_reload_successful', '1 if the configuration was last read without a mistake', one(1)),
+    gauge(
+      'exporter_config_last_reload_successful',
+      '1 if the configuration was last read without a mistake',
+      one(Number(lastReload.isSuccessful)),
+    ),
     gauge(
       'exporter_config_last_reload_success_timestamp_seconds',
       'Unix time at which the configuration was last read without a mistake',
-      one(configLoadedAt / 1000),
+      one(lastReload.successAt / 1000),
     ),
     {
       name: 'beaconchain_exporter_state_write_failures_total',

@@ -1,9 +1,9 @@
 import type { Pacer } from './budget/pacer.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Family } from './metrics/family.ts';
-import type { SelfMetrics } from './metrics/self.ts';
+import type { ProcessMetrics, SelfMetrics } from './metrics/self.ts';
 import { type Totals, totalsOf, withTotals } from './metrics/totals.ts';
-import { accountFamilies, budgetFamilies, exporterFamilies } from './own-families.ts';
+import { accountFamilies, budgetFamilies, exporterFamilies, type LastReload } from './own-families.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 import type { Documents } from './snapshot/file.ts';
 import { TOTALS } from './state.ts';
@@ -19,8 +19,8 @@ export interface OwnMetricsOptions {
   readonly totals: Totals;
   /** Times that other state could not be written. */
   readonly writeFailures: () => number;
-  /** Unix ms. */
-  readonly configLoadedAt: number;
+  readonly processMetrics: ProcessMetrics;
+  readonly lastReload: () => LastReload;
 }
 
 /** A disk that takes longer must not hold up what else is to be shown or withdrawn. */
@@ -48,11 +48,16 @@ export class OwnMetrics {
     const text = JSON.stringify(totalsOf(ours));
     if (text === this.#settled) this.#shown = ours;
     else await this.#write(ours, text);
-    return [...this.#shown, ...(await this.#options.self.processFamilies())];
+    return [...this.#shown, ...(await this.#options.processMetrics.families())];
+  }
+
+  /** The counters as they are now, shown or not. */
+  async totals(): Promise<Totals> {
+    return totalsOf(await this.#collect());
   }
 
   async #collect(): Promise<Family[]> {
-    const { scheduler, pacer, self, configLoadedAt, totals, writeFailures } = this.#options;
+    const { scheduler, pacer, self, lastReload, totals, writeFailures } = this.#options;
     const { ledger } = pacer;
     const stateWriteFailures = writeFailures() + this.#failures;
     const buckets = Object.keys(ledger.buckets);
@@ -62,7 +67,7 @@ export class OwnMetrics {
         allowedPerDay: new Map(buckets.map((bucket) => [bucket, pacer.allowedPerDay(bucket)])),
         waitedSeconds: pacer.waitedMs / 1000,
       }),
-      ...exporterFamilies({ version: VERSION, revision: REVISION, configLoadedAt, stateWriteFailures }),
+      ...exporterFamilies({ version: VERSION, revision: REVISION, lastReload: lastReload(), stateWriteFailures }),
       ...(await self.families()),
     ];
     return withTotals(families, totals);

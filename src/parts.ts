@@ -6,6 +6,8 @@ import type { Scheduler, SourceView } from './scheduler/scheduler.ts';
 
 /** The part that says how the sources do: it changes with each of them. */
 export const ATTEMPTS = 'attempts';
+/** The exporter's own metrics. */
+export const OWN = 'own';
 const OWN_REFRESH_MS = 1_000;
 
 /** /metrics in the order in which it is shown: a part for each kind of source, and the exporter's own. */
@@ -21,7 +23,7 @@ export function expositionParts(scheduler: Scheduler, own: () => Promise<Family[
         Math.min(...viewsOf(name).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
     })),
     { name: ATTEMPTS, families: () => sourceFamilies(scheduler.views()), nextChange: soon },
-    { name: 'own', families: own, nextChange: soon },
+    { name: OWN, families: own, nextChange: soon },
   ];
 }
 

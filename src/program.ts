@@ -1,9 +1,11 @@
 import { check } from './check-program.ts';
+import type { Config } from './config/config.ts';
 import { HOW_TO_GIVE_A_KEY } from './config/key.ts';
-import { type Loaded, loadConfig } from './config/load.ts';
+import { loadConfig } from './config/load.ts';
 import { ConfigError } from './config/mistakes.ts';
 import { startDaemon } from './daemon.ts';
 import { startDemo } from './demo.ts';
+import type { Settings } from './engine.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { systemClock } from './lib/clock.ts';
 import { createLogger, type Logger } from './lib/log.ts';
@@ -11,8 +13,13 @@ import { startSandbox } from './sandbox/server.ts';
 import { openState, StateRefused } from './state.ts';
 import { REVISION, VERSION } from './version.ts';
 
+/** Nobody gave an API key. */
+class NoKey extends Error {
+  override readonly name = 'NoKey';
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
-type Running = { stop(): Promise<void> };
+type Running = { stop(): Promise<void>; reload?(): Promise<void> };
 type Flagged = Extract<Command, { flags: unknown }>;
 
 const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
@@ -29,7 +36,8 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
-    if (error instanceof ConfigError || error instanceof StateRefused) return refuse(error.message, EXIT.refused);
+    if (error instanceof ConfigError || error instanceof NoKey || error instanceof StateRefused)
+      return refuse(error.message, EXIT.refused);
     if (isListenError(error)) {
       const where = `${error.address ?? error.hostname}${error.port === undefined ? '' : `:${error.port}`}`;
       if (error.code === 'EADDRINUSE') return refuse(`the address ${where} is taken`, EXIT.addressTaken);
@@ -42,27 +50,38 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
   const keyless = name === 'demo' || name === 'sandbox';
-  const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
-  if (!keyless && loaded.key === undefined) {
-    return refuse(HOW_TO_GIVE_A_KEY, EXIT.refused);
-  }
+  const read = async (): Promise<Settings> => {
+    const { config, key } = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+    if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
+    return { config, key: key ?? '' };
+  };
+  const settings = await read();
   if (name === 'check') {
-    const { config, key = '' } = loaded;
+    const { config, key } = settings;
     const log = createLogger(config.log);
     const result = await check({ config, key, log, ask: flags.probe ?? false, now: systemClock.now() });
     print(result.text);
     return result.isGood ? EXIT.stopped : EXIT.refused;
   }
-  const log = createLogger(loaded.config.log);
-  return untilStopped(start(command, loaded, log), log);
+  const log = createLogger(settings.config.log);
+  return untilStopped(start(command, settings, read, log), log);
 }
 
-async function start({ name, flags }: Flagged, { config, key = '' }: Loaded, log: Logger): Promise<Running> {
+async function start(
+  { name, flags }: Flagged,
+  { config, key }: Settings,
+  readAgain: () => Promise<Settings>,
+  log: Logger,
+): Promise<Running> {
   const processMetrics = !flags['web.disable-exporter-metrics'];
-  if (name === 'demo') return startDemo({ config, isDefault: flags['config.file'] === undefined, log, processMetrics });
+  if (name === 'demo') {
+    const isDefault = flags['config.file'] === undefined;
+    const readConfig = async (): Promise<Config> => (await readAgain()).config;
+    return startDemo({ config, isDefault, log, processMetrics, readAgain: readConfig });
+  }
   if (name === 'serve') {
     const documents = await openState(config.state.dir, systemClock, log);
-    return startDaemon({ config, key, log, documents, processMetrics });
+    return startDaemon({ config, key, readAgain, log, documents, processMetrics });
   }
   const { host = '0.0.0.0', port } = config.web.listenAddress;
   const sandbox = await startSandbox({ host, port, clock: systemClock });
@@ -70,7 +89,10 @@ async function start({ name, flags }: Flagged, { config, key = '' }: Loaded, log
   return { stop: () => sandbox.close() };
 }
 
-/** Waits for SIGTERM or SIGINT, which may come before the start is over, and then for an orderly stop. */
+/**
+ * Waits for SIGTERM or SIGINT, which may come before the start is over, and then for an orderly stop. SIGHUP reads the
+ * configuration again; before the start is over it waits for that.
+ */
 async function untilStopped(starting: Promise<Running>, log: Logger): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
@@ -80,6 +102,10 @@ async function untilStopped(starting: Promise<Running>, log: Logger): Promise<nu
       log.error('not stopped in time');
       process.exit(EXIT.refused);
     }, STOP_WITHIN_MS).unref();
+  });
+  process.on('SIGHUP', () => {
+    // A start that failed is told once, below.
+    starting.then((running) => running.reload?.()).catch(() => undefined);
   });
   const running = await starting;
   await signalled;

@@ -6,7 +6,7 @@ import type { Logger } from './lib/log.ts';
 import type { Totals } from './metrics/totals.ts';
 import { type Documents, FileDocuments } from './snapshot/file.ts';
 import { StateLocked } from './snapshot/lock.ts';
-import { type Entry, entrySchema, sourceId } from './snapshot/snapshot.ts';
+import { type Entry, entrySchema, sourceId, withAnotherKey } from './snapshot/snapshot.ts';
 import type { Source } from './sources/source.ts';
 
 /** The names of the documents beside those of the sources. */
@@ -55,12 +55,16 @@ export interface Restored {
   readonly totals: Totals;
 }
 
-/** @throws StateRefused: to start without what is there, but cannot be read now, would overwrite it. */
+/**
+ * What earlier processes left, or the engine `before` in this one.
+ * @throws StateRefused: to start without what is there, but cannot be read now, would overwrite it.
+ */
 export async function restore(
   documents: Documents,
   sources: readonly Source[],
   key: string,
   now: number,
+  before?: Restored,
 ): Promise<Restored> {
   const load: Documents['load'] = async (name, schema) => {
     try {
@@ -69,14 +73,17 @@ export async function restore(
       throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error)}`);
     }
   };
-  const ledger = (await load(LEDGER, Ledger)) ?? emptyLedger();
-  const totals = (await load(TOTALS, SavedTotals)) ?? [];
+  const ledger = before?.ledger ?? (await load(LEDGER, Ledger)) ?? emptyLedger();
+  const totals = before?.totals ?? (await load(TOTALS, SavedTotals)) ?? [];
+  const fingerprint = fingerprintOf(key);
+  const isOtherKey = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
   const entries = new Map<string, Entry>();
   for (const source of sources) {
-    const entry = await load(sourceId(source), entrySchema(source));
-    if (entry) entries.set(sourceId(source), entry);
+    const id = sourceId(source);
+    const entry = before?.entries.get(id) ?? (await load(id, entrySchema(source)));
+    if (entry) entries.set(id, isOtherKey ? withAnotherKey(entry) : entry);
   }
-  return { ledger: withKey(ledger, fingerprintOf(key), now), entries, totals };
+  return { ledger: withKey(ledger, fingerprint, now), entries, totals };
 }
 
 /** Tells keys apart without giving one away: it has far more entropy than could be guessed. */

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../src/budget/ledger.ts';
 import { Pacer } from '../src/budget/pacer.ts';
-import { SelfMetrics } from '../src/metrics/self.ts';
+import { ProcessMetrics, SelfMetrics } from '../src/metrics/self.ts';
 import { OwnMetrics } from '../src/own-metrics.ts';
 import { Scheduler } from '../src/scheduler/scheduler.ts';
 import { NO_DOCUMENTS } from '../src/state.ts';
@@ -17,7 +17,7 @@ describe('own-metrics', () => {
   function setUp(save: () => Promise<void>) {
     const clock = new VirtualClock(NOW);
     const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
-    const self = new SelfMetrics({ endpoints: [ENDPOINT], process: false });
+    const self = new SelfMetrics({ endpoints: [ENDPOINT] });
     const scheduler = new Scheduler([], new Map(), {
       api: fakeApi(() => ({})),
       clock,
@@ -31,7 +31,11 @@ describe('own-metrics', () => {
     });
     const documents = { ...NO_DOCUMENTS, save };
     const options = { scheduler, pacer, self, clock, documents, totals: [], writeFailures: () => 0 };
-    const own = new OwnMetrics({ ...options, configLoadedAt: NOW });
+    const own = new OwnMetrics({
+      ...options,
+      lastReload: () => ({ isSuccessful: true, successAt: NOW }),
+      processMetrics: new ProcessMetrics(false),
+    });
     const requests = async () =>
       sampleValue(await own.families(), 'beaconchain_api_requests_total', { endpoint: ENDPOINT });
     const failures = async () =>

@@ -10,6 +10,8 @@ export interface Pages {
   unhealthy(): string | undefined;
   ready(): boolean;
   status(): string;
+  /** Undefined: what was read holds; else why the configuration stays as it was. */
+  reload(): Promise<string | undefined>;
   /** Told when a page throws; the server answers 500 and lives on. */
   onError(error: unknown): void;
 }
@@ -52,29 +54,37 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   });
 }
 
-type Page = (request: IncomingMessage, response: ServerResponse) => void;
+type Page = (request: IncomingMessage, response: ServerResponse) => unknown;
+type Route = Readonly<Record<string, Page>>;
+
+/** Reading: what a method other than these would change is not offered. */
+function reading(page: Page): Route {
+  return { GET: page, HEAD: page };
+}
 
 function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener {
-  const routes = new Map<string, Page>([
-    ['/', (_, response) => sendStatusPage(response, pages.status())],
-    ['/-/healthy', (_, response) => sendHealth(response, pages.unhealthy())],
-    ['/-/ready', (_, response) => sendReadiness(response, pages.ready())],
-    [telemetryPath, (request, response) => sendMetrics(request, response, pages)],
+  const routes = new Map<string, Route>([
+    ['/', reading((_, response) => sendStatusPage(response, pages.status()))],
+    ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
+    ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
+    ['/-/reload', { POST: async (_, response) => sendReload(response, await pages.reload()) }],
+    [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
   ]);
-  return (request, response) => {
+  return async (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? '/';
-    const page = routes.get(path);
-    if (!page) return sendText(response, 404, 'not found\n');
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', 'GET, HEAD');
+    const route = routes.get(path);
+    if (!route) return sendText(response, 404, 'not found\n');
+    const page = route[request.method ?? ''];
+    if (!page) {
+      response.setHeader('Allow', Object.keys(route).join(', '));
       return sendText(response, 405, 'method not allowed\n');
     }
     try {
-      page(request, response);
+      await page(request, response);
     } catch (error) {
       // Uncaught, it would end the process.
       pages.onError(error);
-      sendText(response, 500, 'internal error\n');
+      if (!response.headersSent) sendText(response, 500, 'internal error\n');
     }
   };
 }
@@ -82,6 +92,11 @@ function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener
 function sendReadiness(response: ServerResponse, ready: boolean): void {
   if (ready) sendText(response, 200, 'ready\n');
   else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
+}
+
+function sendReload(response: ServerResponse, refusal: string | undefined): void {
+  if (refusal === undefined) sendText(response, 200, 'reloaded\n');
+  else sendText(response, 500, `not reloaded: ${refusal}\n`);
 }
 
 function sendHealth(response: ServerResponse, problem: string | undefined): void {

@@ -16,22 +16,32 @@ const MISNAMED = /^nodejs_active_\w+_total$/;
 export interface SelfMetricsOptions {
   /** Values of the labels that are known beforehand: their series start at 0. */
   readonly endpoints: readonly string[];
-  /** Whether process_* and nodejs_* are wanted. */
-  readonly process: boolean;
 }
 
-/** The exporter's own counters, and the metrics of its process. */
+/** process_* and nodejs_*. One for a process: what watches the event loop and the collector is never taken down. */
+export class ProcessMetrics {
+  readonly #registry = new Registry();
+
+  /** Not wanted: there are no families. */
+  constructor(isWanted: boolean) {
+    if (isWanted) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  families(): Promise<Family[]> {
+    return familiesOf(this.#registry);
+  }
+}
+
+/** The exporter's own counters. */
 export class SelfMetrics {
   readonly #registry = new Registry();
-  readonly #processRegistry = new Registry();
   readonly #requests: Counter<'endpoint'>;
   readonly #failures: Counter<'endpoint' | 'reason'>;
   readonly #invalid: Counter<'endpoint'>;
   readonly #duration: Histogram<'endpoint'>;
 
-  constructor({ endpoints, process }: SelfMetricsOptions) {
+  constructor({ endpoints }: SelfMetricsOptions) {
     const registers = [this.#registry];
-    if (process) collectDefaultMetrics({ register: this.#processRegistry });
     this.#requests = new Counter({
       name: 'beaconchain_api_requests_total',
       help: 'Requests that left, retries included: what the service charges for.',
@@ -83,11 +93,6 @@ export class SelfMetrics {
   /** beaconchain_api_* of this process. */
   families(): Promise<Family[]> {
     return familiesOf(this.#registry);
-  }
-
-  /** process_* and nodejs_*. */
-  processFamilies(): Promise<Family[]> {
-    return familiesOf(this.#processRegistry);
   }
 }
 

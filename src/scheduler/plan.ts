@@ -17,7 +17,7 @@ export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, open
 
 function dueAt(source: Source, entry: Entry, timing: Timing): number {
   const { lastAttemptAt, failuresInARow } = entry;
-  if (lastAttemptAt === undefined) return 0;
+  if (lastAttemptAt === undefined || entry.isDueNow) return 0;
   const due = source.due(entry.value, attemptsOf(entry), timing);
   if (failuresInARow === 0 || !isPassing(entry.lastError?.reason)) return due;
   return Math.min(due, lastAttemptAt + FIRST_RETRY_MS * 2 ** (failuresInARow - 1));
@@ -42,7 +42,7 @@ export interface Run {
 export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { value, failure, requestsOfOnce = 0 } = poll;
   const { start, durationMs, intervalMs, requests } = run;
-  const { pausedUntil: _, ...rest } = entry;
+  const { pausedUntil: _, isDueNow: __, ...rest } = entry;
   const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs, intervalMs };
   const end = start + durationMs;
   if (!failure)

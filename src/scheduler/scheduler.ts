@@ -78,6 +78,11 @@ export class Scheduler {
     return this.#saveFailures;
   }
 
+  /** What is shown, by source id. */
+  entries(): ReadonlyMap<string, Entry> {
+    return new Map(this.#slots.map(({ source, shown }) => [sourceId(source), shown]));
+  }
+
   /** What is shown of each source, in their order. */
   views(): SourceView[] {
     const now = this.#deps.clock.now();

@@ -12,6 +12,8 @@ export interface Entry<T = unknown> {
   readonly lastSuccessAt?: number;
   readonly durationMs: number;
   readonly lastError?: { readonly at: number; readonly reason: string; readonly message: string };
+  /** What failed is due at once: another key may have what the one before lacked. */
+  readonly isDueNow?: true;
   /** Nothing is tried before, whatever the interval says. */
   readonly pausedUntil?: number;
   /** Effective interval at the last poll. */
@@ -29,6 +31,13 @@ export interface Store {
 
 export function emptyEntry<T>(source: Source<T>): Entry<T> {
   return { value: source.empty, attempts: 0, failures: 0, failuresInARow: 0, durationMs: 0 };
+}
+
+/** The program goes on with another key. */
+export function withAnotherKey(entry: Entry): Entry {
+  if (entry.failuresInARow === 0) return entry;
+  const { pausedUntil: _, ...rest } = entry;
+  return { ...rest, isDueNow: true };
 }
 
 export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {
@@ -66,6 +75,7 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
     lastSuccessAt: z.number().exactOptional(),
     durationMs: z.number(),
     lastError: z.object({ at: z.number(), reason: z.string(), message: z.string() }).exactOptional(),
+    isDueNow: z.literal(true).exactOptional(),
     pausedUntil: z.number().exactOptional(),
     intervalMs: z.number().exactOptional(),
     costs: z.array(z.number()).exactOptional(),

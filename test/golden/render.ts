@@ -4,7 +4,7 @@ import { Pacer } from '../../src/budget/pacer.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
 import { OwnMetrics } from '../../src/own-metrics.ts';
 import { expositionParts } from '../../src/parts.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
@@ -36,7 +36,7 @@ function goldenConfig(): Config {
 }
 
 function selfMetrics(): SelfMetrics {
-  const self = new SelfMetrics({ endpoints: ENDPOINTS, process: false });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS });
   for (const [endpoint, seconds] of [
     ['machine_metrics', 0.0625],
     ['machine_metrics', 0.5],
@@ -75,7 +75,8 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     documents: NO_DOCUMENTS,
     totals: [],
     writeFailures: () => 1,
-    configLoadedAt: NOW - 5 * MINUTE,
+    lastReload: () => ({ isSuccessful: true, successAt: NOW - 5 * MINUTE }),
+    processMetrics: new ProcessMetrics(false),
   });
   const parts = expositionParts(scheduler, () => own.families(), clock);
   const exposition = new Exposition(parts, clock, (error) => {

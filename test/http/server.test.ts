@@ -18,6 +18,7 @@ async function serve(overrides: Partial<Pages> = {}, telemetryPath = '/metrics')
       unhealthy: () => undefined,
       ready: () => true,
       status: () => '<!doctype html>',
+      reload: async () => undefined,
       onError: (error) => {
         throw error;
       },
@@ -148,6 +149,29 @@ describe('http/server', () => {
         const { status, headers } = await ask(port, path, { method });
         expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
       }
+    });
+
+    it.each(['GET', 'HEAD', 'PUT'])('%s is not allowed where POST reloads', async (method) => {
+      const port = await serve();
+      const { status, headers } = await ask(port, '/-/reload', { method });
+      expect([status, headers.allow]).toEqual([405, 'POST']);
+    });
+
+    it.each([
+      [undefined, 200, 'reloaded\n'],
+      ['config.yaml:3: nonsense', 500, 'not reloaded: config.yaml:3: nonsense\n'],
+    ])('answers a reload that was refused because of %j with %i', async (refusal, status, body) => {
+      const port = await serve({ reload: async () => refusal });
+      const answer = await ask(port, '/-/reload', { method: 'POST' });
+      expect([answer.status, String(answer.body)]).toEqual([status, body]);
+    });
+
+    it('answers 500 when a page fails later', async () => {
+      const errors: unknown[] = [];
+      const reload = () => Promise.reject(new Error('late'));
+      const port = await serve({ reload, onError: (error) => errors.push(error) });
+      expect((await ask(port, '/-/reload', { method: 'POST' })).status).toBe(500);
+      expect(errors).toEqual([new Error('late')]);
     });
 
     it.each(['/nothing', '/metrics/', '//metrics', '/Metrics', '/-/', '/constructor', '/../metrics'])(

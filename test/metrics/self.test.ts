@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/errors.ts';
 import { encodeFamilies } from '../../src/metrics/encode.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 
 function setUp(): SelfMetrics {
-  return new SelfMetrics({ endpoints: ENDPOINTS, process: false });
+  return new SelfMetrics({ endpoints: ENDPOINTS });
 }
 
 describe('metrics/self', () => {
@@ -58,12 +58,12 @@ describe('metrics/self', () => {
   });
 
   it('has metrics of the process only where they are wanted, and none that breaks the rules of names', async () => {
-    const names = (await new SelfMetrics({ endpoints: [], process: true }).processFamilies()).map(({ name }) => name);
+    const names = (await new ProcessMetrics(true).families()).map(({ name }) => name);
     expect(names).toContain('process_cpu_seconds_total');
     expect(names).toContain('nodejs_eventloop_lag_seconds');
     expect(names).toContain('nodejs_active_resources');
     expect(names.filter((name) => /^nodejs_active_\w+_total$/.test(name))).toEqual([]);
-    expect(await setUp().processFamilies()).toEqual([]);
+    expect(await new ProcessMetrics(false).families()).toEqual([]);
   });
 
   it('gives the same families whenever it is asked, in either format', async () => {

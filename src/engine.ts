@@ -1,0 +1,145 @@
+import { type ApiOptions, createApi, laneOf } from './api/client.ts';
+import { ENDPOINTS } from './api/errors.ts';
+import { createTransport } from './api/transport.ts';
+import { Pacer } from './budget/pacer.ts';
+import type { Config } from './config/config.ts';
+import { isReady, problemOf } from './health.ts';
+import { statusPage } from './http/status-page.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/log.ts';
+import { Stopper } from './lib/stop.ts';
+import type { Format } from './metrics/encode.ts';
+import { Exposition } from './metrics/exposition.ts';
+import { type ProcessMetrics, SelfMetrics } from './metrics/self.ts';
+import type { LastReload } from './own-families.ts';
+import { OwnMetrics } from './own-metrics.ts';
+import { ATTEMPTS, expositionParts, OWN } from './parts.ts';
+import { logPlan } from './plan-log.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import type { Documents } from './snapshot/file.ts';
+import { LatestWriter } from './snapshot/latest.ts';
+import { sourcesOf } from './sources.ts';
+import { LEDGER, type Restored, restore } from './state.ts';
+import { statusOf } from './status.ts';
+import { termsOf } from './terms.ts';
+import { VERSION } from './version.ts';
+
+/** What an engine runs with; another configuration or key takes another engine. */
+export interface Settings {
+  readonly config: Config;
+  readonly key: string;
+}
+
+export interface EngineOptions extends Settings {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly documents: Documents;
+  readonly processMetrics: ProcessMetrics;
+  readonly lastReload: () => LastReload;
+  /** What the engine before this one in the same process knew; what it lacks is read from the documents. */
+  readonly before?: Restored;
+}
+
+/** Polls, keeps and renders: everything that depends on the configuration, apart from the server. */
+export interface Engine {
+  metrics(format: Format, gzipped: boolean): readonly Buffer[];
+  /** Undefined: healthy; else why not. */
+  unhealthy(): string | undefined;
+  ready(): boolean;
+  status(): string;
+  /** The exporter's own metrics have changed. */
+  touch(): void;
+  /** Aborts what is in flight, writes what is known and hands it over. */
+  stop(): Promise<Restored>;
+}
+
+/** Resolves when the exposition is complete, with what was known from before. @throws StateRefused */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const { config, key, clock, log, documents } = options;
+  const stopper = new Stopper();
+  const sources = sourcesOf(config, log);
+  const { ledger, entries, totals } = await restore(documents, sources, key, clock.now(), options.before);
+
+  let ledgerFailures = 0;
+  const ledgerWriter = new LatestWriter(
+    () => documents.save(LEDGER, pacer.ledger, 'process'),
+    (error) => {
+      ledgerFailures += 1;
+      log.error({ err: String(error) }, 'ledger not written');
+    },
+  );
+  stopper.add(() => ledgerWriter.flush());
+  const pacer = new Pacer(termsOf(config), { clock, ledger, onChange: () => ledgerWriter.touch() });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS });
+  const transport = createTransport({ timeoutMs: config.api.timeoutMs });
+  stopper.add(() => transport.close());
+  const apiOptions = apiOptionsOf(config, key);
+  const api = createApi(apiOptions, {
+    budget: pacer,
+    transport: transport.send,
+    observer: self,
+    clock,
+    random: Math.random,
+  });
+
+  const scheduler = new Scheduler(sources, entries, {
+    api,
+    clock,
+    log,
+    store: { save: (id, entry) => documents.save(id, entry, 'durable') },
+    allowance: {
+      bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
+      allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
+    },
+    opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
+    isInformed: () => pacer.ledger.key.standing !== 'unknown',
+    onPlan: (paces) => logPlan(log, paces),
+    onChange: ({ name }) => exposition.touch(name, ATTEMPTS),
+  });
+  const own = new OwnMetrics({
+    scheduler,
+    pacer,
+    self,
+    clock,
+    lastReload: options.lastReload,
+    processMetrics: options.processMetrics,
+    documents,
+    totals,
+    writeFailures: () => scheduler.saveFailures + ledgerFailures,
+  });
+  const exposition = new Exposition(
+    expositionParts(scheduler, () => own.families(), clock),
+    clock,
+    (error) => log.error({ err: String(error) }, 'metrics not rendered'),
+  );
+  await exposition.refresh();
+
+  const abort = new AbortController();
+  const loops = [scheduler.run(abort.signal), exposition.run(abort.signal)];
+  stopper.add(async () => {
+    abort.abort(new Error('stopping'));
+    await Promise.all(loops);
+  });
+  const { telemetryPath } = config.web;
+  return {
+    metrics: (format, gzipped) => exposition.chunks(format, gzipped),
+    unhealthy: () => problemOf(scheduler.views(), clock.monotonic() - scheduler.heartbeatAt, clock.now()),
+    ready: () => isReady(scheduler.views(), clock.now()),
+    status: () => statusPage(statusOf(scheduler.views(), pacer.ledger, { now: clock.now(), telemetryPath })),
+    touch: () => exposition.touch(OWN),
+    stop: async () => {
+      await stopper.stop();
+      return { ledger: pacer.ledger, entries: scheduler.entries(), totals: await own.totals() };
+    },
+  };
+}
+
+/** Where and as whom the API is asked. */
+export function apiOptionsOf(config: Config, key: string): ApiOptions {
+  return {
+    baseUrl: config.api.baseUrl,
+    v1BaseUrls: Object.fromEntries(config.chains.map(({ name, v1BaseUrl }) => [name, v1BaseUrl])),
+    key,
+    userAgent: `beaconchain-exporter/${VERSION}`,
+  };
+}
