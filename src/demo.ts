@@ -5,6 +5,7 @@ import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { QUIET_MACHINE } from './sources/machines/sandbox.ts';
 import { NO_DOCUMENTS } from './state.ts';
 
 export interface DemoOptions {
@@ -16,9 +17,6 @@ export interface DemoOptions {
   /** Reads the config again. */
   readonly readAgain: () => Promise<Config>;
 }
-
-/** Often enough for a demo to show one within ten minutes. */
-const SLOTS_PER_SLASHING = 50;
 
 /** The daemon on a simulated API in the same process: no key, no network. */
 export async function startDemo({
@@ -34,9 +32,11 @@ export async function startDemo({
       host: '127.0.0.1',
       port: 0,
       clock: systemClock,
-      slotsPerSlashing: SLOTS_PER_SLASHING,
+      // All is well until somebody makes trouble.
+      slotsPerSlashing: Number.POSITIVE_INFINITY,
     });
     stopper.add(() => sandbox.close());
+    sandbox.sandbox.wake(QUIET_MACHINE, systemClock.now());
     const { key } = sandbox.sandbox;
     const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
     const daemon = await startDaemon({
@@ -50,6 +50,7 @@ export async function startDemo({
     stopper.add(() => daemon.stop());
     const url = `http://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
     log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
+    log.info({ example: `curl -X POST '${sandbox.url}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
     return { stop: () => stopper.stop(), reload: () => daemon.reload() };
   } catch (error) {
     await stopper.stop();

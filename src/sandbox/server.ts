@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { answer } from './answer.ts';
+import { control } from './control.ts';
 import { Sandbox, type SandboxOptions } from './world.ts';
 
 export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
@@ -52,7 +53,9 @@ async function respond(
 ): Promise<void> {
   const body = await readBody(request);
   const { method = 'GET', url = '/', headers } = request;
-  const result = answer(sandbox, { method, path: url, headers, body }, clock.now());
+  const now = clock.now();
+  const asked = { method, path: url, headers, body };
+  const result = control(sandbox, asked, now) ?? answer(sandbox, asked, now);
   response.writeHead(result.status, { ...result.headers, 'content-length': Buffer.byteLength(result.body) });
   response.end(result.body);
 }

@@ -33,11 +33,21 @@ export interface Prometheus {
   metrics(): Promise<string>;
 }
 
+/** What a server does beside scraping. */
+export interface PrometheusOptions {
+  /** Of the config file: `rule_files`, `alerting`. */
+  readonly sections?: object;
+  readonly scrapeInterval?: string;
+}
+
 /** @param ports The ports to scrape, by the name of the job. */
-export async function startPrometheus(ports: Readonly<Record<string, number>>): Promise<Prometheus> {
+export async function startPrometheus(
+  ports: Readonly<Record<string, number>>,
+  options: PrometheusOptions = {},
+): Promise<Prometheus> {
   const folder = temporaryFolder();
   const file = join(folder, 'prometheus.json');
-  writeFileSync(file, JSON.stringify(configOf(ports)));
+  writeFileSync(file, JSON.stringify(configOf(ports, options)));
   const port = await freePort();
   const program = start(PROMETHEUS.command, [
     `--config.file=${file}`,
@@ -64,9 +74,13 @@ export async function startPrometheus(ports: Readonly<Record<string, number>>): 
 }
 
 /** JSON is YAML. */
-function configOf(ports: Readonly<Record<string, number>>): object {
+function configOf(
+  ports: Readonly<Record<string, number>>,
+  { sections = {}, scrapeInterval = '500ms' }: PrometheusOptions,
+): object {
   return {
-    global: { scrape_interval: '500ms', scrape_timeout: '500ms' },
+    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: scrapeInterval },
+    ...sections,
     scrape_configs: Object.entries(ports).map(([job, port]) => ({
       job_name: job,
       static_configs: [{ targets: [`127.0.0.1:${port}`] }],
@@ -75,7 +89,7 @@ function configOf(ports: Readonly<Record<string, number>>): object {
 }
 
 /** Prometheus cannot tell which port it took, so it is given one that was free just now. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

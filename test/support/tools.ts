@@ -12,6 +12,12 @@ const APT = 'apt-get install --no-install-recommends';
 
 export const PROMTOOL: Tool = { command: 'promtool', probe: ['--version'], how: `${APT} prometheus` };
 export const PROMETHEUS: Tool = { command: 'prometheus', probe: ['--version'], how: `${APT} prometheus` };
+export const ALERTMANAGER: Tool = {
+  command: 'prometheus-alertmanager',
+  probe: ['--version'],
+  how: `${APT} prometheus-alertmanager`,
+};
+export const AMTOOL: Tool = { ...ALERTMANAGER, command: 'amtool' };
 export const PYTHON_PARSERS: Tool = {
   // Not the first python3 of the path: that may be one without the distribution's packages.
   command: '/usr/bin/python3',

@@ -141,9 +141,9 @@ function program(machine: Machine, time: number, salt: number, cpuPerSecond: num
   };
 }
 
-function validator({ seed, profile }: Machine): Record<string, unknown> {
+function validator({ seed }: Machine): Record<string, unknown> {
   const total = between(1, 200, seed, 8);
-  return { validator_total: total, validator_active: profile.name === 'teku' ? total - 1 : total };
+  return { validator_total: total, validator_active: total };
 }
 
 function node(machine: Machine, time: number): Record<string, unknown> {

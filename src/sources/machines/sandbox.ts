@@ -16,16 +16,18 @@ export interface Fleet {
   readonly rings: Readonly<Record<Process, readonly Machine[]>>;
 }
 
+/** Silent since 5 h before the world began, until it is woken. */
+export const QUIET_MACHINE = 'quiet-1';
 const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
   ['node-a', 'mainnet', 'lighthouse'],
   ['node-b', 'mainnet', 'teku'],
   ['node-c', 'mainnet', 'nimbus'],
   ['hoodi-1', 'hoodi', 'lodestar'],
-  ['quiet-1', 'mainnet', 'lighthouse'],
+  [QUIET_MACHINE, 'mainnet', 'lighthouse'],
 ];
 export const NAMED_MACHINES = NAMED.length;
 
-/** The first `count` of the named machines, then machine-0001 and on. `quiet-1` is silent since 5 h before `start`. */
+/** The first `count` of the named machines, then machine-0001 and on. */
 export function createFleet(seed: string, count: number, start: number): Fleet {
   const profiles = Object.values(PROFILES);
   const machines = Array.from({ length: count }, (_, i) => {
@@ -33,7 +35,7 @@ export function createFleet(seed: string, count: number, start: number): Fleet {
     const chosen = (profile ? PROFILES[profile] : profiles[i % profiles.length]) ?? PROFILES.lighthouse;
     return createMachine(name, chain, chosen, seed);
   });
-  const quiet = machines.find((machine) => machine.name === 'quiet-1');
+  const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
   if (quiet) quiet.silence = { from: start - 5 * HOUR, until: Number.POSITIVE_INFINITY };
   return { machines: new Map(machines.map((machine) => [machine.name, machine])), rings: ringsOf(machines) };
 }

@@ -1,0 +1,77 @@
+import { CHAIN_NAMES } from '../lib/chain.ts';
+import type { SandboxAnswer, SandboxRequest } from './answer.ts';
+import type { Sandbox } from './world.ts';
+
+/** What was asked for makes no sense; the message says what was expected. */
+class BadOrder extends Error {
+  override readonly name = 'BadOrder';
+}
+
+type Order = (sandbox: Sandbox, given: URLSearchParams, now: number) => string;
+
+/** Trouble to try alerts with, by the path that makes it. */
+const ORDERS: Readonly<Record<string, Order>> = {
+  '/-/silence': (sandbox, given, now) => {
+    const name = machineIn(sandbox, given);
+    sandbox.silence(name, now);
+    return `${name} pushes nothing any more`;
+  },
+  '/-/wake': (sandbox, given, now) => {
+    const name = machineIn(sandbox, given);
+    sandbox.wake(name, now);
+    return `${name} pushes again`;
+  },
+  '/-/fill-disk': (sandbox, given, now) => {
+    const name = machineIn(sandbox, given);
+    const free = Number(given.get('free') ?? '0.05');
+    if (!(free >= 0 && free <= 1)) throw new BadOrder('free: expected a share from 0 to 1');
+    sandbox.fillDisk(name, free, now);
+    return `${free * 100} % of the disk of ${name} are free`;
+  },
+  '/-/slash': (sandbox, given, now) => {
+    const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
+    if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
+    const validators = (given.get('validators') ?? '').split(',').map(Number);
+    if (!given.get('validators') || !validators.every(Number.isSafeInteger)) {
+      throw new BadOrder('validators: expected indices such as 12,345');
+    }
+    return `slot ${sandbox.slash(chain, validators, now)} of ${chain} slashes ${validators.join(', ')}`;
+  },
+  '/-/revoke': (sandbox) => {
+    sandbox.revoked = true;
+    return 'access is revoked';
+  },
+  '/-/grant': (sandbox) => {
+    sandbox.revoked = false;
+    return 'access is granted';
+  },
+};
+
+/** Carries out what the path orders; undefined: it is none of these paths. */
+export function control(
+  sandbox: Sandbox,
+  request: Pick<SandboxRequest, 'method' | 'path'>,
+  now: number,
+): SandboxAnswer | undefined {
+  const [path = '', query] = request.path.split('?', 2);
+  const order = ORDERS[path];
+  if (!order) return undefined;
+  if (request.method !== 'POST') return text(405, `${path} takes POST`);
+  try {
+    return text(200, order(sandbox, new URLSearchParams(query), now));
+  } catch (error) {
+    if (error instanceof BadOrder) return text(400, error.message);
+    throw error;
+  }
+}
+
+function machineIn({ fleet }: Sandbox, given: URLSearchParams): string {
+  const names = [...fleet.machines.keys()];
+  const name = given.get('machine') ?? '';
+  if (!names.includes(name)) throw new BadOrder(`machine: expected one of ${names.join(', ')}`);
+  return name;
+}
+
+function text(status: number, body: string): SandboxAnswer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${body}\n` };
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { control } from '../../src/sandbox/control.ts';
+import { Sandbox } from '../../src/sandbox/world.ts';
+import { NOW } from '../support/timing.ts';
+
+function order(path: string, method = 'POST') {
+  const sandbox = new Sandbox({ start: NOW });
+  return { sandbox, result: control(sandbox, { method, path }, NOW) };
+}
+
+describe('sandbox/control', () => {
+  it('silences a machine and wakes it', () => {
+    const { sandbox, result } = order('/-/silence?machine=node-a');
+    expect(result).toMatchObject({ status: 200, body: 'node-a pushes nothing any more\n' });
+    expect(sandbox.fleet.machines.get('node-a')?.silence).toEqual({ from: NOW, until: Number.POSITIVE_INFINITY });
+    control(sandbox, { method: 'POST', path: '/-/wake?machine=node-a' }, NOW + 1);
+    expect(sandbox.fleet.machines.get('node-a')?.silence?.until).toBe(NOW + 1);
+  });
+
+  it('fills a disk', () => {
+    const { sandbox, result } = order('/-/fill-disk?machine=node-a&free=0.25');
+    expect(result?.body).toBe('25 % of the disk of node-a are free\n');
+    expect(sandbox.fleet.machines.get('node-a')?.disk).toEqual({ from: NOW, free: 0.25 });
+  });
+
+  it('slashes validators of a chain', () => {
+    const { sandbox, result } = order('/-/slash?chain=hoodi&validators=7,9');
+    expect(result?.body).toMatch(/^slot \d+ of hoodi slashes 7, 9\n$/);
+    expect([...sandbox.chains.hoodi.ordered.values()]).toEqual([[7, 9]]);
+  });
+
+  it('revokes access and grants it again', () => {
+    const { sandbox } = order('/-/revoke');
+    expect(sandbox.revoked).toBe(true);
+    control(sandbox, { method: 'POST', path: '/-/grant' }, NOW);
+    expect(sandbox.revoked).toBe(false);
+  });
+
+  it.each([
+    ['/-/silence', 400, /^machine: expected one of node-a, /],
+    ['/-/wake?machine=nobody', 400, /^machine: expected one of node-a, /],
+    ['/-/fill-disk?machine=node-a&free=2', 400, /^free: expected a share from 0 to 1/],
+    ['/-/slash?validators=', 400, /^validators: expected indices/],
+    ['/-/slash?validators=1,x', 400, /^validators: expected indices/],
+    ['/-/slash?validators=1&chain=other', 400, /^chain: expected mainnet or hoodi/],
+  ])('says what was expected instead of %s', (path, status, body) => {
+    expect(order(path).result).toMatchObject({ status, body: expect.stringMatching(body) });
+  });
+
+  it('takes POST only, and leaves every other path to the API', () => {
+    expect(order('/-/revoke', 'GET').result?.status).toBe(405);
+    expect(order('/api/v2/machine-metrics').result).toBeUndefined();
+  });
+});
