@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderGolden } from '../test/golden/render.ts';
+import {
+  API,
+  type Contract,
+  DAILY_RETURNS,
+  EXPORTER,
+  MACHINES,
+  SLASHINGS,
+  SOURCES,
+  SYNC_COMMITTEE,
+} from '../test/support/metric-contract.ts';
+import { queryOf } from './metric-queries.ts';
+
+/** Writes docs/metrics.md: every family, from what the code exposes. */
+
+const FILE = join(import.meta.dirname, '../docs/metrics.md');
+const PREFIX = 'beaconchain_';
+const OPTIONAL_CHAIN = '`source`, `chain` but for machines';
+
+interface Section {
+  readonly title: string;
+  readonly families: Contract;
+  /** How old the values may be, and when they go. */
+  readonly freshness: string;
+}
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'Machines',
+    families: MACHINES,
+    freshness:
+      'Clients push about once a minute, the exporter polls every `machines.interval`. `beaconchain_machine_last_seen_timestamp_seconds` is the time of the record. Values older than `machines.stale_after` are withdrawn; last_seen stays until `machines.forget_after`. A field that the client does not send gives no series.',
+  },
+  {
+    title: 'Daily returns',
+    families: DAILY_RETURNS,
+    freshness:
+      'The newest finalized beaconchain-day, polled once a day. They stay until the next day is there. By the terms of the service they must not be used as a financial benchmark.',
+  },
+  {
+    title: 'Chain and slashings',
+    families: SLASHINGS,
+    freshness:
+      '`beaconchain_head_*` is polled every `slashings.interval` and withdrawn when older than the longer of 10 minutes and twice the effective interval. Counters are of finalized epochs, each counted once; attester slashings are counted from their first sight on. How: [slashings.md](slashings.md).',
+  },
+  {
+    title: 'Sync committee',
+    families: SYNC_COMMITTEE,
+    freshness: 'The current period, polled once a period, which is 27 hours.',
+  },
+  {
+    title: 'API and budget',
+    families: API,
+    freshness: 'As of the last answer of the service; counters go on over restarts.',
+  },
+  { title: 'Sources', families: SOURCES, freshness: 'Known at every scrape; counters go on over restarts.' },
+  { title: 'Exporter', families: EXPORTER, freshness: 'Known at every scrape.' },
+];
+
+const HEAD = `# Metrics
+
+<!-- Written by node scripts/metrics-docs.ts. -->
+
+A name, type or label changes only with a line in the changelog; see [the policy](../CONTRIBUTING.md#metrics). Units are
+the end of the name: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in brackets. \`process_*\` and
+\`nodejs_*\` come on top and are switched off by \`--web.disable-exporter-metrics\`.
+`;
+
+/** HELP by name, without the sentences that are the same for a whole section. */
+function helpsIn(exposition: string): Map<string, string> {
+  const helps = [...exposition.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name = '', help = '']) => {
+    const [first = ''] = help.split(/(?<=\))\. |\. (?=Pushed|Newest|Polled)/);
+    return [name, first.replace(/\.$/, '')] as const;
+  });
+  return new Map(helps);
+}
+
+function rowOf([name, type, labels]: Contract[number], helps: ReadonlyMap<string, string>): string {
+  const full = PREFIX + name;
+  const help = helps.get(full);
+  if (help === undefined) throw new TypeError(`nothing exposes ${full}`);
+  const isOfSource = name.startsWith('source_');
+  const shown = isOfSource ? OPTIONAL_CHAIN : labels.map((label) => `\`${label}\``).join(', ');
+  const cells = [
+    `\`${full}\``,
+    type,
+    shown,
+    help.replaceAll('|', '\\|'),
+    `\`${queryOf(full, type).replaceAll('|', '\\|')}\``,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+export async function metricsDocs(): Promise<string> {
+  const helps = helpsIn((await renderGolden())('text'));
+  const sections = SECTIONS.map(({ title, families, freshness }) =>
+    [
+      `## ${title}`,
+      '',
+      freshness,
+      '',
+      '| family | type | labels | what | to ask |',
+      '|---|---|---|---|---|',
+      ...families.map((family) => rowOf(family, helps)),
+      '',
+    ].join('\n'),
+  );
+  return [HEAD, ...sections].join('\n');
+}
+
+if (import.meta.main) {
+  const docs = await metricsDocs();
+  if (docs !== readFileSync(FILE, { encoding: 'utf8', flag: 'a+' })) writeFileSync(FILE, docs);
+}
