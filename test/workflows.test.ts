@@ -17,7 +17,7 @@ describe('workflows', () => {
   });
 
   it.each([
-    ['an unknown property', 'on: push\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: "${{ github.nothing }}"}]}}\n'],
+    ['an unknown property', 'on: push\njobs: {a: {if: github.nothing, runs-on: ubuntu-latest, steps: [{run: x}]}}\n'],
     ['an unknown key', 'on: push\njobs: {a: {runs-on: ubuntu-latest, step: []}}\n'],
     ['a job that needs none', 'on: push\njobs: {a: {needs: b, runs-on: ubuntu-latest, steps: [{run: x}]}}\n'],
   ])('%s is found', (_, text) => {
