@@ -43,6 +43,7 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
   const supervisor = await supervise({
     ...options,
     clock: systemClock,
+    startedAt: systemClock.now(),
     processMetrics: new ProcessMetrics(options.processMetrics),
   });
   stopper.add(() => supervisor.stop());
@@ -66,7 +67,7 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
       metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
       unhealthy: () => supervisor.engine().unhealthy(),
       ready: () => (ready ||= supervisor.engine().ready()),
-      status: () => supervisor.engine().status(),
+      status: (isRefreshing, gzipped) => supervisor.engine().status(isRefreshing, gzipped),
       reload,
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },

@@ -4,7 +4,6 @@ import { createTransport } from './api/transport.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
 import { isReady, problemOf } from './health.ts';
-import { statusPage } from './http/status-page.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
@@ -20,7 +19,7 @@ import type { Documents } from './snapshot/file.ts';
 import { LatestWriter } from './snapshot/latest.ts';
 import { sourcesOf } from './sources.ts';
 import { LEDGER, type Restored, restore } from './state.ts';
-import { statusOf } from './status.ts';
+import { statusPageOf } from './status-page.ts';
 import { termsOf } from './terms.ts';
 import { VERSION } from './version.ts';
 
@@ -36,6 +35,8 @@ export interface EngineOptions extends Settings {
   readonly documents: Documents;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
+  /** When the process began, Unix ms. */
+  readonly startedAt: number;
   /** What the engine before this one in the same process knew; what it lacks is read from the documents. */
   readonly before?: Restored;
 }
@@ -46,7 +47,7 @@ export interface Engine {
   /** Undefined: healthy; else why not. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  status(): string;
+  status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
   /** The exporter's own metrics have changed. */
   touch(): void;
   /** Aborts what is in flight, writes what is known and hands it over. */
@@ -120,12 +121,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     abort.abort(new Error('stopping'));
     await Promise.all(loops);
   });
-  const { telemetryPath } = config.web;
+  const page = statusPageOf({ ...options, apiOptions, scheduler, pacer });
   return {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
     unhealthy: () => problemOf(scheduler.views(), clock.monotonic() - scheduler.heartbeatAt, clock.now()),
     ready: () => isReady(scheduler.views(), clock.now()),
-    status: () => statusPage(statusOf(scheduler.views(), pacer.ledger, { now: clock.now(), telemetryPath })),
+    status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
     touch: () => exposition.touch(OWN),
     stop: async () => {
       await stopper.stop();

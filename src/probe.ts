@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type ApiOptions, createApi } from './api/client.ts';
 import { createTransport } from './api/transport.ts';
-import { isFiller, type Terms } from './budget/bucket.ts';
+import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, type Ledger } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
+import { planOf } from './budget/plan-name.ts';
 import type { Config } from './config/config.ts';
 import { systemClock } from './lib/clock.ts';
 
@@ -38,10 +39,8 @@ export async function probe(config: Config, apiOptions: ApiOptions, terms: Terms
   const { standing, validHeader } = ledger.key;
   const isGood = failure === undefined && validHeader !== false;
   const key = standing === 'unknown' ? 'not known' : KEY_WORDS[standing];
-  const lines = [
-    `Key: ${key}. Plan: ${planOf(ledger)}.`,
-    ...(failure === undefined ? [] : [`The request failed: ${failure}.`]),
-  ];
+  const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answer named no limit';
+  const lines = [`Key: ${key}. Plan: ${plan}.`, ...(failure === undefined ? [] : [`The request failed: ${failure}.`])];
   return { ledger, text: lines.join('\n'), isGood };
 }
 
@@ -50,14 +49,3 @@ const KEY_WORDS = {
   refused: 'refused',
   revoked: 'access is revoked (trial over or subscription cancelled)',
 };
-
-/** The plan that has such limits (spec 8); the service does not name it. */
-function planOf(ledger: Ledger): string {
-  const bucket = ledger.buckets[ledger.shared];
-  const second = bucket?.limits.second;
-  if (!bucket || second === undefined) return 'not known, the answer named no limit';
-  const month = isFiller(bucket, 'month') ? undefined : bucket.limits.month;
-  if (month !== undefined) return `${second} per second and ${month} per month, as on a trial or a legacy plan`;
-  const names: Readonly<Record<number, string>> = { 1: 'Hobbyist', 2: 'Business', 5: 'Scale' };
-  return `${second} per second without a quota, as on ${names[second] ?? 'an agreed plan'}`;
-}

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
+import { REFRESH_QUERY, REFRESH_SECONDS } from '../page/render.ts';
+import { CONTENT_SECURITY_POLICY } from '../page/style.ts';
 
 /** What the server asks of the program. None of it waits for the network. */
 export interface Pages {
@@ -9,7 +11,8 @@ export interface Pages {
   /** Undefined: healthy; else why not. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  status(): string;
+  /** The status page, which asks to be loaded again or not. */
+  status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
   /** Undefined: what was read holds; else why the configuration stays as it was. */
   reload(): Promise<string | undefined>;
   /** Told when a page throws; the server answers 500 and lives on. */
@@ -64,7 +67,7 @@ function reading(page: Page): Route {
 
 function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener {
   const routes = new Map<string, Route>([
-    ['/', reading((_, response) => sendStatusPage(response, pages.status()))],
+    ['/', reading((request, response) => sendStatusPage(request, response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
     ['/-/reload', { POST: async (_, response) => sendReload(response, await pages.reload()) }],
@@ -148,13 +151,23 @@ function remembering<T>(read: (header: string | undefined) => T): (header: strin
   };
 }
 
-function sendStatusPage(response: ServerResponse, html: string): void {
-  response.setHeader(
-    'Content-Security-Policy',
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-  );
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  send(response, 200, 'text/html; charset=utf-8', [Buffer.from(html)]);
+/** No link on it tells where it was: what it is called inside of a network is nobody else's business. */
+const STATUS_HEADERS = {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+  Vary: 'Accept-Encoding',
+} as const;
+
+async function sendStatusPage(request: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  const isRefreshing = request.url?.endsWith(REFRESH_QUERY) ?? false;
+  const gzipped = takesGzip(request.headers['accept-encoding']);
+  const body = await pages.status(isRefreshing, gzipped);
+  for (const [name, value] of Object.entries(STATUS_HEADERS)) response.setHeader(name, value);
+  if (isRefreshing) response.setHeader('Refresh', String(REFRESH_SECONDS));
+  if (gzipped) response.setHeader('Content-Encoding', 'gzip');
+  send(response, 200, 'text/html; charset=utf-8', [body]);
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

@@ -14,6 +14,11 @@ export const SLOTS_PER_EPOCH = 32;
 export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
 export const SECONDS_PER_DAY = 86_400;
 
+/** The page of a slot in the public explorer, which is on the chain's own host. */
+export function slotUrl(chain: Chain, slot: number): string {
+  return `${CHAINS[chain].v1BaseUrl}/slot/${slot}`;
+}
+
 /** Unix seconds at which `slot` starts. */
 export function slotTime(chain: Chain, slot: number): number {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;

@@ -3,6 +3,7 @@ import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Family } from '../metrics/family.ts';
+import type { Summary } from '../page/content.ts';
 
 export type SourceName = 'machines' | 'daily_returns' | 'slashings' | 'sync_committee';
 
@@ -80,6 +81,8 @@ export interface Source<T = unknown> {
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
+  /** Pure. What the status page says of it, of the same values as `families`. */
+  summary(value: T, timing: Timing): Summary;
   /** Pure. Unix ms after `now` at which `families` says something else without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): number;
 }

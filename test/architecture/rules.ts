@@ -36,7 +36,7 @@ export function partOf(path: string): string {
   if (folder !== 'sources' || file === undefined) return folder;
   const name = file.replace(/\.ts$/, '');
   if (name === 'sandbox' || name.startsWith('sandbox-')) return 'sources/*/sandbox';
-  return `sources/*/${['schema', 'poll', 'metrics', 'index'].includes(name) ? name : 'other'}`;
+  return `sources/*/${['schema', 'poll', 'metrics', 'summary', 'index'].includes(name) ? name : 'other'}`;
 }
 
 function importBreaches(module: Module, modules: readonly Module[]): Breach[] {

@@ -17,7 +17,7 @@ async function serve(overrides: Partial<Pages> = {}, telemetryPath = '/metrics')
       metrics: (format, gzipped) => [gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])],
       unhealthy: () => undefined,
       ready: () => true,
-      status: () => '<!doctype html>',
+      status: async () => Buffer.from('<!doctype html>'),
       reload: async () => undefined,
       onError: (error) => {
         throw error;

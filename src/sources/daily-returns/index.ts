@@ -3,6 +3,7 @@ import { dailyReturnsDue } from './due.ts';
 import { dailyReturnFamilies } from './metrics.ts';
 import { type DailyReturnsOptions, pollDailyReturns } from './poll.ts';
 import { DailyReturns } from './schema.ts';
+import { dailyReturnSummary } from './summary.ts';
 
 /** The network's average return per beaconchain-day. */
 export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyReturns> {
@@ -19,6 +20,7 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     // However short the interval, a day is asked for once in the normal case.
     pace: (requestsPerDay) => oncePer(MS_PER_DAY, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollDailyReturns(options, api, previous, timing, signal),
+    summary: (value) => dailyReturnSummary(value.newest),
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
   };

@@ -4,6 +4,7 @@ import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
 import type { Warning } from './reading.ts';
 import { Machines } from './schema.ts';
+import { machinesSummary } from './summary.ts';
 
 /** The user's own machines, all chains in one account. */
 export function machinesSource(options: MachinesOptions, warn: (reason: Warning) => void): Source<Machines> {
@@ -18,6 +19,7 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
+    summary: (value, timing) => machinesSummary(options, value, timing),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
   };

@@ -1,16 +1,13 @@
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
-import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
-import type { Machine, Machines } from './schema.ts';
+import { chainOf, isAdmitted, type MachinesOptions, PROCESSES } from './options.ts';
+import type { Machines } from './schema.ts';
+import { missing, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
-  const { now } = timing;
-  const shown = machines
-    .filter((machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), now))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((machine) => shownOf(options, machine, timing));
+  const shown = shownMachines(options, machines, timing);
   return [
     lazyFamily(FLEET.lastSeen, () => [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)]),
     lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(options, machine))),
@@ -35,39 +32,6 @@ function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: reado
   return samples;
 }
 
-interface Shown {
-  readonly machine: Machine;
-  readonly labels: { readonly chain: string; readonly machine: string };
-  /** The records that are not forgotten: a process that a machine no longer runs is not for ever late. */
-  readonly seen: Partial<Machine>;
-  /** The records that are not stale either. */
-  readonly fresh: Partial<Machine>;
-}
-
-function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
-  const { now } = timing;
-  return {
-    machine,
-    labels: { chain: chainOf(options, machine.name), machine: machine.name },
-    seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    fresh: recordsUpTo(machine, shownFor(options, timing), now),
-  };
-}
-
-/** How long values are shown, ms: what is forgotten is not shown, however long the interval. */
-function shownFor(options: MachinesOptions, timing: Timing): number {
-  return Math.min(staleAfter(options, timing), options.forgetAfterMs);
-}
-
-function recordsUpTo(machine: Machine, ageMs: number, now: number): Partial<Machine> {
-  const records: Partial<Machine> = {};
-  for (const process of PROCESSES) {
-    const record = machine[process];
-    if (record && now - record.timestamp * 1000 <= ageMs) Object.assign(records, { [process]: record });
-  }
-  return records;
-}
-
 function lastSeenSamples({ labels, seen }: Shown): Sample[] {
   return PROCESSES.flatMap((process) => {
     const record = seen[process];
@@ -80,11 +44,6 @@ function neverSeen(options: MachinesOptions, shown: readonly Shown[]): Sample[] 
     labels: { chain: chainOf(options, name), machine: name, process: 'system' },
     value: 0,
   }));
-}
-
-function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
-  const seen = new Set(shown.map(({ machine }) => machine.name));
-  return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
 }
 
 /** With machines.timestamps values carry their own time; last_seen does not, because it is one. */

@@ -23,7 +23,7 @@ const NOTHING: Totals = {
   skippedEpochs: 0,
 };
 
-export const NO_SLASHINGS: Slashings = { reads: [], seen: [], slashed: [], totals: NOTHING };
+export const NO_SLASHINGS: Slashings = { reads: [], seen: [], slashed: [], recent: [], totals: NOTHING };
 
 /** Counts the slashings that a canonical block holds, each once whatever block showed it first. */
 export function countSlashings(
@@ -43,6 +43,8 @@ export function countSlashings(
   return { state: next, sightings };
 }
 
+const MOST_RECENT = 20;
+
 function addSlashing(state: Slashings, identity: string, { slot, kind, validators }: Sighting): Slashings {
   const known = new Set(state.slashed.map(([validator]) => validator));
   const fresh = validators.filter((validator) => !known.has(validator));
@@ -51,6 +53,9 @@ function addSlashing(state: Slashings, identity: string, { slot, kind, validator
     ...state,
     seen: [...state.seen, [identity, slot]],
     slashed: [...state.slashed, ...fresh.map((validator): [number, number] => [validator, slot])],
+    recent: [...state.recent, { slot, kind, validators: [...validators], count: validators.length }]
+      .toSorted((a, b) => a.slot - b.slot)
+      .slice(-MOST_RECENT),
     lastAttesterSlashingSlot: Math.max(slot, state.lastAttesterSlashingSlot ?? 0),
     totals: {
       ...totals,

@@ -4,6 +4,7 @@ import { nextSlashingsChange, slashingFamilies } from './metrics.ts';
 import { slashingsPace } from './pace.ts';
 import { pollSlashings, type SlashingsOptions, slashingsDue } from './poll.ts';
 import { Slashings } from './schema.ts';
+import { slashingsSummary } from './summary.ts';
 
 /** Head, finality and slashings of one chain. */
 export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
@@ -23,6 +24,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     pace: (requestsPerDay) => slashingsPace(options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
     families: (value, timing) => slashingFamilies(options, value, timing),
+    summary: (value, timing) => slashingsSummary(options, value, timing),
     nextChange: nextSlashingsChange,
   };
 }

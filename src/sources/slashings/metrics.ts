@@ -104,7 +104,7 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
 /** Every family of the source for one chain, with the samples that are to be shown at `timing.now`. */
 export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
   const { chain, watch } = options;
-  const head = state.head && timing.now < headStaleAt(state, timing) ? state.head : undefined;
+  const head = shownHead(state, timing);
   const watched = state.slashed.filter(([validator]) => watches(watch, validator));
   const sample = (value: Value, labels: Record<string, string> = {}): Sample[] =>
     value == null ? [] : [{ labels: { chain, ...labels }, value }];
@@ -148,6 +148,11 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
       watched.flatMap(([validator, slot]) => sample(timeOf(slot), { validator: String(validator) })),
     ),
   ];
+}
+
+/** The head, unless it could not be read for long. */
+export function shownHead(state: Slashings, timing: Timing): Head | undefined {
+  return timing.now < headStaleAt(state, timing) ? state.head : undefined;
 }
 
 export function nextSlashingsChange(state: Slashings, timing: Timing): number {

@@ -1,15 +1,17 @@
 import { SECONDS_PER_DAY, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
-import type { Slashings } from './schema.ts';
+import type { RecentSlashing, Slashings } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MOST_ENTRIES = 100_000;
+const MOST_NAMED = 20;
 
 /**
  * Drops what can no longer matter: reads of scanned epochs, identities too old to come again, and above the limit the
  * oldest final entries. A watched validator's slashing is kept for good.
  */
-export function prune(state: Slashings, watch: Watch): Slashings {
+export function prune(whole: Slashings, watch: Watch): Slashings {
+  const state = { ...whole, recent: whole.recent.map((slashing) => named(slashing, watch)) };
   if (state.scannedEpoch === undefined) return state;
   const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
   const recent = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
@@ -19,6 +21,15 @@ export function prune(state: Slashings, watch: Watch): Slashings {
     seen: bounded(recent, ([, slot]) => slot < firstOpenSlot),
     slashed: bounded(state.slashed, ([validator, slot]) => slot < firstOpenSlot && !watches(watch, validator)),
   };
+}
+
+/** A slashing can be of 131,072 validators: a few are kept, the watched ones first. */
+function named(slashing: RecentSlashing, watch: Watch): RecentSlashing {
+  const { validators } = slashing;
+  if (validators.length <= MOST_NAMED) return slashing;
+  const watched = validators.filter((validator) => watches(watch, validator));
+  const others = validators.filter((validator) => !watches(watch, validator));
+  return { ...slashing, validators: [...watched, ...others].slice(0, MOST_NAMED) };
 }
 
 function bounded<T>(entries: [T, number][], mayGo: (entry: [T, number]) => boolean): [T, number][] {

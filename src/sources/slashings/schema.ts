@@ -104,6 +104,16 @@ const Totals = z.object({
 });
 export type Totals = z.infer<typeof Totals>;
 
+/** A slashing as it is shown: of very many validators only some are named. */
+const RecentSlashing = z.object({
+  slot: Index,
+  kind: z.enum(KINDS),
+  /** The watched ones first. */
+  validators: z.array(Index),
+  count: Index,
+});
+export type RecentSlashing = z.infer<typeof RecentSlashing>;
+
 /** All that is known of one chain. Persisted as it is. */
 export const Slashings = z.object({
   /** Unix ms of the last poll. */
@@ -130,6 +140,8 @@ export const Slashings = z.object({
   seen: z.array(z.tuple([z.string(), Index])),
   /** Counted validators with the slot of their first sight. */
   slashed: z.array(z.tuple([Index, Index])),
+  /** The last slashings by slot, ascending. */
+  recent: z.array(RecentSlashing).default([]),
   lastAttesterSlashingSlot: Index.optional(),
   lastProposerSlashingSlot: Index.optional(),
   totals: Totals,

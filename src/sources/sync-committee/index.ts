@@ -3,6 +3,7 @@ import { type Attempts, nextTick, oncePer, type Source, type Timing } from '../s
 import { syncCommitteeFamilies } from './metrics.ts';
 import { pollSyncCommittee } from './poll.ts';
 import { SyncCommittee } from './schema.ts';
+import { syncCommitteeSummary } from './summary.ts';
 
 const AFTER_PERIOD_END_MS = 300_000;
 /** EPOCHS_PER_SYNC_COMMITTEE_PERIOD of the consensus specs is 256 on both chains. */
@@ -26,6 +27,7 @@ export function syncCommitteeSource(options: {
     weight: options.weight,
     pace: (requestsPerDay) => oncePer(PERIOD_SECONDS * 1000, options.intervalMs, requestsPerDay),
     poll: (api, previous, _timing, signal) => pollSyncCommittee(options.chain, api, previous, signal),
+    summary: (value) => syncCommitteeSummary(value.period),
     families: (value) => syncCommitteeFamilies(options.chain, value.period),
     nextChange: () => Number.POSITIVE_INFINITY,
   };

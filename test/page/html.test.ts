@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { html } from '../../src/http/html.ts';
+import { html } from '../../src/page/html.ts';
 
-describe('http/html', () => {
+describe('page/html', () => {
   it('escapes every value that is not markup', () => {
     const value = `<script>alert("1")</script>&'`;
     expect(html`<p title="${value}">${value}</p>`.text).toBe(

@@ -1,0 +1,74 @@
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+const TEN_MINUTES_MS = 600_000;
+const TWO_DAYS_MS = 172_800_000;
+
+/** A length of time, no finer than its size asks for: `45 s`, `2 h 8 min`, `12 d 4 h`. */
+export function span(ms: number): string {
+  const size = Math.abs(ms);
+  const step = size < TEN_MINUTES_MS ? 1_000 : size < TWO_DAYS_MS ? 60_000 : 3_600_000;
+  let left = Math.round(size / step) * step;
+  if (left === 0) return '0 s';
+  return UNITS.flatMap(([unit, length]) => {
+    const amount = Math.floor(left / length);
+    left -= amount * length;
+    return amount > 0 ? [`${amount} ${unit}`] : [];
+  }).join(' ');
+}
+
+/** https://tc39.es/ecma262/#sec-time-values-and-time-range */
+const LATEST_DATE_MS = 8.64e15;
+
+/** A time (Unix ms) as `30 s ago`, `in 2 h`. */
+export function relative(at: number, now: number): string {
+  if (!Number.isFinite(at)) return 'not without the operator';
+  if (Math.abs(at) > LATEST_DATE_MS) return 'unknown';
+  if (Math.abs(at - now) < 500) return 'now';
+  return at <= now ? `${span(now - at)} ago` : `in ${span(at - now)}`;
+}
+
+/** A time (Unix ms) in UTC, without the date where that is the day of `now`; undefined where no calendar has it. */
+export function absolute(at: number, now: number): string | undefined {
+  if (!(Math.abs(at) <= LATEST_DATE_MS)) return undefined;
+  const [day = '', clock = ''] = new Date(at).toISOString().slice(0, -5).split('T');
+  return new Date(now).toISOString().startsWith(day) ? `${clock} UTC` : `${day} ${clock} UTC`;
+}
+
+/** A whole number with its thousands apart. */
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en-GB');
+}
+
+/** `1 machine`, `2 machines`. */
+export function plural(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+const BYTES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** An amount of bytes in decimal units, two or three digits. */
+export function bytes(value: number): string {
+  let amount = value;
+  let unit = 0;
+  while (amount >= 999.5 && unit < BYTES.length - 1) {
+    amount /= 1000;
+    unit += 1;
+  }
+  return `${amount < 10 && unit > 0 ? amount.toFixed(1) : Math.round(amount)} ${BYTES[unit]}`;
+}
+
+/** A share of 1 as `62 %`. */
+export function percent(share: number, digits = 0): string {
+  return `${(share * 100).toFixed(digits)} %`;
+}
+
+/** The beginning of a text that may be very long. */
+export function cropped(text: string, most: number): string {
+  const characters = Array.from(text.slice(0, 2 * most + 2));
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
+}

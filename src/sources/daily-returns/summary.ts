@@ -1,0 +1,31 @@
+import { lines, quiet, type Summary, time } from '../../page/content.ts';
+import { percent } from '../../page/words.ts';
+import type { Datapoint } from './schema.ts';
+
+/** A term of the service. */
+const TERMS = 'The daily return must not be used as a financial benchmark.';
+
+/** The newest day. */
+export function dailyReturnSummary(day: Datapoint | undefined): Summary {
+  if (!day) return { facts: [['Daily return', 'not known yet']], notes: [TERMS] };
+  const { apr, moving_averages: averages } = day;
+  const { window_7d: week, window_31d: month } = averages;
+  return {
+    facts: [
+      [
+        'Daily return',
+        lines(
+          [`${rate(apr.combined)} a year, day ${day.day}`],
+          quiet(`consensus layer ${rate(apr.consensus_layer)}, execution layer ${rate(apr.execution_layer)}`),
+          quiet(`7 days ${rate(week.apr.combined)}, 31 days ${rate(month.apr.combined)}`),
+          ['day ended ', time(day.day_end * 1000)],
+        ),
+      ],
+    ],
+    notes: [TERMS],
+  };
+}
+
+function rate(ratio: number | null | undefined): string {
+  return ratio == null ? 'not given' : percent(ratio, 2);
+}

@@ -1,0 +1,51 @@
+import type { Timing } from '../source.ts';
+import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
+import type { Machine, Machines } from './schema.ts';
+
+/** A machine as it is shown at a moment. */
+export interface Shown {
+  readonly machine: Machine;
+  readonly labels: { readonly chain: string; readonly machine: string };
+  /** The records that are not forgotten: a process that a machine no longer runs is not for ever late. */
+  readonly seen: Partial<Machine>;
+  /** The records that are not stale either. */
+  readonly fresh: Partial<Machine>;
+}
+
+function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
+  const { now } = timing;
+  return {
+    machine,
+    labels: { chain: chainOf(options, machine.name), machine: machine.name },
+    seen: recordsUpTo(machine, options.forgetAfterMs, now),
+    fresh: recordsUpTo(machine, shownFor(options, timing), now),
+  };
+}
+
+/** How long values are shown, ms: what is forgotten is not shown, however long the interval. */
+export function shownFor(options: MachinesOptions, timing: Timing): number {
+  return Math.min(staleAfter(options, timing), options.forgetAfterMs);
+}
+
+function recordsUpTo(machine: Machine, ageMs: number, now: number): Partial<Machine> {
+  const records: Partial<Machine> = {};
+  for (const process of PROCESSES) {
+    const record = machine[process];
+    if (record && now - record.timestamp * 1000 <= ageMs) Object.assign(records, { [process]: record });
+  }
+  return records;
+}
+
+/** Names of machines that must exist and are not among those shown. */
+export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
+  const seen = new Set(shown.map(({ machine }) => machine.name));
+  return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
+}
+
+/** The machines to be shown at `timing.now`, by name. */
+export function shownMachines(options: MachinesOptions, machines: Machines['machines'], timing: Timing): Shown[] {
+  return machines
+    .filter((machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((machine) => shownOf(options, machine, timing));
+}

@@ -1,0 +1,145 @@
+import {
+  type Badge,
+  badge,
+  type Cell,
+  type Inline,
+  lines,
+  type Notice,
+  type Row,
+  type Summary,
+  time,
+} from '../../page/content.ts';
+import { bytes, cropped, percent, plural } from '../../page/words.ts';
+import type { Timing } from '../source.ts';
+import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
+import type { Machine, Machines, Process } from './schema.ts';
+import { missing, type Shown, shownMachines } from './shown.ts';
+
+/** How a machine stands, the worst first. */
+const STANDINGS = ['never seen', 'silent', 'partly silent', 'not synced', 'fresh'] as const;
+type Standing = (typeof STANDINGS)[number];
+
+const TONES = {
+  'never seen': 'bad',
+  silent: 'bad',
+  'partly silent': 'warning',
+  'not synced': 'warning',
+  fresh: 'good',
+} as const satisfies Record<Standing, Badge['tone']>;
+
+/** Of a name, which may be of any length: /metrics has it whole. */
+const LONGEST_NAME = 100;
+const LONGEST_CLIENT = 40;
+const MOST_IN_NOTICE = 5;
+
+/** Each machine, those that want looking after first. */
+export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
+  const shown = shownMachines(options, value.machines, timing);
+  const all = [
+    ...missing(options, shown).map((name): Listed => ({ name, standing: 'never seen', shown: undefined })),
+    ...shown.map((one): Listed => ({ name: one.machine.name, standing: standingOf(one), shown: one })),
+  ].sort((a, b) => STANDINGS.indexOf(a.standing) - STANDINGS.indexOf(b.standing));
+  return {
+    notices: noticesOf(all, value.dropped),
+    tables: [
+      {
+        title: 'Machines',
+        columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
+        rows: { [Symbol.iterator]: () => rowsOf(options, all) },
+        size: all.length,
+        empty: 'None seen yet. A client reports machines once it is told the address of the service.',
+        notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
+      },
+    ],
+  };
+}
+
+interface Listed {
+  readonly name: string;
+  readonly standing: Standing;
+  /** Undefined where it was never seen. */
+  readonly shown: Shown | undefined;
+}
+
+function standingOf({ seen, fresh }: Shown): Standing {
+  const processes = PROCESSES.filter((process) => seen[process]);
+  const silent = processes.filter((process) => !fresh[process]);
+  if (silent.length > 0) return silent.length === processes.length ? 'silent' : 'partly silent';
+  return isSynced(fresh) === false ? 'not synced' : 'fresh';
+}
+
+/** An absent flag is false; null says nothing. */
+function isSynced({ node }: Partial<Machine>): boolean | undefined {
+  return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
+}
+
+function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
+  const notices = STANDINGS.filter((standing) => standing !== 'fresh').flatMap((standing): Notice[] => {
+    const names = all.filter((one) => one.standing === standing).map(({ name }) => cropped(name, LONGEST_NAME));
+    if (names.length === 0) return [];
+    const more = names.length > MOST_IN_NOTICE ? ' and others' : '';
+    const listed = `${names.slice(0, MOST_IN_NOTICE).join(', ')}${more}`;
+    return [{ tone: 'warning', text: `${plural(names.length, 'machine')} ${standing}: ${listed}.` }];
+  });
+  if (dropped === 0) return notices;
+  return [...notices, { tone: 'warning', text: `${plural(dropped, 'machine')} left out: more than machines.max.` }];
+}
+
+function* rowsOf(options: MachinesOptions, all: readonly Listed[]): Generator<Row> {
+  for (const one of all) yield rowOf(options, one);
+}
+
+function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row {
+  const state = badge(TONES[standing], standing);
+  const title = cropped(name, LONGEST_NAME);
+  if (!shown) return [title, state, chainOf(options, name), '', '', '', ''];
+  const { system } = shown.fresh;
+  return [
+    title,
+    state,
+    shown.labels.chain,
+    lines(...processLines(shown)),
+    { true: 'yes', false: 'no', undefined: '' }[String(isSynced(shown.fresh))] ?? '',
+    system ? memory(system) : '',
+    system ? disk(system) : '',
+  ];
+}
+
+function processLines({ seen, fresh }: Shown): Inline[][] {
+  return PROCESSES.flatMap((process): Inline[][] => {
+    const record = seen[process];
+    if (!record) return [];
+    return [[`${process}${clientOf(process, fresh)}, `, time(Math.round(record.timestamp) * 1000)]];
+  });
+}
+
+function clientOf(process: Process, fresh: Partial<Machine>): string {
+  if (process === 'system') return '';
+  const { client_name: name, client_version: version } = fresh[process] ?? {};
+  const client = [name, version].filter(Boolean).join(' ');
+  return client && ` ${cropped(client, LONGEST_CLIENT)}`;
+}
+
+type System = NonNullable<Machine['system']>;
+
+/** Page cache and buffers are free for those who need them; Teku counts them among the free. */
+function memory(system: System): Cell {
+  const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
+  const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
+  return free === null ? '' : usage(total, (free ?? 0) + reclaimable);
+}
+
+function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: System): Cell {
+  return free === null ? '' : usage(total, free ?? 0);
+}
+
+/** From here on a disk or memory is said to be full. */
+const FULL = 0.9;
+
+function usage(total: number | null | undefined, free: number): Cell {
+  if (!total) return '';
+  const used = Math.max(0, total - free);
+  const share = used / total;
+  const text = `${percent(share)} of ${bytes(total)}`;
+  return { kind: 'bar', total, parts: [{ fill: share >= FULL ? 'full' : 'used', size: used, text }] };
+}

@@ -1,0 +1,108 @@
+import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
+import {
+  type Cell,
+  type Inline,
+  lines,
+  link,
+  type Notice,
+  quiet,
+  type Row,
+  type Summary,
+  time,
+} from '../../page/content.ts';
+import { count, plural } from '../../page/words.ts';
+import type { Timing } from '../source.ts';
+import { shownHead } from './metrics.ts';
+import type { SlashingsOptions } from './poll.ts';
+import type { Kind, RecentSlashing, Slashings } from './schema.ts';
+import { type Watch, watches } from './watch.ts';
+
+const KIND_WORDS: Readonly<Record<Kind, string>> = {
+  double_vote: 'double vote',
+  surround_vote: 'surround vote',
+  unknown: 'unknown kind',
+};
+
+/** Head, finality and the last slashings of a chain. */
+export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
+  const { chain, watch } = options;
+  return {
+    notices: watchedNotices(chain, watch, state),
+    facts: [
+      ['Head', head(chain, state, timing)],
+      ['Finalized epoch', String(state.finalizedEpoch ?? 'not known yet')],
+      ['Scan lag', scanLag(state, timing)],
+      ['Slashings counted', counted(state)],
+    ],
+    tables: [
+      {
+        title: 'Last slashings',
+        columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
+        rows: state.recent.toReversed().map((slashing) => rowOf(chain, watch, slashing)),
+        size: state.recent.length,
+        empty: 'None seen since the exporter began to look.',
+      },
+    ],
+  };
+}
+
+function watchedNotices(chain: Chain, watch: Watch, { slashed }: Slashings): Notice[] {
+  const watched = slashed.filter(([validator]) => watches(watch, validator)).map(([validator]) => validator);
+  if (watched.length === 0) return [];
+  const more = watched.length > MOST_IN_NOTICE ? ' and others' : '';
+  const names = `${watched.slice(0, MOST_IN_NOTICE).join(', ')}${more}`;
+  return [{ tone: 'bad', text: `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${names}.` }];
+}
+
+const MOST_IN_NOTICE = 5;
+
+function head(chain: Chain, state: Slashings, timing: Timing): Cell {
+  const shown = shownHead(state, timing);
+  if (!shown) return state.head ? 'not read for long' : 'not known yet';
+  const { slot, epoch } = shown;
+  return lines([link(`slot ${slot}`, slotUrl(chain, slot)), `, epoch ${epoch}`], time(slotTime(chain, slot) * 1000));
+}
+
+const COVERAGE = {
+  full: [],
+  finalized: [quiet('finalized epochs only: the budget allows no look at the head')],
+  sampled: [quiet('the budget allows only some finalized epochs, the others are skipped')],
+} as const satisfies Record<Timing['coverage'], readonly Inline[]>;
+
+function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {
+  const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
+  const lag =
+    finalizedEpoch === undefined || scannedEpoch === undefined
+      ? 'not known yet'
+      : finalizedEpoch === scannedEpoch
+        ? 'none: every finalized epoch is counted'
+        : `${plural(finalizedEpoch - scannedEpoch, 'epoch')} behind finality`;
+  return lines(lag, ...skipped, ...COVERAGE[coverage]);
+}
+
+function counted({ totals }: Slashings): Cell {
+  const { attesterSlashings, proposerSlashings, slashedValidators } = totals;
+  const all = Object.values(attesterSlashings).reduce((sum, one) => sum + one, 0);
+  return lines(
+    `${count(all)} of attesters, ${plural(slashedValidators, 'validator')}`,
+    `${count(proposerSlashings)} of proposers`,
+  );
+}
+
+function rowOf(chain: Chain, watch: Watch, { slot, kind, validators, count: all }: RecentSlashing): Row {
+  return [
+    link(`${slot}`, slotUrl(chain, slot)),
+    chain,
+    time(slotTime(chain, slot) * 1000),
+    KIND_WORDS[kind],
+    lines(validatorList(watch, validators, all)),
+  ];
+}
+
+function validatorList(watch: Watch, validators: readonly number[], all: number): Inline[] {
+  const named = validators.flatMap((validator, i): Inline[] => [
+    i === 0 ? '' : ', ',
+    watches(watch, validator) ? { kind: 'badge', tone: 'bad', text: `${validator} watched` } : `${validator}`,
+  ]);
+  return all > validators.length ? [...named, ` and ${count(all - validators.length)} more`] : named;
+}

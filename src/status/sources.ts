@@ -1,0 +1,64 @@
+import { type Badge, badge, type Cell, lines, quiet, type Row, type Table, time } from '../page/content.ts';
+import { count, cropped, span } from '../page/words.ts';
+import type { SourceView } from '../scheduler/scheduler.ts';
+
+const LONGEST_ERROR = 200;
+
+/** How the attempts of each source go. */
+export function sourcesTable(views: readonly SourceView[], now: number): Table {
+  return {
+    title: 'Sources',
+    columns: ['Source', 'State', 'Last success', 'Next attempt', 'Interval', 'Last error'],
+    rows: views.map((view) => rowOf(view, now)),
+    size: views.length,
+    empty: 'None is enabled.',
+  };
+}
+
+function rowOf(view: SourceView, now: number): Row {
+  const { source, entry, nextAttemptAt, running } = view;
+  const { chain } = source;
+  const name = source.name.replaceAll('_', ' ');
+  return [
+    chain ? lines(name, quiet(chain)) : name,
+    stateOf(view, now),
+    time(entry.lastSuccessAt),
+    running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt),
+    interval(view),
+    lastError(view),
+  ];
+}
+
+/** In a word: does it bring what it should? */
+export function stateOf({ entry, nextAttemptAt, running }: SourceView, now: number): Badge {
+  if (!Number.isFinite(nextAttemptAt)) return badge('bad', 'stopped');
+  if (entry.failuresInARow > 0) {
+    if (entry.lastError?.reason === 'BudgetClosed') return badge('warning', 'waits for the budget');
+    if ((entry.pausedUntil ?? 0) > now) return badge('bad', 'paused');
+    return badge('bad', entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`);
+  }
+  if (entry.attempts > 0) return badge('good', 'up');
+  return badge('neutral', running ? 'first poll' : 'not polled yet');
+}
+
+function interval({ source, pace }: SourceView): Cell {
+  const { intervalMs, requestsPerDay } = pace;
+  const cost = quiet(`${perDay(requestsPerDay)} requests a day`);
+  const configured = quiet(`configured ${span(source.intervalMs)}`);
+  return intervalMs > source.intervalMs ? lines(span(intervalMs), configured, cost) : lines(span(intervalMs), cost);
+}
+
+function perDay(requests: number): string {
+  return requests < 10 ? requests.toFixed(1) : count(requests);
+}
+
+/** It stays after it is over: what happened last night is worth knowing. */
+function lastError({ entry }: SourceView): Cell {
+  const { lastError: error } = entry;
+  if (!error) return 'none';
+  const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
+  return lines(
+    [badge(tone, error.reason.replaceAll('_', ' ')), ' ', time(error.at)],
+    quiet(cropped(error.message, LONGEST_ERROR)),
+  );
+}

@@ -1,0 +1,83 @@
+import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
+import { type Badge, badge, type Notice } from '../page/content.ts';
+import { plural, relative, span } from '../page/words.ts';
+import type { SourceView } from '../scheduler/scheduler.ts';
+import { stateOf } from './sources.ts';
+import type { Known } from './status.ts';
+
+/** The page's headline: the key first, because without it nothing else matters. */
+export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Badge {
+  if (ledger.key.standing === 'revoked') return badge('bad', 'Stopped: access is revoked');
+  if (ledger.key.standing === 'refused') return badge('bad', 'Not working: the key is refused');
+  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return badge('neutral', 'Starting');
+  const broken = views.filter(({ entry }) => entry.failuresInARow > 0).length;
+  if (broken > 0 && broken === views.length) return badge('bad', 'Not working');
+  if (notices.some(({ tone }) => tone === 'bad')) return badge('bad', 'Needs attention');
+  if (notices.some(({ tone }) => tone === 'warning')) return badge('warning', 'Working, with something to look at');
+  return badge('good', 'Working');
+}
+
+/** What an operator should know of the key, the sources and the budget. */
+export function noticesOf(known: Known, now: number): Notice[] {
+  const { standing, since, validHeader } = known.ledger.key;
+  switch (standing) {
+    case 'revoked':
+      return [
+        {
+          tone: 'bad',
+          text: `The service ended access ${relative(since, now)}: the trial is over or the subscription was cancelled. Nothing is asked any more until there is another key, or the exporter is restarted.`,
+        },
+      ];
+    case 'refused':
+      return [
+        {
+          tone: 'bad',
+          text: `The service refused the key ${relative(since, now)}. One request in ten minutes tries it again.`,
+        },
+      ];
+    default:
+      return [
+        ...(validHeader === false
+          ? [{ tone: 'bad', text: 'The service does not take the key for a valid one.' } as const]
+          : []),
+        ...startNotices(known),
+        ...failureNotices(known.views, now),
+        ...waitNotices(known, now),
+        ...stretchNotices(known.views),
+      ];
+  }
+}
+
+function startNotices({ views }: Known): Notice[] {
+  const waiting = views.filter(({ entry }) => entry.attempts === 0).length;
+  if (waiting === 0) return [];
+  return [{ tone: 'neutral', text: `${waiting} of ${plural(views.length, 'source')} not polled yet.` }];
+}
+
+function failureNotices(views: readonly SourceView[], now: number): Notice[] {
+  const failing = views.filter((view) => stateOf(view, now).tone === 'bad');
+  if (failing.length === 0) return [];
+  const names = failing.map(nameOf).join(', ');
+  return [{ tone: 'bad', text: `${failing.length} of ${plural(views.length, 'source')} failing: ${names}.` }];
+}
+
+function waitNotices({ ledger, terms }: Known, now: number): Notice[] {
+  const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket ?? EMPTY_BUCKET, terms, now));
+  const last = Math.max(0, ...opensAt);
+  if (last <= now) return [];
+  return [{ tone: 'warning', text: `The budget is closed: requests leave again ${relative(last, now)}.` }];
+}
+
+function stretchNotices(views: readonly SourceView[]): Notice[] {
+  const stretched = views.filter(({ source, pace }) => pace.intervalMs > source.intervalMs);
+  if (stretched.length === 0) return [];
+  const changes = stretched.map(
+    (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
+  );
+  return [{ tone: 'warning', text: `The budget does not allow the configured intervals: ${changes.join('; ')}.` }];
+}
+
+function nameOf({ source }: SourceView): string {
+  const name = source.name.replaceAll('_', ' ');
+  return source.chain ? `${name} of ${source.chain}` : name;
+}
