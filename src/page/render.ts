@@ -115,7 +115,7 @@ function inline(value: Inline, now: number): Html {
       return badge(value);
     case 'time': {
       const at = absolute(value.at, now);
-      return html`${relative(value.at, now)}${at === undefined ? '' : html` <small>${at}</small>`}`;
+      return html`${relative(value.at, now)}${at === undefined ? '' : html` <small class="at">${at}</small>`}`;
     }
     case 'link':
       return html`<a href="${value.href}">${value.text}</a>`;
@@ -135,12 +135,12 @@ function bar({ total, parts }: Bar): Html {
   let start = 0;
   const shapes = parts.map(({ fill, size }) => {
     const width = total > 0 ? Math.round((Math.min(Math.max(size, 0), total) / total) * 1000) / 10 : 0;
-    const shape = html`<rect class="${fill}" x="${start}" width="${width}" height="4"/>`;
+    const from = start === 0 ? '' : html` x="${start}%"`;
     start += width;
-    return shape;
+    return html`<rect class="${fill}"${from} width="${width}%"/>`;
   });
   const words = parts.map(({ fill, text }) =>
     parts.length === 1 ? html`${text}` : html`<span class="key ${fill}">${text}</span> `,
   );
-  return html`<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${shapes}</svg>${words}`;
+  return html`<svg class="${parts.length === 1 ? 'bar' : 'bar wide'}" aria-hidden="true">${shapes}</svg>${words}`;
 }

@@ -42,9 +42,11 @@ nav a { display: inline-block; padding: 0.25rem 0; }
 .verdict p { margin: 0.375rem 0 0; color: var(--text); }
 table { width: 100%; border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.375rem 1rem 0.375rem 0; border-bottom: 1px solid var(--line);
-  overflow-wrap: anywhere; }
+  overflow-wrap: break-word; }
+tbody th, small { overflow-wrap: anywhere; }
 thead th { color: var(--quiet); font-size: 0.8125rem; font-weight: 600; overflow-wrap: normal; }
-tbody th { font-weight: 600; min-width: 7rem; }
+tbody th { font-weight: 600; min-width: 7rem; max-width: 16rem; }
+small.at { white-space: nowrap; }
 small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .note { margin: 0.5rem 0 0; }
 .badge { display: inline-block; padding: 0 0.5rem; border-radius: 0.75rem; font-size: 0.8125rem; font-weight: 600; }
@@ -52,8 +54,10 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .badge.warning { color: var(--warning); background: var(--warning-bg); }
 .badge.bad { color: var(--bad); background: var(--bad-bg); }
 .badge.neutral { color: var(--neutral); background: var(--neutral-bg); }
-.bar { display: block; width: 100%; min-width: 6rem; height: 0.5rem; margin: 0.375rem 0 0.25rem; border-radius: 0.25rem;
+.bar { display: block; width: 9rem; max-width: 100%; height: 0.5rem; margin: 0.375rem 0 0.25rem; border-radius: 0.25rem;
   background: var(--track); }
+.bar.wide { width: 100%; }
+.bar rect { height: 100%; }
 .used { fill: var(--used); --key: var(--used); }
 .full { fill: var(--full); --key: var(--full); }
 .kept { fill: var(--kept); --key: var(--kept); }
@@ -63,11 +67,15 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
   border-radius: 2px; background: var(--key); }
 @media (max-width: 48rem) {
   body { padding: 0.75rem 0.75rem 2rem; }
+  header p { flex-basis: 100%; }
+  .bar { width: 100%; }
+  .key { display: block; }
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   table, tbody, tr, th, td { display: block; }
   tbody tr { background: var(--panel); border: 1px solid var(--line); border-radius: 0.375rem; margin-bottom: 0.625rem;
     padding: 0.375rem 0.75rem; }
-  tbody th, td { padding: 0.1875rem 0; border: 0; }
+  tbody th, td { padding: 0.1875rem 0; border: 0; max-width: none; }
+  td:empty { display: none; }
   td[data-label] { position: relative; padding-left: 7.75rem; min-height: 1.75rem; }
   td[data-label]::before { content: attr(data-label); position: absolute; left: 0; width: 7rem; color: var(--quiet);
     font-size: 0.8125rem; overflow-wrap: break-word; }

@@ -52,10 +52,15 @@ function secondRow(known: Known, name: string, bucket: Bucket): Row {
   const free = limit * (1 - terms.utilization);
   return [
     windowName('second', name, known),
-    bar(limit, { used: average, kept: free }, (value) => value.toFixed(value > 0 && value < 0.095 ? 2 : 1)),
+    bar(limit, { used: average, kept: free }, digits, 'planned'),
     'every second',
-    `${average.toFixed(2)} a second on average`,
+    average === 0 ? 'nothing leaves' : `${digits(average)} a second on average`,
   ];
+}
+
+/** Two digits that count, however small. */
+function digits(value: number): string {
+  return String(Number(value.toPrecision(2)));
 }
 
 interface Long {
@@ -89,13 +94,18 @@ function windowName(window: string, bucket: string, { ledger }: Known): Cell {
     : `per ${window}`;
 }
 
-function bar(total: number, { used, kept }: { used: number; kept: number }, write: (value: number) => string): Cell {
+function bar(
+  total: number,
+  { used, kept }: { used: number; kept: number },
+  write: (value: number) => string,
+  usedWord = 'used',
+): Cell {
   const left = Math.max(0, total - used - kept);
   const shown: Bar = {
     kind: 'bar',
     total,
     parts: [
-      { fill: 'used', size: used, text: `used ${write(used)}` },
+      { fill: 'used', size: used, text: `${usedWord} ${write(used)}` },
       { fill: 'kept', size: kept, text: `kept free ${write(kept)}` },
       { fill: 'left', size: left, text: `left ${write(left)}` },
     ],
@@ -131,8 +141,10 @@ function describeBucket(known: Known, name: string, now: number): string {
   const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, terms, now));
+  const share =
+    ledger.key.standing === 'revoked' ? 'None may leave.' : `This exporter may make ${allowed} requests a day.`;
   const wait = bucket.closedUntil > now ? ` Closed after a 429 for ${span(bucket.closedUntil - now)}.` : '';
   const assumed = (terms.perSecond ?? terms.perMonth) ? 'as configured' : '1 per second is assumed';
   const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;
-  return `Plan${of}: ${plan}. This exporter may make ${allowed} requests a day.${wait}`;
+  return `Plan${of}: ${plan}. ${share}${wait}`;
 }

@@ -2,7 +2,7 @@ import { type Badge, badge, type Cell, lines, quiet, type Row, type Table, time 
 import { count, cropped, span } from '../page/words.ts';
 import type { SourceView } from '../scheduler/scheduler.ts';
 
-const LONGEST_ERROR = 200;
+const LONGEST_ERROR = 120;
 
 /** How the attempts of each source go. */
 export function sourcesTable(views: readonly SourceView[], now: number): Table {
@@ -20,7 +20,7 @@ function rowOf(view: SourceView, now: number): Row {
   const { chain } = source;
   const name = source.name.replaceAll('_', ' ');
   return [
-    chain ? lines(name, quiet(chain)) : name,
+    chain ? lines([name, ' ', quiet(chain)]) : name,
     stateOf(view, now),
     time(entry.lastSuccessAt),
     running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt),
@@ -41,11 +41,11 @@ export function stateOf({ entry, nextAttemptAt, running }: SourceView, now: numb
   return badge('neutral', running ? 'first poll' : 'not polled yet');
 }
 
-function interval({ source, pace }: SourceView): Cell {
+function interval({ source, pace, nextAttemptAt }: SourceView): Cell {
   const { intervalMs, requestsPerDay } = pace;
-  const cost = quiet(`${perDay(requestsPerDay)} requests a day`);
-  const configured = quiet(`configured ${span(source.intervalMs)}`);
-  return intervalMs > source.intervalMs ? lines(span(intervalMs), configured, cost) : lines(span(intervalMs), cost);
+  const configured = intervalMs > source.intervalMs ? [quiet(`configured ${span(source.intervalMs)}`)] : [];
+  const cost = Number.isFinite(nextAttemptAt) ? [quiet(`${perDay(requestsPerDay)} requests a day`)] : [];
+  return lines(span(intervalMs), ...configured, ...cost);
 }
 
 function perDay(requests: number): string {
@@ -55,7 +55,7 @@ function perDay(requests: number): string {
 /** It stays after it is over: what happened last night is worth knowing. */
 function lastError({ entry }: SourceView): Cell {
   const { lastError: error } = entry;
-  if (!error) return 'none';
+  if (!error) return '';
   const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
   return lines(
     [badge(tone, error.reason.replaceAll('_', ' ')), ' ', time(error.at)],

@@ -72,7 +72,7 @@ function chainTable(summaries: readonly Summed[]): Table[] {
   return [
     {
       title: chains.length === 1 ? 'Chain' : 'Chains',
-      columns: ['', ...chains],
+      columns: ['What', ...chains],
       rows: labels.map((label) => [label, ...chains.map((chain) => factOf(label, chain))]),
       size: labels.length,
       empty: '',

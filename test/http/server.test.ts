@@ -217,7 +217,7 @@ describe('http/server', () => {
   });
 
   it('lets the status page run nothing and be framed by nobody', async () => {
-    const port = await serve({ status: () => '<!doctype html><p>ü</p>' });
+    const port = await serve({ status: async () => Buffer.from('<!doctype html><p>ü</p>') });
     const { headers, body } = await ask(port, '/');
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");

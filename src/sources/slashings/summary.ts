@@ -58,6 +58,7 @@ const MOST_IN_NOTICE = 5;
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);
+  if (!shown && timing.coverage !== 'full') return 'not read: the budget allows no look at the head';
   if (!shown) return state.head ? 'not read for long' : 'not known yet';
   const { slot, epoch } = shown;
   return lines([link(`slot ${slot}`, slotUrl(chain, slot)), `, epoch ${epoch}`], time(slotTime(chain, slot) * 1000));
@@ -65,19 +66,15 @@ function head(chain: Chain, state: Slashings, timing: Timing): Cell {
 
 const COVERAGE = {
   full: [],
-  finalized: [quiet('finalized epochs only: the budget allows no look at the head')],
+  finalized: [],
   sampled: [quiet('the budget allows only some finalized epochs, the others are skipped')],
 } as const satisfies Record<Timing['coverage'], readonly Inline[]>;
 
 function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {
+  if (finalizedEpoch === undefined || scannedEpoch === undefined) return 'not known yet';
+  const lag = finalizedEpoch - scannedEpoch;
   const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
-  const lag =
-    finalizedEpoch === undefined || scannedEpoch === undefined
-      ? 'not known yet'
-      : finalizedEpoch === scannedEpoch
-        ? 'none: every finalized epoch is counted'
-        : `${plural(finalizedEpoch - scannedEpoch, 'epoch')} behind finality`;
-  return lines(lag, ...skipped, ...COVERAGE[coverage]);
+  return lines(lag > 0 ? plural(lag, 'epoch') : 'none', ...skipped, ...COVERAGE[coverage]);
 }
 
 function counted({ totals }: Slashings): Cell {

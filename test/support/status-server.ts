@@ -1,0 +1,26 @@
+import { RenderedPage } from '../../src/http/rendered-page.ts';
+import { type RunningServer, startServer } from '../../src/http/server.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { pageIn, type StateName } from './status-states.ts';
+
+/** Serves the status page in the state that was chosen last. */
+export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
+  let page: RenderedPage;
+  const show = (name: StateName): void => {
+    page = new RenderedPage((isRefreshing) => pageIn(name, isRefreshing), systemClock);
+  };
+  show('healthy');
+  const server = await startServer(
+    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
+    {
+      metrics: () => [],
+      unhealthy: () => undefined,
+      ready: () => true,
+      status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
+      onError: (error) => {
+        throw error;
+      },
+    },
+  );
+  return { ...server, show };
+}

@@ -1,0 +1,219 @@
+import { pino } from 'pino';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import type { Ledger } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { type Config, defaultConfig } from '../../src/config/config.ts';
+import type { Page } from '../../src/page/content.ts';
+import { Scheduler } from '../../src/scheduler/scheduler.ts';
+import { type Entry, emptyEntry, sourceId } from '../../src/snapshot/snapshot.ts';
+import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
+import { createFleet, PROCESSES, recordOf } from '../../src/sources/machines/sandbox.ts';
+import { Machines } from '../../src/sources/machines/schema.ts';
+import { Slashings } from '../../src/sources/slashings/schema.ts';
+import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { sourcesOf } from '../../src/sources.ts';
+import { type Known, statusOf } from '../../src/status/status.ts';
+import { datapoint } from './datapoint.ts';
+import { fakeApi } from './fake-api.ts';
+import { DAY, HOUR, MINUTE, NOW } from './timing.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export const SCRIPT = '<script>alert(1)</script>';
+
+/** The states in which the page is looked at. */
+export const STATES = ['healthy', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
+export type StateName = (typeof STATES)[number];
+
+const SECONDS = NOW / 1000;
+
+function config(expected: readonly string[]): Config {
+  const defaults = defaultConfig();
+  return {
+    ...defaults,
+    chains: [
+      { name: 'mainnet', v1BaseUrl: 'http://localhost' },
+      { name: 'hoodi', v1BaseUrl: 'http://localhost/hoodi' },
+    ],
+    machines: { ...defaults.machines, expected: [...expected], chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+    slashings: { ...defaults.slashings, watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [] } },
+  };
+}
+
+/** Simulated machines that reported half a minute ago; the names of some are others. */
+export function fleetAt(
+  count: number,
+  { names = [], silent = [] }: { names?: string[]; silent?: string[] } = {},
+): Machines {
+  const fleet = createFleet('status', count, NOW);
+  const machines = [...fleet.machines.values()].map((machine, i) => {
+    const name = names[i] ?? machine.name;
+    const time = silent.includes(name) ? NOW - 5 * HOUR : NOW - 30_000 + (i % 7) * 1_000;
+    const processes = PROCESSES.filter((process) => process !== 'validator' || machine.profile.hasValidator);
+    const records = processes.map((process) => [process, { ...recordOf(process, { machine, time }), machine: name }]);
+    return { name, ...Object.fromEntries(records) };
+  });
+  return Machines.parse({ machines, dropped: 0 });
+}
+
+/** As of `age` ms ago. */
+function slashings(slot: number, recent: Slashings['recent'], age: number): Slashings {
+  const headSlot = slot - Math.floor(age / 12_000);
+  const headEpoch = Math.floor(headSlot / 32);
+  const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
+  return Slashings.parse({
+    headReadAt: NOW - 20_000 - age,
+    head: { slot: headSlot, epoch: headEpoch },
+    headEpoch,
+    finalizedEpoch: headEpoch - 2,
+    scannedEpoch: headEpoch - 2,
+    reads: [],
+    seen: [],
+    slashed: validators,
+    recent,
+    totals: {
+      slots: { proposed: 7_100, missed: 60, orphaned: 8 },
+      attestations: 0,
+      deposits: 0,
+      voluntaryExits: 0,
+      withdrawals: 0,
+      transactions: 0,
+      gasUsed: 0,
+      attesterSlashings: { double_vote: recent.length, surround_vote: 0, unknown: 0 },
+      slashedValidators: validators.length,
+      proposerSlashings: 1,
+      skippedEpochs: 0,
+    },
+  });
+}
+
+const RECENT: Slashings['recent'] = [
+  { slot: 15_326_720, kind: 'surround_vote', validators: [70_000], count: 1 },
+  { slot: 15_327_003, kind: 'double_vote', validators: [801_200, 801_201, 801_202], count: 3 },
+];
+
+const span = { epoch: { start: 478_976, end: 479_231 }, timestamp: { start: SECONDS - 18_853, end: SECONDS + 79_450 } };
+
+function values(machines: Machines, recent = RECENT, age = 0): Record<string, unknown> {
+  const day = { day: 2_128, day_start: SECONDS - 86_437 - 40_000, day_end: SECONDS - 40_037 };
+  return {
+    machines,
+    'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint(day) }),
+    'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ ...day, day: 560 }) }),
+    'slashings-mainnet': slashings(15_328_801, recent, age),
+    'slashings-hoodi': slashings(4_046_353, [], age),
+    'sync_committee-mainnet': SyncCommittee.parse({ period: { number: 1_871, ...span } }),
+    'sync_committee-hoodi': SyncCommittee.parse({ period: { number: 493, ...span } }),
+  };
+}
+
+function ledger(
+  limits: Ledger['buckets'][string]['limits'],
+  overrides: Partial<Ledger['buckets'][string]> = {},
+): Ledger {
+  return {
+    buckets: { default: { ...EMPTY_BUCKET, limits, firstUseAt: NOW - 12 * DAY, ...overrides } },
+    lanes: {},
+    shared: 'default',
+    key: { fingerprint: '', standing: 'valid', since: NOW - 30_000, mayProbe: false, validHeader: true },
+  };
+}
+
+const SCALE = ledger({ second: 5 });
+/** A trial in its twelfth day, of which somebody else has used a little. */
+const TRIAL = ledger(
+  { second: 1, month: 1_000 },
+  { remaining: { month: 596 }, month: { limit: 1_000, remaining: 596, own: 358, since: NOW - 12 * DAY } },
+);
+
+interface State {
+  readonly ledger: Ledger;
+  readonly values?: Record<string, unknown>;
+  readonly entry?: (id: string) => Partial<Entry>;
+  readonly opensAt?: number;
+  readonly expected?: readonly string[];
+}
+
+const STATE_OF: Readonly<Record<StateName, () => State>> = {
+  healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
+  stretched: () => ({ ledger: TRIAL, values: values(fleetAt(3), RECENT, HOUR), entry: () => ({ costs: [1] }) }),
+  revoked: () => ({
+    ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: NOW - 3 * HOUR } },
+    values: values(fleetAt(3, { silent: ['node-a', 'node-b', 'node-c'] }), RECENT, 3 * HOUR),
+    opensAt: Number.POSITIVE_INFINITY,
+    entry: () => ({
+      failuresInARow: 1,
+      lastAttemptAt: NOW - 3 * HOUR,
+      lastSuccessAt: NOW - 3 * HOUR - MINUTE,
+      lastError: { at: NOW - 3 * HOUR, reason: 'revoked', message: 'machine_metrics: revoked (429 with limits of 0)' },
+    }),
+  }),
+  silent: () => ({
+    ledger: SCALE,
+    values: values(fleetAt(5, { silent: ['quiet-1'] }), [
+      ...RECENT,
+      { slot: 15_328_700, kind: 'double_vote', validators: [12_345, 90_001], count: 40 },
+    ]),
+    expected: ['node-a', 'never-1'],
+    entry: (id) =>
+      id === 'slashings-hoodi'
+        ? {
+            failures: 3,
+            lastError: { at: NOW - 6 * HOUR, reason: 'timeout', message: 'epoch_slots: timeout (no complete answer)' },
+          }
+        : {},
+  }),
+  empty: () => ({ ledger: { ...ledger({}), buckets: { '': EMPTY_BUCKET } } }),
+  thousand: () => ({ ledger: SCALE, values: values(fleetAt(1_000, { silent: ['quiet-1', 'machine-0500'] })) }),
+  hostile: () => ({
+    ledger: { ...SCALE, buckets: { [SCRIPT]: SCALE.buckets['default'] ?? EMPTY_BUCKET } },
+    values: values(
+      fleetAt(4, { names: [SCRIPT, `"'><img src=x onerror=alert(1)>`, 'x'.repeat(1_000), 'W'.repeat(60)] }),
+    ),
+    entry: () => ({ lastError: { at: NOW - MINUTE, reason: SCRIPT, message: `${SCRIPT} ${'long'.repeat(200)}` } }),
+  }),
+};
+
+/** All that is known in a state. */
+export function knownIn(name: StateName): Known {
+  const state = STATE_OF[name]();
+  const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }));
+  const entries = new Map(
+    sources.flatMap((source): [string, Entry][] => {
+      const id = sourceId(source);
+      const value = state.values?.[id];
+      if (value === undefined) return [];
+      const times = { lastAttemptAt: NOW - 20_000, lastSuccessAt: NOW - 19_000, durationMs: 640 };
+      return [[id, { ...emptyEntry(source), attempts: 2_040, ...times, ...state.entry?.(id), value }]];
+    }),
+  );
+  const terms = { utilization: 0.9 };
+  const log = pino({ level: 'silent' });
+  const clock = new VirtualClock(NOW);
+  const pacer = new Pacer(terms, { clock, ledger: state.ledger });
+  const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
+  // Never run: it is only asked what it knows.
+  const scheduler = new Scheduler(sources, entries, {
+    api: fakeApi(() => ({})),
+    clock,
+    log,
+    store: { save: async () => undefined },
+    allowance: { bucketOf: () => bucket, allowedPerDay: (of) => pacer.allowedPerDay(of) },
+    opensAt: () => state.opensAt ?? 0,
+    isInformed: () => true,
+    onPlan: () => undefined,
+    onChange: () => undefined,
+  });
+  return {
+    views: scheduler.views(),
+    ledger: state.ledger,
+    terms,
+    bucketOf: () => bucket,
+    version: '1.2.3',
+    startedAt: NOW - 34 * HOUR,
+    telemetryPath: '/metrics',
+  };
+}
+
+export function pageIn(name: StateName, isRefreshing = false): Page {
+  return statusOf(knownIn(name), NOW, isRefreshing);
+}
