@@ -54,6 +54,10 @@ describe('architecture', () => {
       ['scheduler', 'sources/machines/poll.ts'],
       ['http', 'scheduler/scheduler.ts'],
       ['http', 'sources/source.ts'],
+      ['http', 'status/status.ts'],
+      ['page', 'sources/source.ts'],
+      ['status', 'http/server.ts'],
+      ['status', 'sources/machines/summary.ts'],
       ['sandbox', 'api/client.ts'],
       ['sandbox', 'sources/machines/metrics.ts'],
       ['sandbox', 'sources/source.ts'],
@@ -77,7 +81,7 @@ describe('architecture', () => {
       },
     );
 
-    it.each(['schema', 'poll', 'metrics', 'sandbox', 'index', 'sweep'])(
+    it.each(['schema', 'poll', 'metrics', 'summary', 'sandbox', 'index', 'sweep'])(
       'when %s.ts of a source imports another source',
       (file) => {
         const path = `sources/machines/${file}.ts`;
@@ -97,6 +101,8 @@ describe('architecture', () => {
       ['poll', '../../budget/pacer.ts', 'budget, budget/pacer.ts'],
       ['metrics', '../../api/client.ts', 'api, api/client.ts'],
       ['sweep', '../../budget/pacer.ts', 'budget, budget/pacer.ts'],
+      ['summary', '../../api/client.ts', 'api, api/client.ts'],
+      ['metrics', '../../page/content.ts', 'page, page/content.ts'],
     ])('when %s.ts of a source imports %s', (file, specifier, what) => {
       const path = `sources/machines/${file}.ts`;
       const target = what.split(', ')[1] ?? '';

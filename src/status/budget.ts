@@ -11,7 +11,7 @@ import { planOf } from '../budget/plan-name.ts';
 import { type Bar, type Cell, type Inline, lines, quiet, type Row, type Table, time } from '../page/content.ts';
 import { count, plural, span } from '../page/words.ts';
 import { MS_PER_DAY } from '../sources/source.ts';
-import type { Known } from './status.ts';
+import type { Known } from './known.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
 export function budgetTable(known: Known, now: number): Table {

@@ -1,25 +1,10 @@
-import type { Terms } from '../budget/bucket.ts';
-import type { Ledger } from '../budget/ledger.ts';
 import { type Cell, link, type Notice, type Page, type Summary, type Table } from '../page/content.ts';
 import { span } from '../page/words.ts';
 import type { SourceView } from '../scheduler/scheduler.ts';
-import type { Source } from '../sources/source.ts';
 import { budgetTable } from './budget.ts';
+import type { Known } from './known.ts';
 import { sourcesTable } from './sources.ts';
 import { noticesOf, verdictOf } from './verdict.ts';
-
-/** All that the status page is made of, beside the time. The views are what /metrics shows. */
-export interface Known {
-  readonly views: readonly SourceView[];
-  readonly ledger: Ledger;
-  readonly terms: Terms;
-  /** The bucket that a source draws from, as far as known. */
-  readonly bucketOf: (source: Source) => string;
-  readonly version: string;
-  /** Unix ms. */
-  readonly startedAt: number;
-  readonly telemetryPath: string;
-}
 
 const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
 

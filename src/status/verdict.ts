@@ -2,8 +2,8 @@ import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
 import { type Badge, badge, type Notice } from '../page/content.ts';
 import { plural, relative, span } from '../page/words.ts';
 import type { SourceView } from '../scheduler/scheduler.ts';
+import type { Known } from './known.ts';
 import { stateOf } from './sources.ts';
-import type { Known } from './status.ts';
 
 /** The page's headline: the key first, because without it nothing else matters. */
 export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Badge {

@@ -24,6 +24,8 @@ export const PYTHON_PARSERS: Tool = {
   probe: ['-c', 'import prometheus_client.openmetrics.parser'],
   how: `${APT} python3-prometheus-client`,
 };
+/** Not one that a package downloads. */
+export const CHROMIUM: Tool = { command: '/usr/bin/chromium', probe: ['--version'], how: `${APT} chromium` };
 
 /**
  * Whether the tests that need these tools are to be skipped. Where everything must be tested (CI) they are not: they fail

@@ -40,7 +40,7 @@ export async function pollSlashings(
   if (isHeadPassDue(state, timing)) {
     ({ state, failure } = await headPass(reader, state));
     // While the service is away or refuses, an epoch that cannot be read is not the epoch's fault.
-    if (failure && !isAnswer(failure)) return { value: unstuck(state), failure };
+    if (failure && !isAnswer(failure)) return { value: prune(unstuck(state), watch), failure };
   }
   const look = timing.coverage !== 'full' || failure !== undefined || state.finalizedReadAtHead !== state.headEpoch;
   if (look || hasBacklog(state)) {

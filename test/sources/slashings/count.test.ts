@@ -60,6 +60,15 @@ describe('sources/slashings/count', () => {
     });
   });
 
+  it('keeps the last slashings by slot, each as it was counted', () => {
+    let state = NO_SLASHINGS;
+    for (const slot of [340, 320, ...Array.from({ length: 19 }, (_, i) => 350 + i)]) {
+      ({ state } = countSlashings(state, slot, records(slashing(slot, [slot]))));
+    }
+    expect(state.recent.map(({ slot }) => slot)).toEqual([340, ...Array.from({ length: 19 }, (_, i) => 350 + i)]);
+    expect(state.recent[0]).toEqual({ slot: 340, kind: 'double_vote', validators: [340], count: 1 });
+  });
+
   describe('an epoch', () => {
     it('adds its slots by status and what its canonical blocks hold', () => {
       const special = {

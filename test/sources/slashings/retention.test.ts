@@ -22,7 +22,7 @@ function entries<K>(count: number, end: number, key: (i: number) => K): [K, numb
 describe('sources/slashings/retention', () => {
   it('drops nothing before the first finalized epoch is counted', () => {
     const state = { ...NO_SLASHINGS, seen: [['a', 1] as [string, number]] };
-    expect(prune(state, [])).toBe(state);
+    expect(prune(state, [])).toEqual(state);
   });
 
   it('drops the reads of blocks whose epoch is counted', () => {
@@ -63,5 +63,13 @@ describe('sources/slashings/retention', () => {
     const kept = pruned({ slashed }, [MOST + 1]).slashed;
     expect(kept).toHaveLength(MOST);
     expect(kept.at(-1)).toEqual([MOST + 1, FIRST_OPEN_SLOT - MOST - 2]);
+  });
+
+  it('names a few validators of a large slashing, the watched ones first', () => {
+    const validators = Array.from({ length: 50 }, (_, i) => i);
+    const recent = [{ slot: 7, kind: 'double_vote' as const, validators, count: 50 }];
+    const [slashing] = prune({ ...NO_SLASHINGS, recent }, [{ first: 48, last: 60 }]).recent;
+    expect(slashing?.validators.slice(0, 4)).toEqual([48, 49, 0, 1]);
+    expect(slashing).toMatchObject({ validators: { length: 20 }, count: 50 });
   });
 });

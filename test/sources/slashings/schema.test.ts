@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AttesterSlashing, SlotRow, V1List } from '../../../src/sources/slashings/schema.ts';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
+import { AttesterSlashing, Slashings, SlotRow, V1List } from '../../../src/sources/slashings/schema.ts';
 import { row, slashing } from '../../support/slot-rows.ts';
 
 describe('sources/slashings/schema', () => {
@@ -54,5 +55,10 @@ describe('sources/slashings/schema', () => {
     expect(V1List.safeParse({ status: 'ERROR: internal server error', data: null }).success).toBe(false);
     expect(V1List.safeParse({}).success).toBe(false);
     expect(V1List.safeParse({ status: 'OK', data: [] }).success).toBe(true);
+  });
+
+  it('reads what was kept before the last slashings were', () => {
+    const { recent: _, ...older } = NO_SLASHINGS;
+    expect(Slashings.parse(older)).toEqual(NO_SLASHINGS);
   });
 });

@@ -1,0 +1,17 @@
+import type { Terms } from '../budget/bucket.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import type { SourceView } from '../scheduler/scheduler.ts';
+import type { Source } from '../sources/source.ts';
+
+/** All that the status page is made of, beside the time. The views are what /metrics shows. */
+export interface Known {
+  readonly views: readonly SourceView[];
+  readonly ledger: Ledger;
+  readonly terms: Terms;
+  /** The bucket that a source draws from, as far as known. */
+  readonly bucketOf: (source: Source) => string;
+  readonly version: string;
+  /** Unix ms. */
+  readonly startedAt: number;
+  readonly telemetryPath: string;
+}
