@@ -72,20 +72,19 @@ interface Long {
 
 function longRow(known: Known, { name, bucket, window, state }: Long, now: number): Row {
   const left = usable(state, known.terms.utilization);
-  const used = usedOf(bucket, window, state);
+  const used = Math.min(usedOf(bucket, window, state), state.limit - left);
   return [
     windowName(window, name, known),
-    bar(state.limit, { used, kept: Math.max(0, state.limit - used - left) }, count),
+    bar(state.limit, { used, kept: state.limit - used - left }, count),
     resets(bucket, window, state, now),
     quotaEnd(known, { name, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
   ];
 }
 
-/** By everybody on the account, where an answer has told; else by this exporter. */
+/** By everybody on the account, where an answer tells of this very limit; else by this exporter. */
 function usedOf(bucket: Bucket, window: LongWindowName, { limit, own, remaining }: LongWindow): number {
-  const granted = bucket.limits[window];
-  const byAll = granted === undefined || remaining === undefined ? own : granted - remaining;
-  return Math.min(limit, Math.max(own, byAll));
+  const isGranted = bucket.limits[window] === limit;
+  return isGranted && remaining !== undefined ? Math.max(own, limit - remaining) : own;
 }
 
 function windowName(window: string, bucket: string, { ledger }: Known): Cell {

@@ -216,22 +216,45 @@ describe('http/server', () => {
     expect((await ask(port, '/metrics')).status).toBe(404);
   });
 
-  it('lets the status page run nothing and be framed by nobody', async () => {
-    const port = await serve({ status: async () => Buffer.from('<!doctype html><p>ü</p>') });
-    const { headers, body } = await ask(port, '/');
-    const policy = String(headers['content-security-policy']);
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toContain('script-src');
-    expect(headers['x-content-type-options']).toBe('nosniff');
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(body.toString()).toBe('<!doctype html><p>ü</p>');
+  describe('the status page', () => {
+    it('may run nothing, load nothing, be framed by nobody and tell nobody where it is', async () => {
+      const port = await serve({ status: async () => Buffer.from('<!doctype html><p>ü</p>') });
+      const { headers, body } = await ask(port, '/');
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toMatch(/style-src 'sha256-[\w+/]{43}='/);
+      expect(policy).not.toMatch(/script-src|unsafe/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['referrer-policy']).toBe('no-referrer');
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(body.toString()).toBe('<!doctype html><p>ü</p>');
+    });
+
+    it.each([
+      ['/', undefined],
+      ['/?refresh=30', '30'],
+      ['/?refresh=0', undefined],
+    ])('%s asks the browser to load it again: %s', async (path, seconds) => {
+      const port = await serve({ status: async (isRefreshing) => Buffer.from(String(isRefreshing)) });
+      const { headers, body } = await ask(port, path);
+      expect(headers['refresh']).toBe(seconds);
+      expect(body.toString()).toBe(String(seconds !== undefined));
+    });
+
+    it('is compressed for those who take that', async () => {
+      const port = await serve({ status: async (_, gzipped) => (gzipped ? gzipSync('page') : Buffer.from('page')) });
+      const { headers, body } = await ask(port, '/', { headers: { 'accept-encoding': 'gzip' } });
+      expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
+      expect(gunzipSync(body).toString()).toBe('page');
+    });
   });
 
   it('answers 500 when a page breaks, tells why and lives on', async () => {
     const errors: unknown[] = [];
     const port = await serve({
-      status: () => {
+      status: async () => {
         throw new RangeError('Invalid time value');
       },
       onError: (error) => errors.push(error),

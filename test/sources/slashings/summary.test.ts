@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { Cell, Summary } from '../../../src/page/content.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import type { Timing } from '../../../src/sources/source.ts';
+import { Follower } from '../../support/follower.ts';
+import { HOUR } from '../../support/timing.ts';
+
+function textOf(cell: Cell | undefined): string {
+  if (cell === undefined || typeof cell === 'string') return cell ?? '';
+  if (cell.kind === 'lines') return cell.lines.map((line) => line.map(textOf).join('')).join(' | ');
+  return cell.kind === 'time' ? '<time>' : cell.kind === 'bar' ? '<bar>' : cell.text;
+}
+
+function factOf(summary: Summary, label: string): string {
+  return textOf(summary.facts?.find(([one]) => one === label)?.[1]);
+}
+
+async function followed(): Promise<Follower> {
+  const follower = new Follower({ watch: [{ first: 7, last: 7 }] });
+  follower.chain.grow(405_000, 404_998);
+  follower.chain.slash(404_998 * 32, [5, 7]);
+  await follower.poll();
+  return follower;
+}
+
+function summaryOf(follower: Follower, change: Partial<Slashings> = {}, timing: Partial<Timing> = {}): Summary {
+  return follower.source.summary({ ...follower.state, ...change }, follower.timing(timing));
+}
+
+describe('sources/slashings/summary', () => {
+  it('lists the last slashings, newest first, the watched ones marked, with the page of the slot', async () => {
+    const follower = await followed();
+    const older = { slot: 320, kind: 'surround_vote' as const, validators: [1], count: 30 };
+    const { tables: [table] = [] } = summaryOf(follower, { recent: [older, ...follower.state.recent] });
+    const rows = [...(table?.rows ?? [])];
+    expect(table?.size).toBe(2);
+    expect(rows.map((row) => row.map(textOf))).toEqual([
+      ['12959936', 'mainnet', '<time>', 'double vote', '5, 7 watched'],
+      ['320', 'mainnet', '<time>', 'surround vote', '1 and 29 more'],
+    ]);
+    expect(rows[0]?.[0]).toMatchObject({ href: 'https://beaconcha.in/slot/12959936' });
+  });
+
+  it('links to the explorer of the chain', () => {
+    const hoodi = new Follower({ chain: 'hoodi' });
+    const recent = [{ slot: 9, kind: 'unknown' as const, validators: [1], count: 1 }];
+    const { tables: [table] = [] } = summaryOf(hoodi, { recent });
+    expect([...(table?.rows ?? [])][0]?.[0]).toMatchObject({ href: 'https://hoodi.beaconcha.in/slot/9' });
+  });
+
+  it('warns of watched validators', async () => {
+    const { notices } = summaryOf(await followed());
+    expect(notices).toEqual([{ tone: 'bad', text: '1 watched validator of mainnet slashed: 7.' }]);
+    expect(summaryOf(new Follower()).notices).toEqual([]);
+  });
+
+  it('tells of head, finality and lag', async () => {
+    const follower = await followed();
+    const summary = summaryOf(follower);
+    expect(factOf(summary, 'Head')).toMatch(/^slot \d+, epoch 405000 \| <time>$/);
+    expect(factOf(summary, 'Finalized epoch')).toBe('404998');
+    expect(factOf(summary, 'Scan lag')).toBe('none');
+    expect(factOf(summary, 'Slashings counted')).toBe('1 of attesters, 2 validators | 0 of proposers');
+    const totals = { ...follower.state.totals, skippedEpochs: 3 };
+    expect(factOf(summaryOf(follower, { scannedEpoch: 404_996, totals }), 'Scan lag')).toBe(
+      '2 epochs | 3 epochs skipped so far',
+    );
+  });
+
+  it('withdraws a head that is too old, and says what the budget does not allow', async () => {
+    const follower = await followed();
+    const now = follower.now + HOUR;
+    expect(factOf(summaryOf(follower, {}, { now }), 'Head')).toBe('not read for long');
+    expect(factOf(summaryOf(follower, {}, { now, coverage: 'finalized' }), 'Head')).toContain('no look at the head');
+    expect(factOf(summaryOf(follower, {}, { coverage: 'sampled' }), 'Scan lag')).toContain('the others are skipped');
+  });
+
+  it('knows nothing at first, and says so', () => {
+    const summary = summaryOf(new Follower());
+    for (const label of ['Head', 'Finalized epoch', 'Scan lag']) expect(factOf(summary, label)).toBe('not known yet');
+  });
+});

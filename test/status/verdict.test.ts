@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/budget/ledger.ts';
+import type { Entry } from '../../src/snapshot/snapshot.ts';
+import type { Known } from '../../src/status/known.ts';
+import { noticesOf, verdictOf } from '../../src/status/verdict.ts';
+import { knownIn, type StateName } from '../support/status-states.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+function verdict(known: Known): string {
+  return verdictOf(known, noticesOf(known, NOW)).text;
+}
+
+function texts(known: Known): string[] {
+  return noticesOf(known, NOW).map(({ text }) => text);
+}
+
+function withKey(key: Partial<Ledger['key']>, state: StateName = 'healthy'): Known {
+  const known = knownIn(state);
+  return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
+}
+
+const FAILING: Partial<Entry> = {
+  failuresInARow: 2,
+  lastError: { at: NOW - MINUTE, reason: 'timeout', message: 'epoch_slots: timeout (made up)' },
+};
+
+/** Some sources with other entries. */
+function withEntries(change: Partial<Entry>, names: readonly string[]): Known {
+  const known = knownIn('healthy');
+  const views = known.views.map((view) =>
+    names.includes(view.source.name) ? { ...view, entry: { ...view.entry, ...change } } : view,
+  );
+  return { ...known, views };
+}
+
+describe('status/verdict', () => {
+  it.each<[StateName, string]>([
+    ['healthy', 'Working'],
+    ['stretched', 'Working, with something to look at'],
+    ['revoked', 'Stopped: access is revoked'],
+    ['empty', 'Starting'],
+  ])('%s: %s', (state, text) => {
+    expect(verdict(knownIn(state))).toBe(text);
+  });
+
+  it('says nothing where there is nothing to say', () => {
+    expect(texts(knownIn('healthy'))).toEqual([]);
+  });
+
+  it('tells what the budget changes', () => {
+    expect(texts(knownIn('stretched'))).toEqual([
+      'The budget does not allow the configured intervals: machines every 2 h 17 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min; slashings of hoodi every 3 h 2 min instead of 1 min.',
+    ]);
+  });
+
+  it('tells of the key before all else, and what ends it', () => {
+    const revoked = texts(knownIn('revoked'));
+    expect(revoked).toHaveLength(1);
+    expect(revoked[0]).toMatch(
+      /^The service ended access 3 h ago: .* until there is another key, or the exporter is restarted\.$/,
+    );
+    const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
+    expect(verdict(refused)).toBe('Not working: the key is refused');
+    expect(texts(refused)[0]).toContain('5 min ago');
+    const doubtful = withKey({ validHeader: false });
+    expect(verdict(doubtful)).toBe('Needs attention');
+  });
+
+  it('names the sources that fail, and calls it not working when all do', () => {
+    const one = withEntries(FAILING, ['machines']);
+    expect([verdict(one), ...texts(one)]).toEqual(['Needs attention', '1 of 7 sources failing: machines.']);
+    const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
+    expect(verdict(all)).toBe('Not working');
+  });
+
+  it('does not call a wait for the budget a failure', () => {
+    const lastError = { at: NOW, reason: 'BudgetClosed', message: 'no request before ...' };
+    expect(texts(withEntries({ ...FAILING, lastError }, ['machines']))).toEqual([]);
+  });
+
+  it('tells until when the service has closed the budget', () => {
+    const known = knownIn('healthy');
+    const [[name, bucket] = ['', undefined]] = Object.entries(known.ledger.buckets);
+    if (!bucket) throw new Error('no bucket');
+    const buckets = { [name]: { ...bucket, closedUntil: NOW + 2 * HOUR } };
+    const closed = { ...known, ledger: { ...known.ledger, buckets } };
+    expect(texts(closed)).toEqual(['The budget is closed: requests leave again in 2 h.']);
+    expect(verdict(closed)).toBe('Working, with something to look at');
+  });
+
+  it('tells how many sources have not been polled yet', () => {
+    const { lastAttemptAt: _, ...never } = knownIn('empty').views[0]?.entry ?? {};
+    expect(texts(withEntries({ ...never, attempts: 0 }, ['machines']))).toEqual(['1 of 7 sources not polled yet.']);
+  });
+});
