@@ -14,4 +14,6 @@ export interface Known {
   /** Unix ms. */
   readonly startedAt: number;
   readonly telemetryPath: string;
+  /** Whether the configuration was read without a mistake when it was read last. */
+  readonly isConfigRead: boolean;
 }

@@ -17,8 +17,19 @@ export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]):
   return badge('good', 'Working');
 }
 
-/** What an operator should know of the key, the sources and the budget. */
+/** What an operator should know of the configuration, the key, the sources and the budget. */
 export function noticesOf(known: Known, now: number): Notice[] {
+  return [...configNotices(known), ...keyNotices(known, now)];
+}
+
+function configNotices({ isConfigRead }: Known): Notice[] {
+  if (isConfigRead) return [];
+  const text = 'The configuration was refused when it was last reloaded; the one before holds. The log says why.';
+  return [{ tone: 'warning', text }];
+}
+
+/** Without a key that is taken, nothing else is worth saying. */
+function keyNotices(known: Known, now: number): Notice[] {
   const { standing, since, validHeader } = known.ledger.key;
   switch (standing) {
     case 'revoked':

@@ -74,6 +74,7 @@ async function startExporterIn(clock: Clock): Promise<Exporter> {
     documents: NO_DOCUMENTS,
     processMetrics: new ProcessMetrics(false),
     lastReload: () => ({ isSuccessful: true, successAt: clock.now() }),
+    startedAt: clock.now(),
   });
   atTheEnd(() => engine.stop());
   const server = await startServer(

@@ -47,6 +47,12 @@ describe('status/verdict', () => {
     expect(texts(knownIn('healthy'))).toEqual([]);
   });
 
+  it('tells of a configuration that was refused, also when access is revoked', () => {
+    for (const state of ['healthy', 'revoked'] as const) {
+      expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('refused when it was last reloaded');
+    }
+  });
+
   it('tells what the budget changes', () => {
     expect(texts(knownIn('stretched'))).toEqual([
       'The budget does not allow the configured intervals: machines every 2 h 17 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min; slashings of hoodi every 3 h 2 min instead of 1 min.',

@@ -16,6 +16,7 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
       metrics: () => [],
       unhealthy: () => undefined,
       ready: () => true,
+      reload: async () => undefined,
       status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
       onError: (error) => {
         throw error;

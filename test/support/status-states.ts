@@ -212,6 +212,7 @@ export function knownIn(name: StateName): Known {
     version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
+    isConfigRead: true,
   };
 }
 
