@@ -1,0 +1,117 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
+import { threshold } from './thresholds.ts';
+
+/**
+ * Names are chosen by users. In a raw string (backticks) a regular expression stays as Grafana escapes it; within double
+ * quotes PromQL refuses the "\." of every name with a dot, and Grafana's own escaping leaves quotes as they are.
+ */
+export const CHAIN = 'chain=~`${chain:regex}`';
+export const MACHINE = `${CHAIN}, machine=~\`\${machine:regex}\``;
+
+/** Replicas, and a past that was filled in with another instance, are one line: the larger value counts. */
+const EACH_MACHINE = 'max by (chain, machine)';
+
+const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
+const SWEEP = (metric: string): string => `beaconchain_source_${metric}{source="machines"}`;
+
+/** A gauge of each machine. */
+export function ofMachine(metric: string, more = ''): string {
+  return `${EACH_MACHINE} (${metric}{${MACHINE}${more && `, ${more}`}})`;
+}
+
+export function ofProcess(metric: string, more = ''): string {
+  return `max by (chain, machine, process) (${metric}{${MACHINE}${more && `, ${more}`}})`;
+}
+
+/**
+ * A counter of a machine per second of the machine's own time. Values come in steps, with each poll: a rate over the
+ * time of the scrapes would swing with the number of steps in the window, and be 0 between polls that are rare.
+ */
+export function perSecond(metric: string, process: 'system' | 'node' = 'system'): string {
+  return `${EACH_MACHINE} (${pace(metric, '', `process="${process}"`, 'chain, machine')})`;
+}
+
+/** The same for a counter of each process. */
+export function perSecondOfProcess(metric: string): string {
+  return `max by (chain, machine, process) (${pace(metric, '', '', 'chain, machine, process')})`;
+}
+
+function pace(metric: string, more: string, clock: string, by: string): string {
+  const of = (name: string, extra: string): string =>
+    `rate(${name}{${MACHINE}${extra && `, ${extra}`}}[$__rate_interval])`;
+  return `${of(metric, more)} / on (job, instance, ${by}) (${of(LAST_SEEN, clock)} > 0)`;
+}
+
+/** Share of the CPU time in one mode. The total counts all modes, idle included. */
+export function cpuShare(mode: 'user' | 'iowait'): string {
+  return `${EACH_MACHINE} (rate(beaconchain_machine_cpu_${mode}_seconds_total{${MACHINE}}[$__rate_interval]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[$__rate_interval]) > 0))`;
+}
+
+/** As the alert CPUBusy: clients that send no idle time give no ratio. */
+export function cpuBusy(window = '$__rate_interval'): string {
+  return `${EACH_MACHINE} (1 - rate(beaconchain_machine_cpu_idle_seconds_total{${MACHINE}}[${window}]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[${window}]) > 0) and beaconchain_machine_cpu_idle_seconds_total{${MACHINE}} > 0)`;
+}
+
+/** As the alert MemoryAlmostFull. */
+export const MEMORY_USED_BYTES = `${EACH_MACHINE} (beaconchain_machine_memory_total_bytes{${MACHINE}} - ${reclaimable()})`;
+export const MEMORY_USED_RATIO = `${EACH_MACHINE} (1 - ${reclaimable()} / (beaconchain_machine_memory_total_bytes{${MACHINE}} > 0))`;
+
+function reclaimable(): string {
+  const free = `beaconchain_machine_memory_free_bytes{${MACHINE}}`;
+  const orNothing = (what: string): string => `(beaconchain_machine_memory_${what}_bytes{${MACHINE}} or ${free} * 0)`;
+  return `((${free} > 0) + ${orNothing('cached')} + ${orNothing('buffers')})`;
+}
+
+export const DISK_FREE_RATIO = `${EACH_MACHINE} (beaconchain_machine_disk_free_bytes{${MACHINE}} / (beaconchain_machine_disk_total_bytes{${MACHINE}} > 0))`;
+
+/** Age of the newest record of any process at the last successful sweep, seconds: a slow poller is no dead machine. */
+export const SILENCE = `min by (chain, machine) (-1 * ((max by (job, instance, chain, machine) (${LAST_SEEN}{${MACHINE}}) > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
+
+/** The same of each process. */
+export const PROCESS_SILENCE = `min by (chain, machine, process) (-1 * ((${LAST_SEEN}{${MACHINE}} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
+
+/** As the alert MachineOffline. */
+export const SILENT_MACHINES = `count(${SILENCE} > on () group_left () max((${SWEEP('interval_seconds')} > bool 300) * ${SWEEP('interval_seconds')} + ${threshold('machine_offline_seconds')}))`;
+
+/** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconNodeLagging. */
+export const HEAD_LAG = `max by (chain, machine) ((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}})`;
+
+/** Constants of the chains, for where the source slashings is switched off. */
+function genesis(): string {
+  return '(max by (chain) (beaconchain_genesis_timestamp_seconds) or label_replace(vector(1606824023), "chain", "mainnet", "", "") or label_replace(vector(1742213400), "chain", "hoodi", "", ""))';
+}
+
+/**
+ * A value of once a day. A backfilled past has one sample a day, at the day's end: it is held until the next one, so that
+ * past and present are one line. An hour more than a day, for windows that leave out their start.
+ */
+export function daily(metric: string, by = 'chain', more = ''): string {
+  return `max by (${by}) (last_over_time(beaconchain_daily_return_${metric}{${CHAIN}${more && `, ${more}`}}[25h]))`;
+}
+
+/** A gauge of each chain. */
+export function ofChain(metric: string): string {
+  return `max by (chain) (beaconchain_${metric}{${CHAIN}})`;
+}
+
+/** How much a counter of finalized epochs grew, by chain and these labels. */
+export function grown(metric: string, window = '$__rate_interval', by = 'chain', more = ''): string {
+  return `max by (${by}) (increase(beaconchain_${metric}{${CHAIN}${more && `, ${more}`}}[${window}]))`;
+}
+
+/** A counter of finalized epochs per block of them: exact however many epochs fall into the window. */
+export function perBlock(metric: string): string {
+  return `max by (chain) (rate(beaconchain_${metric}{${CHAIN}}[$__rate_interval]) / on (job, instance, chain) (sum by (job, instance, chain) (rate(beaconchain_slots_total{${CHAIN}, status="proposed"}[$__rate_interval])) > 0))`;
+}
+
+/** Share of slots of finalized epochs that have this status. */
+export function slotShare(status: 'missed' | 'orphaned'): string {
+  const rate = (more: string): string =>
+    `sum by (job, instance, chain) (rate(beaconchain_slots_total{${CHAIN}${more}}[$__rate_interval]))`;
+  return `max by (chain) (${rate(`, status="${status}"`)} / (${rate('')} > 0))`;
+}
+
+/** A number where nothing matched is 0, not nothing. */
+export function orZero(expr: string): string {
+  return `${expr} or vector(0)`;
+}

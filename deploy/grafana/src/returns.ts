@@ -1,0 +1,162 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { PanelBuilder as TextBuilder } from '@grafana/grafana-foundation-sdk/text';
+import { above, graph, stat } from './panels.ts';
+import { daily } from './queries.ts';
+import { dashboard, type Section } from './shell.ts';
+import { threshold } from './thresholds.ts';
+
+const CHAIN_NAME = '{{chain}}';
+const BY_LAYER = 'chain, layer';
+/** One value a day: no need to ask more often. */
+const DAILY = { held: true, interval: '1h' } as const;
+const APR = { unit: 'percentunit', decimals: 2 } as const;
+
+const TERMS =
+  '**Not a financial benchmark.** By the terms of the service these numbers must not be used as one. They describe all validators of a network, not yours: newest finalized beaconchain-day, polled once a day.';
+
+const newest: Section = {
+  title: '',
+  panels: [
+    new TextBuilder().title('').content(TERMS).transparent(true).span(24).height(2),
+    stat({
+      title: 'Return of the newest day',
+      description: 'Simple annual return of both layers.',
+      ...APR,
+      span: 5,
+      queries: [[daily('combined_apr_ratio'), CHAIN_NAME]],
+    }),
+    stat({
+      title: 'Mean of 7 days',
+      description: 'Unweighted mean of the daily returns.',
+      ...APR,
+      span: 5,
+      queries: [[daily('moving_average_combined_apr_ratio', 'chain', 'window="7d"'), CHAIN_NAME]],
+    }),
+    stat({
+      title: 'Mean of 31 days',
+      description: 'Unweighted mean of the daily returns.',
+      ...APR,
+      span: 5,
+      queries: [[daily('moving_average_combined_apr_ratio', 'chain', 'window="31d"'), CHAIN_NAME]],
+    }),
+    stat({
+      title: 'Day',
+      description: 'Index of the newest day since genesis.',
+      decimals: 0,
+      unit: 'none',
+      span: 4,
+      queries: [[daily('day'), CHAIN_NAME]],
+    }),
+    stat({
+      title: 'Ended',
+      description:
+        'Time since the end of the newest day. The next one comes about an hour after its own end: up to 25 hours are usual. As the alert DailyReturnLate.',
+      unit: 's',
+      decimals: 0,
+      span: 5,
+      queries: [[`time() - ${daily('end_timestamp_seconds')}`, CHAIN_NAME]],
+      steps: above(86_400 + threshold('daily_return_late_seconds')),
+    }),
+  ],
+};
+
+const returns: Section = {
+  title: 'Returns',
+  panels: [
+    graph({
+      title: 'Return',
+      description:
+        'Simple annual return of both layers, each day and in the mean. Past days stand here where a backfill wrote them.',
+      ...APR,
+      ...DAILY,
+      span: 24,
+      height: 9,
+      queries: [
+        [daily('combined_apr_ratio'), '{{chain}}, day'],
+        [daily('moving_average_combined_apr_ratio', 'chain, window'), '{{chain}}, mean of {{window}}'],
+      ],
+    }),
+    graph({
+      title: 'Return by layer',
+      description:
+        'Consensus layer: attestations, proposals, sync committees. Execution layer: fees and tips. A day can be negative.',
+      ...APR,
+      ...DAILY,
+      queries: [[daily('apr_ratio', BY_LAYER), '{{chain}}, {{layer}}']],
+    }),
+    graph({
+      title: 'Return against its mean of 31 days',
+      description: 'The line is the alert DailyReturnDropped.',
+      unit: 'percentunit',
+      decimals: 0,
+      ...DAILY,
+      queries: [
+        [
+          `${daily('combined_apr_ratio')} / (${daily('moving_average_combined_apr_ratio', 'chain', 'window="31d"')} > 0)`,
+          CHAIN_NAME,
+        ],
+      ],
+      steps: [
+        { value: null, color: 'orange' },
+        { value: threshold('daily_return_drop_ratio'), color: 'green' },
+      ],
+    }),
+  ],
+};
+
+const amounts: Section = {
+  title: 'Amounts',
+  panels: [
+    graph({
+      title: 'Rewards of a day',
+      description: 'Of all validators, by layer.',
+      unit: 'suffix: ETH',
+      decimals: 0,
+      ...DAILY,
+      queries: [[daily('rewards_ether', BY_LAYER), '{{chain}}, {{layer}}']],
+    }),
+    graph({
+      title: 'Deposits of a day',
+      description: 'Credited during the day; no part of the rewards.',
+      unit: 'suffix: ETH',
+      decimals: 0,
+      min: 0,
+      ...DAILY,
+      queries: [[daily('deposits_ether'), CHAIN_NAME]],
+    }),
+    graph({
+      title: 'Effective balance',
+      description: 'Sum over the validators of the whole day: the denominator of the return.',
+      unit: 'suffix: ETH',
+      ...DAILY,
+      queries: [[daily('effective_balance_ether'), CHAIN_NAME]],
+    }),
+    graph({
+      title: 'Balance that left',
+      description:
+        'Start of the day, plus deposits and consensus rewards, minus end of the day: withdrawals, which the service does not publish, penalties aside.',
+      unit: 'suffix: ETH',
+      decimals: 0,
+      ...DAILY,
+      queries: [
+        [
+          `${daily('start_balance_ether')} + ${daily('deposits_ether')} + ${daily('rewards_ether', 'chain', 'layer="consensus"')} - ${daily('end_balance_ether')}`,
+          CHAIN_NAME,
+        ],
+      ],
+    }),
+  ],
+};
+
+export function networkReturns(): Dashboard {
+  return dashboard({
+    uid: 'beaconchain-returns',
+    title: 'Network returns',
+    description:
+      'What the validators of a network earned, day by day. By the terms of the service not to be used as a financial benchmark.',
+    range: '90d',
+    variables: ['chain'],
+    annotations: [],
+    sections: [newest, returns, amounts],
+  });
+}

@@ -1,0 +1,174 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
+import {
+  AnnotationQueryBuilder,
+  type Dashboard,
+  DashboardBuilder,
+  DashboardCursorSync,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  DatasourceVariableBuilder,
+  type Panel,
+  QueryVariableBuilder,
+  RowBuilder,
+  VariableRefresh,
+  VariableSort,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { DATASOURCE } from './panels.ts';
+import { CHAIN, MACHINE } from './queries.ts';
+
+const TAG = 'beaconchain-exporter';
+
+export type VariableName = 'chain' | 'machine' | 'machines';
+
+export interface Section {
+  readonly title: string;
+  readonly panels: readonly Builder<Panel>[];
+}
+
+export interface DashboardOptions {
+  /** Also the name of the file. */
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  /** How far back it looks, e.g. "6h". */
+  readonly range: string;
+  /** `machine`: one of them; `machines`: any number. */
+  readonly variables: readonly VariableName[];
+  readonly annotations: readonly AnnotationQueryBuilder[];
+  /** The first has no title of its own: it is what is seen first. */
+  readonly sections: readonly Section[];
+}
+
+export function dashboard(options: DashboardOptions): Dashboard {
+  const builder = new DashboardBuilder(options.title)
+    .uid(options.uid)
+    .description(options.description)
+    .tags([TAG])
+    .time({ from: `now-${options.range}`, to: 'now' })
+    .refresh('1m')
+    .tooltip(DashboardCursorSync.Crosshair)
+    .variables([datasource(), ...options.variables.map((name) => VARIABLES[name]())])
+    .annotations([...options.annotations])
+    .link(
+      new DashboardLinkBuilder('Dashboards')
+        .type(DashboardLinkType.Dashboards)
+        .tags([TAG])
+        .includeVars(true)
+        .keepTime(true),
+    );
+  for (const { title, panels } of options.sections) {
+    if (title !== '') builder.withRow(new RowBuilder(title));
+    for (const panel of panels) builder.withPanel(panel);
+  }
+  return inSight(builder.build());
+}
+
+/** The builders hide links and annotations in a menu, and give panels no number. */
+function inSight(built: Dashboard): Dashboard {
+  const { links = [], annotations, panels = [] } = built;
+  for (const one of [...links, ...(annotations?.list ?? [])]) delete one.placement;
+  for (const [i, panel] of panels.entries()) panel.id = i + 1;
+  return built;
+}
+
+function datasource(): DatasourceVariableBuilder {
+  return new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus');
+}
+
+const VARIABLES = {
+  chain: () =>
+    queried(
+      'chain',
+      'Chain',
+      'label_values({__name__=~"beaconchain_machines|beaconchain_source_up", chain!=""}, chain)',
+    )
+      .multi(true)
+      .includeAll(true)
+      .allValue('.*')
+      .current({ selected: true, text: ['All'], value: ['$__all'] }),
+  machines: () =>
+    machine()
+      .multi(true)
+      .includeAll(true)
+      .allValue('.*')
+      .current({ selected: true, text: ['All'], value: ['$__all'] }),
+  machine,
+} satisfies Record<VariableName, () => QueryVariableBuilder>;
+
+function machine(): QueryVariableBuilder {
+  return queried(
+    'machine',
+    'Machine',
+    `label_values(beaconchain_machine_last_seen_timestamp_seconds{${CHAIN}}, machine)`,
+  );
+}
+
+/** What Grafana's own editor writes for a query of label values. */
+const LABEL_VALUES = 1;
+
+function queried(name: string, label: string, query: string): QueryVariableBuilder {
+  return new QueryVariableBuilder(name)
+    .label(label)
+    .datasource(DATASOURCE)
+    .query({ qryType: LABEL_VALUES, query, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
+    .definition(query)
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.NaturalAsc);
+}
+
+/** Marks at times that are values: not when a poll brought them, but when it happened. */
+function marks(name: string, color: string, expr: string, title: string, text: string): AnnotationQueryBuilder {
+  return new AnnotationQueryBuilder()
+    .name(name)
+    .datasource(DATASOURCE)
+    .enable(true)
+    .iconColor(color)
+    .expr(expr)
+    .step('60s')
+    .useValueForTime(true)
+    .titleFormat(title)
+    .textFormat(text);
+}
+
+/** Grafana reads milliseconds. */
+export function slashingMarks(): AnnotationQueryBuilder[] {
+  return [
+    marks(
+      'Attester slashings',
+      'red',
+      `1000 * max by (chain) (beaconchain_last_attester_slashing_timestamp_seconds{${CHAIN}})`,
+      'Attester slashing',
+      '{{chain}}',
+    ),
+    marks(
+      'Proposer slashings',
+      'purple',
+      `1000 * max by (chain) (beaconchain_last_proposer_slashing_timestamp_seconds{${CHAIN}})`,
+      'Proposer slashing',
+      '{{chain}}',
+    ),
+    marks(
+      'Watched validators slashed',
+      'dark-red',
+      `1000 * max by (chain, validator) (beaconchain_watched_validator_slashed_timestamp_seconds{${CHAIN}})`,
+      'Watched validator slashed',
+      '{{validator}} of {{chain}}',
+    ),
+  ];
+}
+
+/** As the alert MachineRebooted: some clients compute the boot time anew each time, and a second is no reboot. */
+export function rebootMarks(): AnnotationQueryBuilder[] {
+  const boot = `beaconchain_machine_boot_time_seconds{${MACHINE}}`;
+  const moved = `${boot} - (last_over_time(${boot}[1d] offset 1h) > 0) > 60 or ${boot} - (min_over_time(${boot}[1h]) > 0) > 60`;
+  return [
+    marks(
+      'Reboots',
+      'blue',
+      `1000 * max by (chain, machine) (${boot} and (${moved}))`,
+      'Reboot',
+      '{{machine}} of {{chain}}',
+    ),
+  ];
+}

@@ -1,0 +1,185 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { above, BAD, graph, POOR, stat, table, words } from './panels.ts';
+import { CHAIN, MACHINE, ofChain, ofMachine, ofProcess, orZero, PROCESS_SILENCE } from './queries.ts';
+import { dashboard, rebootMarks, type Section, slashingMarks } from './shell.ts';
+import { threshold } from './thresholds.ts';
+
+const NAME = '{{machine}}';
+const LOADED = ofMachine('beaconchain_machine_validators');
+const ACTIVE = ofMachine('beaconchain_machine_validators_active');
+
+const now: Section = {
+  title: '',
+  panels: [
+    stat({
+      title: 'Keys loaded',
+      description: 'Validator keys that the clients have loaded, on all chosen machines.',
+      queries: [[`sum(${LOADED})`, '']],
+    }),
+    stat({
+      title: 'Keys not active',
+      description:
+        'Loaded and not active: locally enabled keys from Lighthouse, active on chain from Teku. Keys that wait for activation or have left count too. As the alert ValidatorsInactive.',
+      queries: [[`sum(${LOADED} - ${ACTIVE})`, '']],
+      steps: above(1, POOR),
+    }),
+    stat({
+      title: 'Clients silent',
+      description: 'Validator processes without a record for longer than the alert ProcessSilent allows.',
+      queries: [
+        [
+          orZero(
+            `count(${PROCESS_SILENCE.replace(MACHINE, `${MACHINE}, process="validator"`)} > ${threshold('machine_offline_seconds')})`,
+          ),
+          '',
+        ],
+      ],
+      steps: above(1, BAD),
+    }),
+    stat({
+      title: 'Watched',
+      description: 'Validators that slashings.watch names.',
+      queries: [[`sum(${ofChain('watched_validators')})`, '']],
+    }),
+    stat({
+      title: 'Watched, slashed',
+      description:
+        'Of those, how many were seen slashed for an attester offence. The service does not name the validators of proposer slashings.',
+      queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
+      steps: above(1, BAD),
+    }),
+    stat({
+      title: 'Sync committee ends in',
+      description: 'Time to the end of the current sync committee period.',
+      unit: 's',
+      decimals: 0,
+      queries: [[`${ofChain('sync_committee_end_timestamp_seconds')} - time()`, '{{chain}}']],
+    }),
+    table({
+      title: 'Watched validators that were slashed',
+      description:
+        'Empty as long as all is well. The series stays until the validator is taken out of slashings.watch. Stop every client that holds the key of one that is listed here.',
+      height: 5,
+      labels: { validator: { name: 'Validator' }, chain: { name: 'Chain' } },
+      values: [
+        [
+          `1000 * max by (chain, validator) (beaconchain_watched_validator_slashed_timestamp_seconds{${CHAIN}})`,
+          { name: 'Slashed at', unit: 'dateTimeAsIso' },
+        ],
+      ],
+      sortBy: 'Slashed at',
+      noValue: 'None: all is well',
+    }),
+  ],
+};
+
+const keys: Section = {
+  title: 'Keys and clients',
+  panels: [
+    graph({
+      title: 'Keys loaded',
+      description:
+        'By machine. Keys that move between machines never run twice: a drop here comes before a rise there.',
+      min: 0,
+      decimals: 0,
+      stacked: true,
+      held: true,
+      queries: [[LOADED, NAME]],
+    }),
+    graph({
+      title: 'Keys not active',
+      description: 'By machine.',
+      min: 0,
+      softMax: 2,
+      decimals: 0,
+      held: true,
+      queries: [[`${LOADED} - ${ACTIVE}`, NAME]],
+    }),
+    graph({
+      title: 'Silence of the validator clients',
+      description:
+        'Age of the record of the validator process at the last successful sweep. The line is the alert ProcessSilent.',
+      unit: 's',
+      min: 0,
+      queries: [[PROCESS_SILENCE.replace(MACHINE, `${MACHINE}, process="validator"`), NAME]],
+      steps: above(threshold('machine_offline_seconds'), BAD),
+    }),
+    graph({
+      title: 'Memory of the validator clients',
+      description: 'Resident memory; the sum of the JVM pools from Teku.',
+      unit: 'bytes',
+      min: 0,
+      queries: [[ofProcess('beaconchain_machine_process_memory_bytes', 'process="validator"'), NAME]],
+    }),
+  ],
+};
+
+const nodes: Section = {
+  title: 'What they depend on',
+  panels: [
+    table({
+      title: 'Endpoints',
+      description:
+        'What stands between the keys and the chain. An empty cell: not reported. A fallback in use means that the first choice does not serve; only Lighthouse and Lodestar report some of them.',
+      labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
+      values: [
+        [ofMachine('beaconchain_machine_synced'), { name: 'Beacon node synced', mappings: words('yes', 'no') }],
+        [
+          ofMachine('beaconchain_machine_execution_connected'),
+          { name: 'Execution client', mappings: words('connected', 'gone') },
+        ],
+        [
+          ofMachine('beaconchain_machine_consensus_fallback_configured'),
+          { name: 'Second beacon node', mappings: words('yes', 'no', 'none') },
+        ],
+        [
+          ofMachine('beaconchain_machine_consensus_fallback_connected'),
+          { name: 'In use', mappings: words('yes', 'no', 'one') },
+        ],
+        [
+          ofMachine('beaconchain_machine_execution_fallback_configured'),
+          { name: 'Second execution client', mappings: words('yes', 'no', 'none') },
+        ],
+        [
+          ofMachine('beaconchain_machine_execution_fallback_connected'),
+          { name: 'In use ', mappings: words('yes', 'no', 'one') },
+        ],
+      ],
+      sortBy: 'Machine',
+    }),
+    graph({
+      title: 'Sync committee participation',
+      description: 'Of the newest block: how much of the network votes. The line is the alert SyncParticipationLow.',
+      unit: 'percentunit',
+      max: 1,
+      queries: [[ofChain('head_sync_participation_ratio'), '{{chain}}']],
+      steps: [
+        { value: null, color: POOR },
+        { value: threshold('sync_participation_ratio'), color: 'green' },
+      ],
+    }),
+    graph({
+      title: 'Finality behind the head',
+      description: 'Epochs; 2 to 3 is healthy. The line is the alert NoFinality.',
+      min: 0,
+      decimals: 0,
+      held: true,
+      queries: [[`${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`, '{{chain}}']],
+      softMax: threshold('finality_lag_epochs') + 1,
+      steps: above(threshold('finality_lag_epochs'), BAD),
+    }),
+  ],
+};
+
+export function validators(): Dashboard {
+  return dashboard({
+    uid: 'beaconchain-validators',
+    title: "Validators' health",
+    description:
+      'The keys, the clients that hold them, what these depend on, and whether a watched validator was slashed.',
+    range: '24h',
+    variables: ['chain', 'machines'],
+    annotations: [...slashingMarks(), ...rebootMarks()],
+    sections: [now, keys, nodes],
+  });
+}
