@@ -1,5 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, graph, POOR, stat } from './panels.ts';
+import { above, BAD, below, graph, lineAt, stat } from './panels.ts';
 import { CHAIN, grown, ofChain, orZero, perBlock, slotShare } from './queries.ts';
 import { dashboard, type Section, slashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
@@ -87,7 +87,7 @@ const slashings: Section = {
       decimals: 0,
       min: 0,
       queries: [[grown('attester_slashed_validators_total', '1d'), NAME]],
-      steps: above(threshold('mass_slashing_validators')),
+      steps: lineAt(threshold('mass_slashing_validators')),
     }),
     graph({
       title: 'Search for slashings',
@@ -100,7 +100,7 @@ const slashings: Section = {
         [`${ofChain('finalized_epoch')} - ${ofChain('scanned_epoch')}`, '{{chain}}, to be counted'],
         [orZero(grown('skipped_epochs_total')), '{{chain}}, given up'],
       ],
-      steps: above(threshold('scan_lag_epochs')),
+      steps: lineAt(threshold('scan_lag_epochs')),
     }),
   ],
 };
@@ -118,7 +118,7 @@ const blocks: Section = {
         [slotShare('missed'), '{{chain}}, missed'],
         [slotShare('orphaned'), '{{chain}}, orphaned'],
       ],
-      steps: above(threshold('missed_slots_ratio')),
+      steps: lineAt(threshold('missed_slots_ratio')),
     }),
     graph({
       title: 'Sync committee participation',
@@ -126,10 +126,7 @@ const blocks: Section = {
       unit: 'percentunit',
       max: 1,
       queries: [[ofChain('head_sync_participation_ratio'), NAME]],
-      steps: [
-        { value: null, color: POOR },
-        { value: threshold('sync_participation_ratio'), color: 'green' },
-      ],
+      steps: lineAt(threshold('sync_participation_ratio')),
     }),
     graph({
       title: 'Base fee',

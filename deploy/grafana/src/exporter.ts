@@ -1,5 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, graph, POOR, stat, table, words } from './panels.ts';
+import { above, BAD, below, graph, lineAt, POOR, stat, table, words } from './panels.ts';
 import { dashboard, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
@@ -101,7 +101,7 @@ const budget: Section = {
       min: 0,
       max: 1,
       queries: [[LEFT, '{{bucket}}, {{window}}']],
-      steps: below(threshold('budget_remaining_ratio')),
+      steps: lineAt(threshold('budget_remaining_ratio')),
     }),
     graph({
       title: 'Requests per day',
@@ -132,7 +132,7 @@ const budget: Section = {
         ],
         ['max by (source) (beaconchain_budget_stretch_ratio)', '{{source}}, stretch'],
       ],
-      steps: above(threshold('stretch_ratio')),
+      steps: lineAt(threshold('stretch_ratio')),
     }),
     graph({
       title: 'Waiting for the budget',
@@ -188,7 +188,7 @@ const api: Section = {
       decimals: 0,
       softMax: threshold('invalid_records') + 1,
       queries: [['sum by (endpoint) (increase(beaconchain_api_invalid_records_total[6h]))', '{{endpoint}}']],
-      steps: above(threshold('invalid_records')),
+      steps: lineAt(threshold('invalid_records')),
     }),
     graph({
       title: 'Time since the last success',

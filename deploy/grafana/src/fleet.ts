@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, type Column, graph, PLAIN, stat, table, words } from './panels.ts';
+import { above, BAD, below, type Column, graph, lineAt, PLAIN, stat, table, words } from './panels.ts';
 import {
   cpuBusy,
   DISK_FREE_RATIO,
@@ -13,7 +13,7 @@ import {
   SILENCE,
   SILENT_MACHINES,
 } from './queries.ts';
-import { dashboard, rebootMarks, slashingMarks } from './shell.ts';
+import { dashboard, rebootMarks, watchedSlashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
 /** Of large fleets the charts show those worth a look. */
@@ -41,7 +41,7 @@ export function fleet(): Dashboard {
     description: 'All machines that report to beaconcha.in: which of them need a hand.',
     range: '6h',
     variables: ['chain', 'machines'],
-    annotations: [...rebootMarks(), ...slashingMarks()],
+    annotations: [...rebootMarks(), ...watchedSlashingMarks()],
     sections: [
       {
         title: '',
@@ -155,7 +155,7 @@ export function fleet(): Dashboard {
             interval: INTERVAL,
             bridge: BRIDGE,
             queries: [[`topk(${MOST}, ${cpuBusy()})`, NAME]],
-            steps: above(threshold('cpu_busy_ratio')),
+            steps: lineAt(threshold('cpu_busy_ratio')),
           }),
           graph({
             title: 'Memory in use',
@@ -164,7 +164,7 @@ export function fleet(): Dashboard {
             min: 0,
             softMax: 1,
             queries: [[`topk(${MOST}, ${MEMORY_USED_RATIO})`, NAME]],
-            steps: above(threshold('memory_used_ratio')),
+            steps: lineAt(threshold('memory_used_ratio')),
           }),
           graph({
             title: 'Disk free',
@@ -173,7 +173,7 @@ export function fleet(): Dashboard {
             min: 0,
             softMax: 1,
             queries: [[`bottomk(${MOST}, ${DISK_FREE_RATIO})`, NAME]],
-            steps: below(threshold('disk_free_ratio'), BAD),
+            steps: lineAt(threshold('disk_free_ratio'), BAD),
           }),
           graph({
             title: 'Network, received',
@@ -195,7 +195,7 @@ export function fleet(): Dashboard {
             min: 0,
             decimals: 0,
             queries: [[`bottomk(${MOST}, ${ofMachine('beaconchain_machine_peers')})`, NAME]],
-            steps: below(threshold('peers')),
+            steps: lineAt(threshold('peers')),
           }),
           graph({
             title: 'Head behind the clock',
@@ -204,15 +204,15 @@ export function fleet(): Dashboard {
             decimals: 0,
             softMax: threshold('head_lag_slots') + 2,
             queries: [[`topk(${MOST}, ${HEAD_LAG})`, NAME]],
-            steps: above(threshold('head_lag_slots')),
+            steps: lineAt(threshold('head_lag_slots')),
           }),
           graph({
             title: 'Silence',
-            description: `Age of the newest record at the last successful sweep; the ${MOST} longest silent. The line is the alert MachineOffline.`,
+            description: `Age of the newest record at the last successful sweep; held at an hour; the ${MOST} longest silent. The line is the alert MachineOffline.`,
             unit: 's',
             min: 0,
-            queries: [[`topk(${MOST}, ${SILENCE})`, NAME]],
-            steps: above(offline, BAD),
+            queries: [[`topk(${MOST}, clamp_max(${SILENCE}, 3600))`, NAME]],
+            steps: lineAt(offline, BAD),
           }),
           table({
             title: 'Clients',

@@ -1,5 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, graph, stat, table, words } from './panels.ts';
+import { above, BAD, below, graph, lineAt, stat, table, words } from './panels.ts';
 import {
   cpuBusy,
   cpuShare,
@@ -185,7 +185,7 @@ const node: Section = {
       min: 0,
       decimals: 0,
       queries: [[ofMachine('beaconchain_machine_peers'), 'peers']],
-      steps: below(threshold('peers')),
+      steps: lineAt(threshold('peers')),
     }),
     graph({
       title: 'Head behind the clock',
@@ -194,7 +194,7 @@ const node: Section = {
       decimals: 0,
       softMax: threshold('head_lag_slots') + 2,
       queries: [[HEAD_LAG, 'slots behind']],
-      steps: above(threshold('head_lag_slots')),
+      steps: lineAt(threshold('head_lag_slots')),
     }),
     graph({
       title: 'State',
@@ -217,8 +217,9 @@ const node: Section = {
         'Age of the record of each process at the last successful sweep. The line is the alert ProcessSilent.',
       unit: 's',
       min: 0,
+      softMax: 1.1 * threshold('machine_offline_seconds'),
       queries: [[PROCESS_SILENCE, PROCESS]],
-      steps: above(threshold('machine_offline_seconds'), BAD),
+      steps: lineAt(threshold('machine_offline_seconds'), BAD),
     }),
     table({
       title: 'Clients',
@@ -247,7 +248,7 @@ const node: Section = {
       labels: { os: { name: 'System' }, exporter_version: { name: 'Pushed by' } },
       values: [
         [
-          `max by (machine, os, exporter_version) (beaconchain_machine_info{${MACHINE}}) * on (machine) group_left () max by (machine) (beaconchain_machine_cpu_cores{${MACHINE}})`,
+          `max by (os, exporter_version) (beaconchain_machine_info{${MACHINE}} * on (job, instance, chain, machine) group_left () beaconchain_machine_cpu_cores{${MACHINE}})`,
           { name: 'Cores' },
         ],
       ],

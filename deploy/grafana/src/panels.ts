@@ -118,11 +118,19 @@ export function below(value: number, color: string = POOR): Threshold[] {
   ];
 }
 
+/** A dashed line in a chart where an alert begins, whichever side is the bad one. */
+export function lineAt(value: number, color: string = POOR): Threshold[] {
+  return [
+    { value: null, color: 'transparent' },
+    { value, color },
+  ];
+}
+
 export const PLAIN: readonly Threshold[] = [{ value: null, color: 'blue' }];
 
 /** Words for 1 and 0. */
-export function words(one: string, zero: string, bad: 'one' | 'zero' = 'zero'): ValueMapping[] {
-  const color = (which: 'one' | 'zero'): string => (which === bad ? BAD : GOOD);
+export function words(one: string, zero: string, bad: 'one' | 'zero' | 'neither' = 'zero'): ValueMapping[] {
+  const color = (which: 'one' | 'zero'): string => (bad === 'neither' ? 'text' : which === bad ? BAD : GOOD);
   return [
     {
       type: MappingType.ValueToText,
@@ -190,7 +198,7 @@ export function graph(options: GraphOptions): GraphBuilder {
     .targets(options.queries.map((query, i) => target(query, i).range()))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
     .lineWidth(options.bars ? 0 : 1)
-    .fillOpacity(options.stacked || options.bars ? 40 : 5)
+    .fillOpacity(options.stacked || options.bars ? 40 : 0)
     .showPoints(VisibilityMode.Auto)
     .spanNulls(options.bridge ?? false)
     .legend(

@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TextBuilder } from '@grafana/grafana-foundation-sdk/text';
-import { above, graph, stat } from './panels.ts';
+import { above, graph, lineAt, stat } from './panels.ts';
 import { daily } from './queries.ts';
 import { dashboard, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';
@@ -96,10 +96,7 @@ const returns: Section = {
           CHAIN_NAME,
         ],
       ],
-      steps: [
-        { value: null, color: 'orange' },
-        { value: threshold('daily_return_drop_ratio'), color: 'green' },
-      ],
+      steps: lineAt(threshold('daily_return_drop_ratio')),
     }),
   ],
 };

@@ -131,7 +131,7 @@ function marks(name: string, color: string, expr: string, title: string, text: s
     .textFormat(text);
 }
 
-/** Grafana reads milliseconds. */
+/** Grafana reads milliseconds. Those of strangers are too many to stand in charts of one's own machines. */
 export function slashingMarks(): AnnotationQueryBuilder[] {
   return [
     marks(
@@ -148,6 +148,12 @@ export function slashingMarks(): AnnotationQueryBuilder[] {
       'Proposer slashing',
       '{{chain}}',
     ),
+    ...watchedSlashingMarks(),
+  ];
+}
+
+export function watchedSlashingMarks(): AnnotationQueryBuilder[] {
+  return [
     marks(
       'Watched validators slashed',
       'dark-red',

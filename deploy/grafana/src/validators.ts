@@ -1,7 +1,7 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, graph, POOR, stat, table, words } from './panels.ts';
+import { above, BAD, graph, lineAt, POOR, stat, table, words } from './panels.ts';
 import { CHAIN, MACHINE, ofChain, ofMachine, ofProcess, orZero, PROCESS_SILENCE } from './queries.ts';
-import { dashboard, rebootMarks, type Section, slashingMarks } from './shell.ts';
+import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
 const NAME = '{{machine}}';
@@ -101,8 +101,9 @@ const keys: Section = {
         'Age of the record of the validator process at the last successful sweep. The line is the alert ProcessSilent.',
       unit: 's',
       min: 0,
+      softMax: 1.1 * threshold('machine_offline_seconds'),
       queries: [[PROCESS_SILENCE.replace(MACHINE, `${MACHINE}, process="validator"`), NAME]],
-      steps: above(threshold('machine_offline_seconds'), BAD),
+      steps: lineAt(threshold('machine_offline_seconds'), BAD),
     }),
     graph({
       title: 'Memory of the validator clients',
@@ -130,7 +131,7 @@ const nodes: Section = {
         ],
         [
           ofMachine('beaconchain_machine_consensus_fallback_configured'),
-          { name: 'Second beacon node', mappings: words('yes', 'no', 'none') },
+          { name: 'Second beacon node', mappings: words('yes', 'no', 'neither') },
         ],
         [
           ofMachine('beaconchain_machine_consensus_fallback_connected'),
@@ -138,7 +139,7 @@ const nodes: Section = {
         ],
         [
           ofMachine('beaconchain_machine_execution_fallback_configured'),
-          { name: 'Second execution client', mappings: words('yes', 'no', 'none') },
+          { name: 'Second execution client', mappings: words('yes', 'no', 'neither') },
         ],
         [
           ofMachine('beaconchain_machine_execution_fallback_connected'),
@@ -153,10 +154,7 @@ const nodes: Section = {
       unit: 'percentunit',
       max: 1,
       queries: [[ofChain('head_sync_participation_ratio'), '{{chain}}']],
-      steps: [
-        { value: null, color: POOR },
-        { value: threshold('sync_participation_ratio'), color: 'green' },
-      ],
+      steps: lineAt(threshold('sync_participation_ratio')),
     }),
     graph({
       title: 'Finality behind the head',
@@ -166,7 +164,7 @@ const nodes: Section = {
       held: true,
       queries: [[`${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`, '{{chain}}']],
       softMax: threshold('finality_lag_epochs') + 1,
-      steps: above(threshold('finality_lag_epochs'), BAD),
+      steps: lineAt(threshold('finality_lag_epochs'), BAD),
     }),
   ],
 };
@@ -179,7 +177,7 @@ export function validators(): Dashboard {
       'The keys, the clients that hold them, what these depend on, and whether a watched validator was slashed.',
     range: '24h',
     variables: ['chain', 'machines'],
-    annotations: [...slashingMarks(), ...rebootMarks()],
+    annotations: [...watchedSlashingMarks(), ...rebootMarks()],
     sections: [now, keys, nodes],
   });
 }
