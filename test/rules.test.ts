@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ALL_FAMILIES } from './support/metric-contract.ts';
+import { ALL_LABELS, unknownNames } from './support/exposed.ts';
 import { namesIn } from './support/promql.ts';
 import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
 
@@ -35,36 +35,6 @@ const cases = z
   .object({ tests: z.array(z.object({ name: z.string(), promql_expr_test: z.array(Check) })) })
   .parse(parse(readFileSync(TESTS, 'utf8'))).tests;
 
-/** Labels that a scrape adds, and `up`, which it makes. */
-const OF_THE_SCRAPE = ['job', 'instance'];
-const labelsOf = new Map<string, readonly string[]>([
-  ['up', []],
-  ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
-]);
-/** Labels whose values are a closed set. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  source: ['machines', 'daily_returns', 'slashings', 'sync_committee'],
-  process: ['system', 'validator', 'node'],
-  status: ['proposed', 'missed', 'orphaned'],
-  window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
-};
-const allLabels = new Set([...OF_THE_SCRAPE, ...[...labelsOf.values()].flat()]);
-
-/** The metrics and labels in an expression that nothing exposes. */
-function unknownIn(expr: string): string[] {
-  const { metrics, selected, grouped } = namesIn(expr);
-  return [
-    ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
-    ...selected.flatMap(([metric, label]) =>
-      OF_THE_SCRAPE.includes(label) || labelsOf.get(metric)?.includes(label) ? [] : [`${metric}{${label}}`],
-    ),
-    ...selected.flatMap(([, label, value]) =>
-      value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),
-    ),
-    ...grouped.filter((label) => !allLabels.has(label)),
-  ];
-}
-
 /** Alerts that a case's name begins with: "A, B: silent when ...". */
 function subjectsOf(name: string): string[] {
   return name.split(':')[0]?.split(', ') ?? [];
@@ -86,13 +56,13 @@ describe('rules', () => {
   );
 
   it.each(rules.map((rule) => [rule.alert ?? rule.record, rule.expr]))('%s names only what is exposed', (_, expr) => {
-    expect(unknownIn(expr ?? '')).toEqual([]);
+    expect(unknownNames(expr ?? '', recorded)).toEqual([]);
   });
 
   it('a metric, a selected label, its value or a grouping label that is not exposed is found', () => {
     const expr =
       'sum by (pod) (beaconchain_nothing) > on (job) beaconchain_source_up{machine="a", source=~"machines|c"}';
-    expect(unknownIn(expr)).toEqual(['beaconchain_nothing', 'beaconchain_source_up{machine}', 'c', 'pod']);
+    expect(unknownNames(expr, recorded)).toEqual(['beaconchain_nothing', 'beaconchain_source_up{machine}', 'c', 'pod']);
   });
 
   it('every recorded series is used', () => {
@@ -132,6 +102,6 @@ describe('rules', () => {
         .join(' ')
         .matchAll(/\$labels\.(\w+)/g),
     ].map(([, label]) => label);
-    expect(used.filter((label) => !allLabels.has(label ?? ''))).toEqual([]);
+    expect(used.filter((label) => !ALL_LABELS.has(label ?? ''))).toEqual([]);
   });
 });

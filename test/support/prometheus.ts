@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from './files.ts';
 import { type Running, start, waitFor } from './program.ts';
-import { PROMETHEUS } from './tools.ts';
+import { PROMETHEUS, PROMTOOL, runTool } from './tools.ts';
 
 export interface PrometheusSeries {
   readonly metric: Readonly<Record<string, string>>;
@@ -27,6 +27,8 @@ export interface Prometheus {
   readonly program: Running;
   query(expression: string): Promise<readonly PrometheusSeries[]>;
   targets(): Promise<readonly PrometheusTarget[]>;
+  /** @param from Unix seconds, like `to`. @throws what Prometheus says against the query. */
+  range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
   /** The samples of the last half hour, as they were ingested. */
   samples(selector: string): Promise<readonly PrometheusRange[]>;
   /** What it says of itself. */
@@ -38,6 +40,8 @@ export interface PrometheusOptions {
   /** Of the config file: `rule_files`, `alerting`. */
   readonly sections?: object;
   readonly scrapeInterval?: string;
+  /** OpenMetrics with timestamps, as if it had been scraped before. */
+  readonly history?: string;
 }
 
 /** @param ports The ports to scrape, by the name of the job. */
@@ -46,6 +50,7 @@ export async function startPrometheus(
   options: PrometheusOptions = {},
 ): Promise<Prometheus> {
   const folder = temporaryFolder();
+  if (options.history !== undefined) writeBlocks(options.history, folder);
   const file = join(folder, 'prometheus.json');
   writeFileSync(file, JSON.stringify(configOf(ports, options)));
   const port = await freePort();
@@ -56,7 +61,8 @@ export async function startPrometheus(
   ]);
   const ask = async <T>(path: string): Promise<T> => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
-    const { data } = (await response.json()) as { data: T };
+    const { data, error } = (await response.json()) as { data: T; error?: string };
+    if (error !== undefined) throw new Error(`${error}: ${decodeURIComponent(path)}`);
     return data;
   };
   await waitFor(() => ask('status/buildinfo'));
@@ -64,6 +70,10 @@ export async function startPrometheus(
     program,
     query: async (expression) =>
       (await ask<{ result: PrometheusSeries[] }>(`query?query=${encodeURIComponent(expression)}`)).result,
+    range: async (expression, { from, to, step }) => {
+      const query = `query=${encodeURIComponent(expression)}&start=${from}&end=${to}&step=${step}`;
+      return (await ask<{ result: PrometheusRange[] }>(`query_range?${query}`)).result;
+    },
     samples: async (selector) => {
       const query = encodeURIComponent(`${selector}[30m]`);
       return (await ask<{ result: PrometheusRange[] }>(`query?query=${query}`)).result;
@@ -71,6 +81,17 @@ export async function startPrometheus(
     metrics: async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
     targets: async () => (await ask<{ activeTargets: PrometheusTarget[] }>('targets')).activeTargets,
   };
+}
+
+function writeBlocks(history: string, folder: string): void {
+  const file = join(folder, 'history.txt');
+  writeFileSync(file, history);
+  const { status, stderr } = runTool(
+    PROMTOOL,
+    ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', file, join(folder, 'data')],
+    '',
+  );
+  if (status !== 0) throw new Error(stderr);
 }
 
 /** JSON is YAML. */

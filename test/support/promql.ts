@@ -7,7 +7,7 @@ export interface Names {
   readonly grouped: readonly string[];
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\w.]*|[=!<>]=|[=!]~|\S/g;
+const TOKEN = /"(?:[^"\\]|\\.)*"|`[^`]*`|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\w.]*|[=!<>]=|[=!]~|\S/g;
 const NAME = /^[a-zA-Z_:]/;
 const GROUPING = new Set(['on', 'by', 'ignoring', 'without', 'group_left', 'group_right']);
 const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);

@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { above, BAD, below, graph, lineAt, stat } from './panels.ts';
-import { CHAIN, grown, ofChain, orZero, perBlock, slotShare } from './queries.ts';
+import { CHAIN, grown, ofChain, perBlock, slotShare } from './queries.ts';
 import { dashboard, type Section, slashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
@@ -98,7 +98,7 @@ const slashings: Section = {
       softMax: threshold('scan_lag_epochs') + 1,
       queries: [
         [`${ofChain('finalized_epoch')} - ${ofChain('scanned_epoch')}`, '{{chain}}, to be counted'],
-        [orZero(grown('skipped_epochs_total')), '{{chain}}, given up'],
+        [grown('skipped_epochs_total'), '{{chain}}, given up'],
       ],
       steps: lineAt(threshold('scan_lag_epochs')),
     }),
@@ -118,6 +118,7 @@ const blocks: Section = {
         [slotShare('missed'), '{{chain}}, missed'],
         [slotShare('orphaned'), '{{chain}}, orphaned'],
       ],
+      softMax: 1.1 * threshold('missed_slots_ratio'),
       steps: lineAt(threshold('missed_slots_ratio')),
     }),
     graph({
@@ -131,7 +132,7 @@ const blocks: Section = {
     graph({
       title: 'Base fee',
       description: 'Of the newest block.',
-      unit: 'suffix: gwei',
+      unit: 'suffix:gwei',
       min: 0,
       queries: [[`${ofChain('head_base_fee_wei')} / 1e9`, NAME]],
     }),

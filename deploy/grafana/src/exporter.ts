@@ -4,8 +4,12 @@ import { dashboard, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
 const OWN = 'on (job, instance) group_left () last_over_time(beaconchain_exporter_build_info[1d])';
-/** A source, with its chain where it has one. */
-const SOURCE = '{{source}} {{chain}}';
+/** A source, with its chain where it has one: Grafana writes the name of a label that is not there. */
+const SOURCE = '{{name}}';
+
+function named(expr: string): string {
+  return `label_join(${expr}, "name", " ", "source", "chain")`;
+}
 
 function ofExporter(metric: string): string {
   return `max by (instance) (${metric} and ${OWN.replace(' group_left ()', '')})`;
@@ -61,11 +65,14 @@ const now: Section = {
       unit: 'percentunit',
       decimals: 0,
       queries: [[`min(${LEFT})`, '']],
+      noValue: 'no quota',
       steps: below(threshold('budget_remaining_ratio')),
     }),
     table({
       title: 'Sources',
-      description: 'How each kind of data is doing. A next poll that is long past is the alert SourceStale.',
+      height: 10,
+      description:
+        'How each kind of data is doing, with its effective interval. One that is long overdue is the alert SourceStale.',
       labels: { source: { name: 'Source', width: 160 }, chain: { name: 'Chain', width: 110 } },
       values: [
         [ofSource('beaconchain_source_up'), { name: 'Last poll', mappings: words('succeeded', 'failed') }],
@@ -75,18 +82,18 @@ const now: Section = {
         ],
         [
           `time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`,
-          { name: 'Succeeded ago', unit: 's', decimals: 0 },
+          { name: 'Success ago', unit: 's', decimals: 0 },
         ],
         [
-          `time() - ${ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0')}`,
-          { name: 'Past due', unit: 's', decimals: 0, steps: above(threshold('source_stale_seconds')) },
+          `${ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0')} - time()`,
+          { name: 'Due in', unit: 's', decimals: 0, steps: below(-threshold('source_stale_seconds')) },
         ],
-        [ofSource('beaconchain_source_interval_seconds'), { name: 'Effective interval', unit: 's', decimals: 0 }],
+        [ofSource('beaconchain_source_interval_seconds'), { name: 'Interval', unit: 's', decimals: 0 }],
         [ofSource('beaconchain_source_duration_seconds'), { name: 'Duration', unit: 's', decimals: 1 }],
         [ofSource('beaconchain_source_attempts_total'), { name: 'Polls', decimals: 0 }],
         [ofSource('beaconchain_source_failures_total'), { name: 'Failures', decimals: 0, steps: above(1) }],
       ],
-      sortBy: 'Succeeded ago',
+      sortBy: 'Success ago',
     }),
   ],
 };
@@ -105,7 +112,7 @@ const budget: Section = {
     }),
     graph({
       title: 'Requests per day',
-      description: 'What the effective intervals ask for, by source, and what the limits leave this exporter.',
+      description: 'What the effective intervals ask for, by source.',
       min: 0,
       decimals: 0,
       stacked: true,
@@ -136,16 +143,13 @@ const budget: Section = {
     }),
     graph({
       title: 'Waiting for the budget',
+      span: 24,
+      height: 6,
+      softMax: 1,
       description: 'Seconds that requests waited, per second.',
       min: 0,
       interval: '5m',
       queries: [['sum(rate(beaconchain_budget_wait_seconds_total[$__rate_interval]))', 'waiting']],
-    }),
-    graph({
-      title: 'Window resets in',
-      description: 'As the last answer said.',
-      unit: 's',
-      queries: [['max by (bucket) (beaconchain_ratelimit_reset_timestamp_seconds) - time()', '{{bucket}}']],
     }),
   ],
 };
@@ -161,7 +165,7 @@ const api: Section = {
       interval: '5m',
       queries: [
         [
-          'histogram_quantile(0.95, sum by (endpoint, le) (rate(beaconchain_api_request_duration_seconds_bucket[$__rate_interval])))',
+          'histogram_quantile(0.95, sum by (endpoint, le) (rate(beaconchain_api_request_duration_seconds_bucket[$__rate_interval]))) > 0',
           '{{endpoint}}',
         ],
       ],
@@ -195,7 +199,7 @@ const api: Section = {
       description: 'Daily sources wait for the next day: their line is a saw tooth.',
       unit: 's',
       min: 0,
-      queries: [[`time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`, SOURCE]],
+      queries: [[named(`time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`), SOURCE]],
     }),
   ],
 };
@@ -251,7 +255,7 @@ const process: Section = {
     table({
       title: 'Versions',
       description: 'Of the exporter and of its Node; the replica that polls is the leader.',
-      height: 5,
+      height: 4,
       labels: {
         instance: { name: 'Instance' },
         version: { name: 'Version' },
@@ -265,6 +269,7 @@ const process: Section = {
         ],
       ],
       sortBy: 'Instance',
+      ascending: true,
     }),
   ],
 };

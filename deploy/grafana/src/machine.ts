@@ -10,9 +10,9 @@ import {
   MEMORY_USED_RATIO,
   ofMachine,
   ofProcess,
-  PROCESS_SILENCE,
   perSecond,
   perSecondOfProcess,
+  processSilence,
   SILENCE,
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section } from './shell.ts';
@@ -214,11 +214,11 @@ const node: Section = {
     graph({
       title: 'Silence of the processes',
       description:
-        'Age of the record of each process at the last successful sweep. The line is the alert ProcessSilent.',
+        'Age of the record of each process at the last successful sweep, held at an hour. The line is the alert ProcessSilent.',
       unit: 's',
       min: 0,
       softMax: 1.1 * threshold('machine_offline_seconds'),
-      queries: [[PROCESS_SILENCE, PROCESS]],
+      queries: [[`clamp_max(${processSilence()}, 3600)`, PROCESS]],
       steps: lineAt(threshold('machine_offline_seconds'), BAD),
     }),
     table({
@@ -239,6 +239,7 @@ const node: Section = {
         ],
       ],
       sortBy: 'Process',
+      ascending: true,
     }),
     table({
       title: 'Host',

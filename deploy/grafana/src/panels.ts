@@ -2,6 +2,7 @@ import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import {
   BigValueColorMode,
   BigValueGraphMode,
+  GraphDrawStyle,
   GraphThresholdsStyleConfigBuilder,
   GraphThresholdsStyleMode,
   LegendDisplayMode,
@@ -93,8 +94,9 @@ export interface TableOptions extends Pick<Common, 'title' | 'description' | 'sp
   readonly values: readonly (readonly [expr: string, column: Column])[];
   /** Columns that are labels, in front, by label. */
   readonly labels: Readonly<Record<string, Column>>;
-  /** Name of a column; the largest first. */
+  /** Name of a column; the largest first, or of words the first of the alphabet. */
   readonly sortBy: string;
+  readonly ascending?: boolean;
   readonly noValue?: string;
 }
 
@@ -197,8 +199,9 @@ export function graph(options: GraphOptions): GraphBuilder {
   const panel = begin(new GraphBuilder(), options, 12, options.height ?? 8)
     .targets(options.queries.map((query, i) => target(query, i).range()))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
+    .drawStyle(options.bars ? GraphDrawStyle.Bars : GraphDrawStyle.Line)
     .lineWidth(options.bars ? 0 : 1)
-    .fillOpacity(options.stacked || options.bars ? 40 : 0)
+    .fillOpacity(options.bars ? 80 : options.stacked ? 40 : 0)
     .showPoints(VisibilityMode.Auto)
     .spanNulls(options.bridge ?? false)
     .legend(
@@ -245,7 +248,7 @@ export function table(options: TableOptions): TableBuilder {
         renameByName: Object.fromEntries(names),
       },
     })
-    .withTransformation({ id: 'sortBy', options: { sort: [{ field: options.sortBy, desc: true }] } });
+    .withTransformation({ id: 'sortBy', options: { sort: [{ field: options.sortBy, desc: !options.ascending }] } });
   for (const column of columns) {
     const properties = propertiesOf(column);
     if (properties.length > 0) panel.overrideByName(column.name, properties);

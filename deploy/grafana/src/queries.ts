@@ -68,7 +68,9 @@ export const DISK_FREE_RATIO = `${EACH_MACHINE} (beaconchain_machine_disk_free_b
 export const SILENCE = `min by (chain, machine) (-1 * ((max by (job, instance, chain, machine) (${LAST_SEEN}{${MACHINE}}) > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
 
 /** The same of each process. */
-export const PROCESS_SILENCE = `min by (chain, machine, process) (-1 * ((${LAST_SEEN}{${MACHINE}} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
+export function processSilence(more = ''): string {
+  return `min by (chain, machine, process) (-1 * ((${LAST_SEEN}{${MACHINE}${more && `, ${more}`}} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
+}
 
 /** As the alert MachineOffline. */
 export const SILENT_MACHINES = `count(${SILENCE} > on () group_left () max((${SWEEP('interval_seconds')} > bool 300) * ${SWEEP('interval_seconds')} + ${threshold('machine_offline_seconds')}))`;

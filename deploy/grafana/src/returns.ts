@@ -107,7 +107,7 @@ const amounts: Section = {
     graph({
       title: 'Rewards of a day',
       description: 'Of all validators, by layer.',
-      unit: 'suffix: ETH',
+      unit: 'suffix:ETH',
       decimals: 0,
       ...DAILY,
       queries: [[daily('rewards_ether', BY_LAYER), '{{chain}}, {{layer}}']],
@@ -115,16 +115,16 @@ const amounts: Section = {
     graph({
       title: 'Deposits of a day',
       description: 'Credited during the day; no part of the rewards.',
-      unit: 'suffix: ETH',
+      unit: 'suffix:ETH',
       decimals: 0,
       min: 0,
       ...DAILY,
       queries: [[daily('deposits_ether'), CHAIN_NAME]],
     }),
     graph({
-      title: 'Effective balance',
+      title: 'Effective balance, ETH',
       description: 'Sum over the validators of the whole day: the denominator of the return.',
-      unit: 'suffix: ETH',
+      unit: 'short',
       ...DAILY,
       queries: [[daily('effective_balance_ether'), CHAIN_NAME]],
     }),
@@ -132,7 +132,7 @@ const amounts: Section = {
       title: 'Balance that left',
       description:
         'Start of the day, plus deposits and consensus rewards, minus end of the day: withdrawals, which the service does not publish, penalties aside.',
-      unit: 'suffix: ETH',
+      unit: 'suffix:ETH',
       decimals: 0,
       ...DAILY,
       queries: [

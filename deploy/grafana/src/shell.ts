@@ -19,6 +19,9 @@ import { CHAIN, MACHINE } from './queries.ts';
 
 const TAG = 'beaconchain-exporter';
 
+/** A dot alone matches no line break, and a name may have one. */
+const EVERYTHING = '(?s:.*)';
+
 export type VariableName = 'chain' | 'machine' | 'machines';
 
 export interface Section {
@@ -85,13 +88,13 @@ const VARIABLES = {
     )
       .multi(true)
       .includeAll(true)
-      .allValue('.*')
+      .allValue(EVERYTHING)
       .current({ selected: true, text: ['All'], value: ['$__all'] }),
   machines: () =>
     machine()
       .multi(true)
       .includeAll(true)
-      .allValue('.*')
+      .allValue(EVERYTHING)
       .current({ selected: true, text: ['All'], value: ['$__all'] }),
   machine,
 } satisfies Record<VariableName, () => QueryVariableBuilder>;

@@ -1,10 +1,11 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { above, BAD, graph, lineAt, POOR, stat, table, words } from './panels.ts';
-import { CHAIN, MACHINE, ofChain, ofMachine, ofProcess, orZero, PROCESS_SILENCE } from './queries.ts';
+import { CHAIN, ofChain, ofMachine, ofProcess, orZero, processSilence } from './queries.ts';
 import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
 const NAME = '{{machine}}';
+const VALIDATOR_SILENCE = processSilence('process="validator"');
 const LOADED = ofMachine('beaconchain_machine_validators');
 const ACTIVE = ofMachine('beaconchain_machine_validators_active');
 
@@ -26,14 +27,7 @@ const now: Section = {
     stat({
       title: 'Clients silent',
       description: 'Validator processes without a record for longer than the alert ProcessSilent allows.',
-      queries: [
-        [
-          orZero(
-            `count(${PROCESS_SILENCE.replace(MACHINE, `${MACHINE}, process="validator"`)} > ${threshold('machine_offline_seconds')})`,
-          ),
-          '',
-        ],
-      ],
+      queries: [[orZero(`count(${VALIDATOR_SILENCE} > ${threshold('machine_offline_seconds')})`), '']],
       steps: above(1, BAD),
     }),
     stat({
@@ -98,11 +92,11 @@ const keys: Section = {
     graph({
       title: 'Silence of the validator clients',
       description:
-        'Age of the record of the validator process at the last successful sweep. The line is the alert ProcessSilent.',
+        'Age of the record of the validator process at the last successful sweep, held at an hour. The line is the alert ProcessSilent.',
       unit: 's',
       min: 0,
       softMax: 1.1 * threshold('machine_offline_seconds'),
-      queries: [[PROCESS_SILENCE.replace(MACHINE, `${MACHINE}, process="validator"`), NAME]],
+      queries: [[`clamp_max(${VALIDATOR_SILENCE}, 3600)`, NAME]],
       steps: lineAt(threshold('machine_offline_seconds'), BAD),
     }),
     graph({
@@ -124,29 +118,30 @@ const nodes: Section = {
         'What stands between the keys and the chain. An empty cell: not reported. A fallback in use means that the first choice does not serve; only Lighthouse and Lodestar report some of them.',
       labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
       values: [
-        [ofMachine('beaconchain_machine_synced'), { name: 'Beacon node synced', mappings: words('yes', 'no') }],
+        [ofMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
         [
           ofMachine('beaconchain_machine_execution_connected'),
           { name: 'Execution client', mappings: words('connected', 'gone') },
         ],
         [
           ofMachine('beaconchain_machine_consensus_fallback_configured'),
-          { name: 'Second beacon node', mappings: words('yes', 'no', 'neither') },
+          { name: 'Fallback node', mappings: words('yes', 'no', 'neither') },
         ],
         [
           ofMachine('beaconchain_machine_consensus_fallback_connected'),
-          { name: 'In use', mappings: words('yes', 'no', 'one') },
+          { name: 'Node in use', mappings: words('yes', 'no', 'one') },
         ],
         [
           ofMachine('beaconchain_machine_execution_fallback_configured'),
-          { name: 'Second execution client', mappings: words('yes', 'no', 'neither') },
+          { name: 'Fallback execution', mappings: words('yes', 'no', 'neither') },
         ],
         [
           ofMachine('beaconchain_machine_execution_fallback_connected'),
-          { name: 'In use ', mappings: words('yes', 'no', 'one') },
+          { name: 'Execution in use', mappings: words('yes', 'no', 'one') },
         ],
       ],
       sortBy: 'Machine',
+      ascending: true,
     }),
     graph({
       title: 'Sync committee participation',

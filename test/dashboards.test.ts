@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
+import { describe, expect, it } from 'vitest';
+import { threshold } from '../deploy/grafana/src/thresholds.ts';
+import { dashboardFiles, FOLDER } from '../scripts/dashboards.ts';
+import { ALL_LABELS, unknownNames } from './support/exposed.ts';
+import { DASHBOARDS, interpolate, QUERIES } from './support/grafana.ts';
+import { namesIn } from './support/promql.ts';
+
+/** Where the grammar finds a mistake. */
+function mistakesIn(expr: string): number[] {
+  const places: number[] = [];
+  parser.parse(expr).iterate({ enter: ({ type, from }) => void (type.isError && places.push(from)) });
+  return places;
+}
+
+const panels = DASHBOARDS.flatMap((one) => one.panels.map((panel) => ({ ...panel, dashboard: one.title })));
+const shown = panels.filter(({ type }) => type !== 'row' && type !== 'text');
+
+describe('dashboards', () => {
+  it('are what their sources say (else: npm run dashboards)', () => {
+    const files = dashboardFiles();
+    expect(readdirSync(FOLDER).sort()).toEqual([...files.keys()].sort());
+    for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), name).toBe(text);
+  });
+
+  it.each(QUERIES)('$name: parses, names only what is exposed, leaves no variable open', ({ expr }) => {
+    const sent = interpolate(expr);
+    expect(sent).not.toMatch(/\$[\w{]/);
+    expect(mistakesIn(sent)).toEqual([]);
+    expect(unknownNames(sent)).toEqual([]);
+  });
+
+  it('a query with a mistake, a metric or a label in a raw string that does not exist is found', () => {
+    expect(mistakesIn('sum(up')).not.toEqual([]);
+    expect(mistakesIn('up{job=~"a}')).not.toEqual([]);
+    expect(unknownNames('beaconchain_machine_peers{chain=~`.*`, pod=~`a"|b}`} + beaconchain_gone')).toEqual([
+      'beaconchain_gone',
+      'beaconchain_machine_peers{pod}',
+    ]);
+  });
+
+  it('the menus ask for labels of metrics that exist', () => {
+    const asked = DASHBOARDS.flatMap(({ templating }) => templating.list.flatMap(({ definition }) => definition ?? []));
+    expect(asked.length).toBeGreaterThan(DASHBOARDS.length);
+    for (const definition of asked) {
+      const [, selector = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(interpolate(definition)) ?? [];
+      const named = namesIn(selector.replace(/^\{__name__=~"([\w|]+)", /, (_, names) => `${names}{`));
+      expect(named.metrics.flatMap((name) => unknownNames(name))).toEqual([]);
+      expect([label, ...named.selected.map(([, one]) => one)].filter((one) => !ALL_LABELS.has(one))).toEqual([]);
+    }
+  });
+
+  it.each(DASHBOARDS)('$title says what it is, and its panels do not overlap', ({ uid, description, panels }) => {
+    expect(uid).toMatch(/^beaconchain-[a-z]+$/);
+    expect(description.length).toBeGreaterThan(20);
+    const taken = new Set<string>();
+    for (const { title, gridPos } of panels) {
+      expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+          expect(taken.has(`${x} ${y}`), `${title} at ${x} ${y}`).toBe(false);
+          taken.add(`${x} ${y}`);
+        }
+      }
+    }
+  });
+
+  it.each(shown)('$dashboard, $title: is explained and asks the chosen Prometheus', ({ description, datasource }) => {
+    expect(description?.length).toBeGreaterThan(5);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable.
+    expect(datasource?.uid).toBe('${datasource}');
+  });
+
+  it('the terms of use stand on the dashboard of the returns', () => {
+    const text = panels
+      .filter(({ dashboard }) => dashboard === 'Network returns')
+      .map(({ options }) => options?.content);
+    expect(text.join(' ')).toContain('Not a financial benchmark');
+  });
+
+  it('thresholds are those of the alert rules', () => {
+    expect(threshold('disk_free_ratio')).toBe(0.1);
+    expect(threshold('daily_return_late_seconds')).toBe(6 * 3600);
+    expect(() => threshold('gone')).toThrow('no record beaconchain:threshold:gone');
+  });
+});

@@ -1,0 +1,41 @@
+import { ALL_FAMILIES } from './metric-contract.ts';
+import { namesIn } from './promql.ts';
+
+/** Labels that a scrape adds, and `up`, which it makes. */
+const OF_THE_SCRAPE = ['job', 'instance'];
+const labelsOf = new Map<string, readonly string[]>([
+  ['up', []],
+  ['process_cpu_seconds_total', []],
+  ['process_resident_memory_bytes', []],
+  ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
+  ...ALL_FAMILIES.filter(([, type]) => type === 'histogram').map(
+    ([name, , labels]) => [`beaconchain_${name}_bucket`, [...labels, 'le']] as const,
+  ),
+]);
+/** Labels whose values are a closed set. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  source: ['machines', 'daily_returns', 'slashings', 'sync_committee'],
+  process: ['system', 'validator', 'node'],
+  layer: ['consensus', 'execution'],
+  status: ['proposed', 'missed', 'orphaned'],
+  window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
+};
+export const ALL_LABELS: ReadonlySet<string> = new Set([...OF_THE_SCRAPE, ...[...labelsOf.values()].flat()]);
+
+/**
+ * The metrics and labels in an expression that nothing exposes.
+ * @param recorded Names of recording rules that are loaded with it.
+ */
+export function unknownNames(expr: string, recorded: readonly string[] = []): string[] {
+  const { metrics, selected, grouped } = namesIn(expr);
+  return [
+    ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
+    ...selected.flatMap(([metric, label]) =>
+      OF_THE_SCRAPE.includes(label) || labelsOf.get(metric)?.includes(label) ? [] : [`${metric}{${label}}`],
+    ),
+    ...selected.flatMap(([, label, value]) =>
+      value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),
+    ),
+    ...grouped.filter((label) => !ALL_LABELS.has(label)),
+  ];
+}

@@ -1,0 +1,67 @@
+import { defaultConfig } from '../../src/config/config.ts';
+import { encodeFamily, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
+import { type Family, type Labels, mergeFamilies } from '../../src/metrics/family.ts';
+import { sourceFamilies } from '../../src/own-families.ts';
+import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
+import { datapoints, newestDay } from '../../src/sources/daily-returns/sandbox.ts';
+import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
+import { BOTH_CHAINS, configured } from './month.ts';
+import { Simulation } from './simulation.ts';
+import { HOUR, MINUTE } from './timing.ts';
+
+/** Often enough that a few hours have one of every kind. */
+const SLOTS_PER_SLASHING = 5;
+
+export interface HistoryOptions {
+  /** Unix ms. */
+  readonly end: number;
+  readonly hours: number;
+  /** Days before that of which only the daily returns are known, a sample a day as a backfill writes them. */
+  readonly days: number;
+  /** What the scrapes would have added. */
+  readonly labels: Labels;
+  /** What else was there all the time. */
+  readonly more: readonly Family[];
+}
+
+/** What scrapes of an exporter of the simulated service would have brought, minute by minute, as OpenMetrics. */
+export async function history({ end, hours, days, labels, more }: HistoryOptions): Promise<string> {
+  const start = end - hours * HOUR;
+  const machines = { ...defaultConfig().machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' as const }] };
+  const sim = new Simulation({
+    start,
+    sources: configured({ ...BOTH_CHAINS, machines }),
+    sandbox: { plan: 'scale', slotsPerSlashing: SLOTS_PER_SLASHING },
+  });
+  const scrapes: Family[] = [];
+  const scrape = (families: readonly Family[], at: number, extra: Labels): void => {
+    scrapes.push(
+      ...families.map((family) => ({
+        ...family,
+        samples: family.samples.map((sample) => ({ ...sample, labels: { ...sample.labels, ...extra }, at })),
+      })),
+    );
+  };
+  for (const chain of ['mainnet', 'hoodi'] as const) {
+    const newest = newestDay(chain, start);
+    for (const wire of datapoints(sim.sandbox.seed, chain, newest, newest - days + 1).reverse()) {
+      const day = Datapoint.parse(wire);
+      scrape(dailyReturnFamilies(chain, day), day.day_end, labels);
+    }
+  }
+  while (sim.clock.now() < end) {
+    await sim.clock.advance(MINUTE);
+    const at = sim.clock.now() / 1000;
+    const views = sim.scheduler.views();
+    scrape(
+      views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
+      at,
+      labels,
+    );
+    scrape(sourceFamilies(views), at, labels);
+    scrape(more, at, {});
+  }
+  await sim.stop();
+  const text = mergeFamilies(scrapes).map((family) => encodeFamily(family, 'openmetrics'));
+  return text.join('') + OPENMETRICS_EOF;
+}
