@@ -1,5 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, graph, lineAt, stat } from './panels.ts';
+import { above, BAD, below, lineAt } from './look.ts';
+import { graph, stat } from './panels.ts';
 import { CHAIN, grown, ofChain, perBlock, slotShare } from './queries.ts';
 import { dashboard, type Section, slashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, type Column, graph, lineAt, PLAIN, stat, table, words } from './panels.ts';
+import { above, BAD, below, lineAt, PLAIN, words } from './look.ts';
+import { type Column, graph, MACHINE_RATE, stat, table } from './panels.ts';
 import {
   cpuBusy,
   DISK_FREE_RATIO,
@@ -19,10 +20,6 @@ import { threshold } from './thresholds.ts';
 /** Of large fleets the charts show those worth a look. */
 const MOST = 20;
 const NAME = '{{machine}}';
-/** Records come each minute, polls at least as rarely. */
-const INTERVAL = '5m';
-/** Polls on the smallest plan are two hours apart. */
-const BRIDGE = 3 * 3_600_000;
 
 const MACHINE_COLUMN: Column = {
   name: 'Machine',
@@ -150,10 +147,8 @@ export function fleet(): Dashboard {
             title: 'CPU in use',
             description: `Share of the CPU time that is not idle; the ${MOST} busiest. Clients that send no idle time (Teku) are left out. The line is the alert CPUBusy.`,
             unit: 'percentunit',
-            min: 0,
+            ...MACHINE_RATE,
             softMax: 1,
-            interval: INTERVAL,
-            bridge: BRIDGE,
             queries: [[`topk(${MOST}, ${cpuBusy()})`, NAME]],
             steps: lineAt(threshold('cpu_busy_ratio')),
           }),
@@ -179,9 +174,7 @@ export function fleet(): Dashboard {
             title: 'Network, received',
             description: `Bytes per second over all interfaces; the ${MOST} busiest.`,
             unit: 'Bps',
-            min: 0,
-            interval: INTERVAL,
-            bridge: BRIDGE,
+            ...MACHINE_RATE,
             queries: [[`topk(${MOST}, ${perSecond('beaconchain_machine_network_receive_bytes_total')})`, NAME]],
           }),
         ],

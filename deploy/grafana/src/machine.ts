@@ -1,27 +1,23 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, graph, lineAt, stat, table, words } from './panels.ts';
+import { above, BAD, below, words } from './look.ts';
+import { node } from './machine-node.ts';
+import { graph, MACHINE_RATE, stat } from './panels.ts';
 import {
   cpuBusy,
   cpuShare,
   DISK_FREE_RATIO,
-  HEAD_LAG,
-  MACHINE,
   MEMORY_USED_BYTES,
   MEMORY_USED_RATIO,
   ofMachine,
   ofProcess,
   perSecond,
   perSecondOfProcess,
-  processSilence,
   SILENCE,
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
 const PROCESS = '{{process}}';
-const INTERVAL = '5m';
-const BRIDGE = 3 * 3_600_000;
-const RATE = { min: 0, interval: INTERVAL, bridge: BRIDGE } as const;
 
 const now: Section = {
   title: '',
@@ -84,7 +80,7 @@ const load: Section = {
       description:
         'Share of the CPU time by what it is used for. Rest is the kernel, interrupts and what a hypervisor took. A client that sends no idle time has no rest.',
       unit: 'percentunit',
-      ...RATE,
+      ...MACHINE_RATE,
       softMax: 1,
       stacked: true,
       queries: [
@@ -110,7 +106,7 @@ const load: Section = {
     graph({
       title: 'CPU of the processes',
       description: 'CPUs kept busy: 1 is one of them.',
-      ...RATE,
+      ...MACHINE_RATE,
       decimals: 2,
       queries: [[perSecondOfProcess('beaconchain_machine_process_cpu_seconds_total'), PROCESS]],
     }),
@@ -146,7 +142,7 @@ const disk: Section = {
       title: 'Disk operations',
       description: 'Completed reads and writes per second; 0 from Teku.',
       unit: 'iops',
-      ...RATE,
+      ...MACHINE_RATE,
       queries: [
         [perSecond('beaconchain_machine_disk_reads_total'), 'reads'],
         [perSecond('beaconchain_machine_disk_writes_total'), 'writes'],
@@ -156,7 +152,7 @@ const disk: Section = {
       title: 'Network',
       description: 'Of all interfaces; of the first one from Lodestar.',
       unit: 'Bps',
-      ...RATE,
+      ...MACHINE_RATE,
       queries: [
         [perSecond('beaconchain_machine_network_receive_bytes_total'), 'received'],
         [perSecond('beaconchain_machine_network_transmit_bytes_total'), 'sent'],
@@ -167,93 +163,11 @@ const disk: Section = {
       description:
         'What the beacon node exchanges with its peers. 0 from Teku, Nimbus and some versions of Lighthouse; Prysm counts messages.',
       unit: 'Bps',
-      ...RATE,
+      ...MACHINE_RATE,
       queries: [
         [perSecond('beaconchain_machine_libp2p_receive_bytes_total', 'node'), 'received'],
         [perSecond('beaconchain_machine_libp2p_transmit_bytes_total', 'node'), 'sent'],
       ],
-    }),
-  ],
-};
-
-const node: Section = {
-  title: 'Beacon node and processes',
-  panels: [
-    graph({
-      title: 'Peers',
-      description: 'The line is the alert FewPeers.',
-      min: 0,
-      decimals: 0,
-      queries: [[ofMachine('beaconchain_machine_peers'), 'peers']],
-      steps: lineAt(threshold('peers')),
-    }),
-    graph({
-      title: 'Head behind the clock',
-      description: 'Slots, when the node wrote its record. The line is the alert BeaconNodeLagging.',
-      min: 0,
-      decimals: 0,
-      softMax: threshold('head_lag_slots') + 2,
-      queries: [[HEAD_LAG, 'slots behind']],
-      steps: lineAt(threshold('head_lag_slots')),
-    }),
-    graph({
-      title: 'State',
-      description: 'As the node says. A fallback in use means that the first choice does not serve.',
-      min: 0,
-      max: 1,
-      held: true,
-      mappings: words('yes', 'no'),
-      decimals: 0,
-      queries: [
-        [ofMachine('beaconchain_machine_synced'), 'synced'],
-        [ofMachine('beaconchain_machine_execution_connected'), 'execution client connected'],
-        [ofMachine('beaconchain_machine_execution_fallback_connected'), 'execution fallback in use'],
-        [ofProcess('beaconchain_machine_consensus_fallback_connected'), 'consensus fallback in use, {{process}}'],
-      ],
-    }),
-    graph({
-      title: 'Silence of the processes',
-      description:
-        'Age of the record of each process at the last successful sweep, held at an hour. The line is the alert ProcessSilent.',
-      unit: 's',
-      min: 0,
-      softMax: 1.1 * threshold('machine_offline_seconds'),
-      queries: [[`clamp_max(${processSilence()}, 3600)`, PROCESS]],
-      steps: lineAt(threshold('machine_offline_seconds'), BAD),
-    }),
-    table({
-      title: 'Clients',
-      description: 'As the processes say.',
-      span: 12,
-      height: 5,
-      labels: {
-        process: { name: 'Process' },
-        client_name: { name: 'Client' },
-        client_version: { name: 'Version' },
-        client_build: { name: 'Build' },
-      },
-      values: [
-        [
-          `max by (process, client_name, client_version, client_build) (beaconchain_machine_client_info{${MACHINE}})`,
-          { name: 'Reports', mappings: words('yes', 'no') },
-        ],
-      ],
-      sortBy: 'Process',
-      ascending: true,
-    }),
-    table({
-      title: 'Host',
-      description: 'As the machine says.',
-      span: 12,
-      height: 5,
-      labels: { os: { name: 'System' }, exporter_version: { name: 'Pushed by' } },
-      values: [
-        [
-          `max by (os, exporter_version) (beaconchain_machine_info{${MACHINE}} * on (job, instance, chain, machine) group_left () beaconchain_machine_cpu_cores{${MACHINE}})`,
-          { name: 'Cores' },
-        ],
-      ],
-      sortBy: 'Cores',
     }),
   ],
 };

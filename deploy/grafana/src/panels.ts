@@ -22,7 +22,6 @@ import {
   type DynamicConfigValue,
   FieldColorBuilder,
   FieldColorModeId,
-  MappingType,
   type Threshold,
   ThresholdsConfigBuilder,
   ThresholdsMode,
@@ -32,6 +31,7 @@ import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-s
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { PanelBuilder as GraphBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { PLAIN } from './look.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable.
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
@@ -76,6 +76,12 @@ export interface GraphOptions extends Common {
   readonly softMax?: number;
 }
 
+/**
+ * How rates of machines are drawn: records come each minute, polls are as rare; on the smallest plan they are two hours
+ * apart.
+ */
+export const MACHINE_RATE = { min: 0, interval: '5m', bridge: 3 * 3_600_000 } as const;
+
 export interface Column {
   readonly name: string;
   readonly unit?: string;
@@ -98,50 +104,6 @@ export interface TableOptions extends Pick<Common, 'title' | 'description' | 'sp
   readonly sortBy: string;
   readonly ascending?: boolean;
   readonly noValue?: string;
-}
-
-const GOOD = 'green';
-export const BAD = 'red';
-export const POOR = 'orange';
-
-/** Good below this number. */
-export function above(value: number, color: string = POOR): Threshold[] {
-  return [
-    { value: null, color: GOOD },
-    { value, color },
-  ];
-}
-
-/** Good from this number on. */
-export function below(value: number, color: string = POOR): Threshold[] {
-  return [
-    { value: null, color },
-    { value, color: GOOD },
-  ];
-}
-
-/** A dashed line in a chart where an alert begins, whichever side is the bad one. */
-export function lineAt(value: number, color: string = POOR): Threshold[] {
-  return [
-    { value: null, color: 'transparent' },
-    { value, color },
-  ];
-}
-
-export const PLAIN: readonly Threshold[] = [{ value: null, color: 'blue' }];
-
-/** Words for 1 and 0. */
-export function words(one: string, zero: string, bad: 'one' | 'zero' | 'neither' = 'zero'): ValueMapping[] {
-  const color = (which: 'one' | 'zero'): string => (bad === 'neither' ? 'text' : which === bad ? BAD : GOOD);
-  return [
-    {
-      type: MappingType.ValueToText,
-      options: {
-        '1': { text: one, color: color('one'), index: 0 },
-        '0': { text: zero, color: color('zero'), index: 1 },
-      },
-    },
-  ];
 }
 
 function target([expr, legend]: Query, i: number): DataqueryBuilder {

@@ -1,6 +1,7 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TextBuilder } from '@grafana/grafana-foundation-sdk/text';
-import { above, graph, lineAt, stat } from './panels.ts';
+import { above, lineAt } from './look.ts';
+import { graph, stat } from './panels.ts';
 import { daily } from './queries.ts';
 import { dashboard, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';

@@ -1,5 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, graph, lineAt, POOR, stat, table, words } from './panels.ts';
+import { above, BAD, lineAt, POOR, words } from './look.ts';
+import { graph, stat, table } from './panels.ts';
 import { CHAIN, ofChain, ofMachine, ofProcess, orZero, processSilence } from './queries.ts';
 import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';

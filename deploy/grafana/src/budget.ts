@@ -1,0 +1,111 @@
+import { named, ofSource, QUOTA_LEFT } from './exporter-queries.ts';
+import { lineAt } from './look.ts';
+import { graph } from './panels.ts';
+import type { Section } from './shell.ts';
+import { threshold } from './thresholds.ts';
+
+export const budget: Section = {
+  title: 'Budget',
+  panels: [
+    graph({
+      title: 'Quota left',
+      description: 'Share of each real window. The line is the alert BudgetNearlyUsed.',
+      unit: 'percentunit',
+      min: 0,
+      max: 1,
+      queries: [[QUOTA_LEFT, '{{bucket}}, {{window}}']],
+      steps: lineAt(threshold('budget_remaining_ratio')),
+    }),
+    graph({
+      title: 'Requests per day',
+      description: 'What the effective intervals ask for, by source.',
+      min: 0,
+      decimals: 0,
+      stacked: true,
+      queries: [['max by (source) (beaconchain_budget_planned_requests_per_day)', '{{source}}']],
+    }),
+    graph({
+      title: 'Requests',
+      description: 'That left, per minute, retries included: what the service charges for.',
+      unit: 'reqpm',
+      min: 0,
+      stacked: true,
+      interval: '5m',
+      queries: [['60 * sum by (endpoint) (rate(beaconchain_api_requests_total[$__rate_interval]))', '{{endpoint}}']],
+    }),
+    graph({
+      title: 'Planned of what is allowed',
+      description:
+        'Requests that the plan asks for, of those that the limits leave; and the stretch of each source, 1 as configured. The line is the alert BudgetStretched.',
+      min: 0,
+      queries: [
+        [
+          'sum(max by (source) (beaconchain_budget_planned_requests_per_day)) / min(beaconchain_budget_allowed_requests_per_day)',
+          'planned / allowed',
+        ],
+        ['max by (source) (beaconchain_budget_stretch_ratio)', '{{source}}, stretch'],
+      ],
+      steps: lineAt(threshold('stretch_ratio')),
+    }),
+    graph({
+      title: 'Waiting for the budget',
+      span: 24,
+      height: 6,
+      softMax: 1,
+      description: 'Seconds that requests waited, per second.',
+      min: 0,
+      interval: '5m',
+      queries: [['sum(rate(beaconchain_budget_wait_seconds_total[$__rate_interval]))', 'waiting']],
+    }),
+  ],
+};
+
+export const api: Section = {
+  title: 'API',
+  panels: [
+    graph({
+      title: 'Time of an answer, 95 %',
+      description: 'From sending to the end of the answer, without the wait for the budget.',
+      unit: 's',
+      min: 0,
+      interval: '5m',
+      queries: [
+        [
+          'histogram_quantile(0.95, sum by (endpoint, le) (rate(beaconchain_api_request_duration_seconds_bucket[$__rate_interval]))) > 0',
+          '{{endpoint}}',
+        ],
+      ],
+    }),
+    graph({
+      title: 'Failed requests',
+      description: 'New ones in each step, by reason. Empty as long as none fails.',
+      min: 0,
+      decimals: 0,
+      bars: true,
+      stacked: true,
+      interval: '5m',
+      queries: [
+        [
+          'sum by (endpoint, reason) (increase(beaconchain_api_request_failures_total[$__interval]))',
+          '{{endpoint}}, {{reason}}',
+        ],
+      ],
+    }),
+    graph({
+      title: 'Invalid records',
+      description: 'Dropped because they could not be read, within 6 hours. The line is the alert InvalidRecords.',
+      min: 0,
+      decimals: 0,
+      softMax: threshold('invalid_records') + 1,
+      queries: [['sum by (endpoint) (increase(beaconchain_api_invalid_records_total[6h]))', '{{endpoint}}']],
+      steps: lineAt(threshold('invalid_records')),
+    }),
+    graph({
+      title: 'Time since the last success',
+      description: 'Daily sources wait for the next day: their line is a saw tooth.',
+      unit: 's',
+      min: 0,
+      queries: [[named(`time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`), '{{name}}']],
+    }),
+  ],
+};

@@ -1,0 +1,16 @@
+/** With a label `name`, for legends: the chain where there is one. For a label that is missing Grafana writes its name. */
+export function named(expr: string): string {
+  return `label_join(${expr}, "name", " ", "source", "chain")`;
+}
+
+/** Metrics that every process has, of exporters alone. */
+export function ofExporter(metric: string): string {
+  return `max by (instance) (${metric} and on (job, instance) last_over_time(beaconchain_exporter_build_info[1d]))`;
+}
+
+export function ofSource(expr: string): string {
+  return `max by (source, chain) (${expr})`;
+}
+
+/** Share of a window that is left. Minute and day are no real windows, nor is an hour that repeats the month. */
+export const QUOTA_LEFT = `min by (bucket, window) (beaconchain_ratelimit_remaining{window=~"hour|month"} / (beaconchain_ratelimit_limit{window=~"hour|month"} > 0) unless on (job, instance, bucket, window) (beaconchain_ratelimit_limit{window="hour"} == ignoring (window) group_left () beaconchain_ratelimit_limit{window="month"}))`;
