@@ -87,6 +87,7 @@ const slashings: Section = {
       description: 'For attester offences. The line is the alert MassSlashing.',
       decimals: 0,
       min: 0,
+      softMax: 1.1 * threshold('mass_slashing_validators'),
       queries: [[grown('attester_slashed_validators_total', '1d'), NAME]],
       steps: lineAt(threshold('mass_slashing_validators')),
     }),

@@ -6,6 +6,12 @@ import { graph, stat, table } from './panels.ts';
 import { dashboard, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
+/** With a number for its lowest step: Grafana takes none, which is usual there, for 0. */
+const DUE = [
+  { value: -1e9, color: POOR },
+  { value: -threshold('source_stale_seconds'), color: 'green' },
+];
+
 const now: Section = {
   title: '',
   panels: [
@@ -70,7 +76,7 @@ const now: Section = {
         ],
         [
           `${ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0')} - time()`,
-          { name: 'Due in', unit: 's', decimals: 0, steps: below(-threshold('source_stale_seconds')) },
+          { name: 'Due in', unit: 's', decimals: 0, steps: DUE },
         ],
         [ofSource('beaconchain_source_interval_seconds'), { name: 'Interval', unit: 's', decimals: 0 }],
         [ofSource('beaconchain_source_duration_seconds'), { name: 'Duration', unit: 's', decimals: 1 }],

@@ -78,7 +78,7 @@ const load: Section = {
     graph({
       title: 'CPU',
       description:
-        'Share of the CPU time by what it is used for. Rest is the kernel, interrupts and what a hypervisor took. A client that sends no idle time has no rest.',
+        'Share of the CPU time by what it is used for. Rest is the kernel, interrupts and what a hypervisor took. Lodestar sends no time of waiting, Teku no idle time and so no rest.',
       unit: 'percentunit',
       ...MACHINE_RATE,
       softMax: 1,
@@ -86,7 +86,10 @@ const load: Section = {
       queries: [
         [cpuShare('user'), 'user'],
         [cpuShare('iowait'), 'waiting for I/O'],
-        [`clamp_min(${cpuBusy()} - ${cpuShare('user')} - ${cpuShare('iowait')}, 0)`, 'rest'],
+        [
+          `clamp_min(${cpuBusy()} - ${cpuShare('user')} - (${cpuShare('iowait')} or ${cpuShare('user')} * 0), 0)`,
+          'rest',
+        ],
       ],
     }),
     graph({

@@ -116,7 +116,7 @@ const nodes: Section = {
     table({
       title: 'Endpoints',
       description:
-        'What stands between the keys and the chain. An empty cell: not reported. A fallback in use means that the first choice does not serve; only Lighthouse and Lodestar report some of them.',
+        'What stands between the keys and the chain. What a client does not report counts as no; an empty cell has no node. A fallback in use means that the first choice does not serve; only Lighthouse and Lodestar report some of them.',
       labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
       values: [
         [ofMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
