@@ -3,6 +3,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { above, BAD, below, lineAt, PLAIN, words } from './look.ts';
 import { type Column, graph, MACHINE_RATE, stat, table } from './panels.ts';
 import {
+  CPU_BUSY_NOW,
   cpuBusy,
   DISK_FREE_RATIO,
   HEAD_LAG,
@@ -98,7 +99,7 @@ export function fleet(): Dashboard {
             values: [
               [SILENCE, { name: 'Silent for', unit: 's', decimals: 0, steps: above(offline, BAD) }],
               [
-                cpuBusy('15m'),
+                CPU_BUSY_NOW,
                 {
                   name: 'CPU',
                   unit: 'percentunit',

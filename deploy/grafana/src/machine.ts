@@ -3,6 +3,7 @@ import { above, BAD, below, words } from './look.ts';
 import { node } from './machine-node.ts';
 import { graph, MACHINE_RATE, stat } from './panels.ts';
 import {
+  CPU_BUSY_NOW,
   cpuBusy,
   cpuShare,
   DISK_FREE_RATIO,
@@ -39,10 +40,10 @@ const now: Section = {
     }),
     stat({
       title: 'CPU in use',
-      description: 'Over 15 minutes. Clients that send no idle time (Teku) give none.',
+      description: 'Over 15 minutes, or 6 hours where polls are rare. Clients that send no idle time (Teku) give none.',
       unit: 'percentunit',
       decimals: 0,
-      queries: [[cpuBusy('15m'), '']],
+      queries: [[CPU_BUSY_NOW, '']],
       steps: above(threshold('cpu_busy_ratio')),
       noValue: 'not reported',
     }),

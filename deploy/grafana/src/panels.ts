@@ -55,8 +55,6 @@ interface Common {
 
 export interface StatOptions extends Common {
   readonly queries: readonly Query[];
-  /** Show the name of the line also where there is only one. */
-  readonly named?: boolean;
   readonly noValue?: string;
 }
 

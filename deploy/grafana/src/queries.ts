@@ -28,18 +28,18 @@ export function ofProcess(metric: string, more = ''): string {
  * time of the scrapes would swing with the number of steps in the window, and be 0 between polls that are rare.
  */
 export function perSecond(metric: string, process: 'system' | 'node' = 'system'): string {
-  return `${EACH_MACHINE} (${pace(metric, '', `process="${process}"`, 'chain, machine')})`;
+  return `${EACH_MACHINE} (${pace(metric, `process="${process}"`, 'chain, machine')})`;
 }
 
 /** The same for a counter of each process. */
 export function perSecondOfProcess(metric: string): string {
-  return `max by (chain, machine, process) (${pace(metric, '', '', 'chain, machine, process')})`;
+  return `max by (chain, machine, process) (${pace(metric, '', 'chain, machine, process')})`;
 }
 
-function pace(metric: string, more: string, clock: string, by: string): string {
+function pace(metric: string, clock: string, by: string): string {
   const of = (name: string, extra: string): string =>
     `rate(${name}{${MACHINE}${extra && `, ${extra}`}}[$__rate_interval])`;
-  return `${of(metric, more)} / on (job, instance, ${by}) (${of(LAST_SEEN, clock)} > 0)`;
+  return `${of(metric, '')} / on (job, instance, ${by}) (${of(LAST_SEEN, clock)} > 0)`;
 }
 
 /** Share of the CPU time in one mode. The total counts all modes, idle included. */
@@ -51,6 +51,9 @@ export function cpuShare(mode: 'user' | 'iowait'): string {
 export function cpuBusy(window = '$__rate_interval'): string {
   return `${EACH_MACHINE} (1 - rate(beaconchain_machine_cpu_idle_seconds_total{${MACHINE}}[${window}]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[${window}]) > 0) and beaconchain_machine_cpu_idle_seconds_total{${MACHINE}} > 0)`;
 }
+
+/** The last quarter of an hour, or the last hours where polls are too rare for that: as the alert CPUBusy. */
+export const CPU_BUSY_NOW = `${cpuBusy('15m')} or ${cpuBusy('6h')}`;
 
 /** As the alert MemoryAlmostFull. */
 export const MEMORY_USED_BYTES = `${EACH_MACHINE} (beaconchain_machine_memory_total_bytes{${MACHINE}} - ${reclaimable()})`;
