@@ -1,5 +1,7 @@
-# syntax=docker/dockerfile:1
-FROM node:24.11-bookworm-slim AS build
+# The same Node that the project is developed on. Pinned by tag; to pin the content, append its @sha256 digest.
+ARG NODE=node:24.21.0-bookworm-slim
+
+FROM ${NODE} AS build
 WORKDIR /app
 ARG REVISION=""
 COPY package.json package-lock.json ./
@@ -10,25 +12,28 @@ COPY scripts scripts
 COPY src src
 RUN REVISION="$REVISION" npm run build
 
-FROM node:24.11-bookworm-slim AS dependencies
+FROM ${NODE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24.11-bookworm-slim
+FROM ${NODE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json config.example.yaml ./
-RUN install -d -o node -g node /var/lib/beaconchain-exporter /etc/beaconchain-exporter
-USER node
+COPY package.json config.example.yaml LICENSE ./
+RUN install -d -o node -g node /var/lib/beaconchain-exporter && install -d /etc/beaconchain-exporter
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
 # Relative paths of the configuration (the state directory, say) are relative to the working directory.
 WORKDIR /var/lib/beaconchain-exporter
 VOLUME /var/lib/beaconchain-exporter
 EXPOSE 10032
+# Plain HTTP on the default port; with another port or TLS, give your own: docker run --health-cmd.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:10032/-/healthy').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The program handles SIGTERM itself and starts no children, so it needs no init as PID 1.
-ENTRYPOINT ["node", "/app/dist/main.js"]
+# The memory of the process holds the API key: no core files, and no signal that opens the debugger. The program handles
+# SIGTERM itself and starts no children, so it needs no init as PID 1.
+ENTRYPOINT ["prlimit", "--core=0", "node", "--disable-sigusr1", "/app/dist/main.js"]
 CMD ["serve"]
