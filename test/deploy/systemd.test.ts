@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools.ts';
+
+const NAME = 'beaconchain-exporter.service';
+const UNIT = join('deploy/systemd', NAME);
+const text = readFileSync(UNIT, 'utf8');
+
+/** By default a key that systemd does not know is passed over. */
+function verify(file: string): ToolRun {
+  return runTool(SYSTEMD_ANALYZE, ['verify', '--recursive-errors=yes', '--man=no', file], '');
+}
+
+/** @param most Tenths of the exposure level, which goes from 0 to 10. */
+function exposure(file: string, most: number): ToolRun {
+  return runTool(SYSTEMD_ANALYZE, ['security', '--offline=true', '--no-pager', `--threshold=${most}`, file], '');
+}
+
+function written(unit: string): string {
+  const file = join(temporaryFolder(), NAME);
+  writeFileSync(file, unit);
+  return file;
+}
+
+describe('deploy/systemd', () => {
+  describe.skipIf(areMissing(SYSTEMD_ANALYZE))('the unit', () => {
+    it('is what systemd understands', () => {
+      expect(verify(UNIT)).toMatchObject({ status: 0, stderr: '' });
+    });
+
+    it('a key that systemd does not know is found', () => {
+      expect(verify(written(text.replace('PrivateTmp=', 'PrivateTemp='))).status).not.toBe(0);
+    });
+
+    it('is exposed 1.1 at most', () => {
+      expect(exposure(UNIT, 11).status).toBe(0);
+      expect(exposure(written(text.replace('PrivateDevices=yes', '')), 11).status).not.toBe(0);
+    });
+  });
+
+  it('the configuration finds key and state where the unit puts them', async () => {
+    const [, credential = ''] = /^LoadCredential=([^:]+):/m.exec(text) ?? [];
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, credential), 'secret\n');
+    const { config, key } = await loadConfig({
+      file: 'deploy/systemd/config.yaml',
+      env: { CREDENTIALS_DIRECTORY: folder, STATE_DIRECTORY: '/var/lib/beaconchain-exporter' },
+    });
+    expect(key).toBe('secret');
+    expect(config.state.dir).toBe('/var/lib/beaconchain-exporter');
+  });
+});
