@@ -1,0 +1,19 @@
+import { copyFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/files.ts';
+import { areMissing, PROMTOOL, runTool } from '../support/tools.ts';
+
+const RULES = 'deploy/prometheus/rules.yaml';
+
+describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
+  it.each(['deploy/prometheus/prometheus.yaml', 'deploy/prometheus/scrape-tls.yaml', 'deploy/compose/prometheus.yaml'])(
+    '%s is what Prometheus takes, with the rules beside it',
+    (file) => {
+      const folder = temporaryFolder();
+      for (const one of [file, RULES]) copyFileSync(one, join(folder, basename(one)));
+      const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))], '');
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
+});

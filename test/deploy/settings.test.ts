@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+
+describe('deploy', () => {
+  it.each(['deploy/compose/exporter.yaml', 'deploy/kubernetes/exporter/config.yaml'])(
+    '%s is a configuration',
+    async (file) => {
+      // Keyless: the key is where the exporter runs, not here.
+      await expect(loadConfig({ file, env: {}, keyless: true })).resolves.toBeDefined();
+    },
+  );
+
+  it('the image has the Node of the project', () => {
+    const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const [, node] = /^ARG NODE=node:([\d.]+)-/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+    expect(node).toBe(devDependencies.node);
+  });
+});
