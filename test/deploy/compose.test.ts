@@ -65,6 +65,11 @@ describe('deploy/compose', () => {
     expect(named.filter((volume) => !(volume in document.volumes))).toEqual([]);
   });
 
+  it('the dashboard that Grafana opens with is one of those it mounts', () => {
+    const { GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH: home } = document.services.grafana.environment;
+    expect(existsSync(home.replace('/etc/grafana/', 'deploy/grafana/'))).toBe(true);
+  });
+
   it('every variable of demo.env is one that compose.yaml reads', () => {
     const variables = [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
     expect(variables).toContain('BEACONCHAIN_COMMAND');
