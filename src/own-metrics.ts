@@ -33,7 +33,8 @@ const SLOW_DISK_MS = 500;
  */
 export class OwnMetrics {
   readonly #options: OwnMetricsOptions;
-  #shown: Family[] = [];
+  /** Undefined before the first time: then nothing was counted yet beyond what was restored. */
+  #shown: Family[] | undefined;
   #writing: Promise<void> | undefined;
   /** The counters that were written last, or could not be. */
   #settled = '';
@@ -46,6 +47,7 @@ export class OwnMetrics {
   async families(): Promise<Family[]> {
     const ours = await this.#collect();
     const text = JSON.stringify(totalsOf(ours));
+    this.#shown ??= ours;
     if (text === this.#settled) this.#shown = ours;
     else await this.#write(ours, text);
     return [...this.#shown, ...(await this.#options.processMetrics.families())];
