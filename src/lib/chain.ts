@@ -23,3 +23,8 @@ export function slotUrl(chain: Chain, slot: number): string {
 export function slotTime(chain: Chain, slot: number): number {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
 }
+
+/** The epoch of a time (Unix ms). */
+export function epochAt(chain: Chain, now: number): number {
+  return Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);
+}

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import type { Chain } from '../../lib/chain.ts';
+import { CHAINS, type Chain, SECONDS_PER_DAY } from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
 import { newer } from './due.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
@@ -28,9 +28,11 @@ export async function pollDailyReturns(
 ): Promise<Poll<DailyReturns>> {
   const { path, data } = await readNewest(options, api, previous.path, signal);
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
+  const newest = (begun - CHAINS[options.chain].genesis) / SECONDS_PER_DAY + 1;
   const days = api.records(
     'daily_returns',
-    Datapoint.refine((day) => day.day_start <= begun),
+    // Days are counted from genesis. A larger one is kept for good, so that an odd one would be the last.
+    Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),
     data,
   );
   return { value: { ...newer(previous, days, timing), path } };

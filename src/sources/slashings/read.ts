@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
-import type { Chain } from '../../lib/chain.ts';
+import { type Chain, epochAt, SECONDS_PER_DAY, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { canonicalRows } from './canonical.ts';
 import { countSlashings, type Sighting } from './count.ts';
 import { identityOf } from './evidence.ts';
@@ -18,6 +18,11 @@ export interface Reader {
 }
 
 const MOST_TRIES_AT_HEAD = 3;
+/**
+ * Our clock decides nothing here, and may be wrong by hours. But head and finality only move on: one answer from far ahead
+ * of the chain would hold them there for good.
+ */
+const EPOCHS_AHEAD = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 
 export interface EpochRows {
   readonly epoch: number;
@@ -37,7 +42,12 @@ export async function readEpoch(
   const { api, chain, signal } = reader;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const rows = api.records('epoch_slots', SlotRow, data);
+  const newest = epochAt(chain, reader.now) + EPOCHS_AHEAD;
+  const rows = api.records(
+    'epoch_slots',
+    SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH),
+    data,
+  );
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = canonicalRows(rows.filter((row) => row.epoch === read));
   if (own.length === 0)

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 
 const Index = z.number().int().nonnegative();
+/** Validators fill typed arrays of 32 bits: what is beyond would come out as another validator. */
+const ValidatorIndex = Index.max(2 ** 32 - 1);
 const Count = Index.nullish().transform((count) => count ?? 0);
 const Quantity = z.number().nonnegative().nullish();
+/** What is summed up: sums of numbers that are no counts (1e308) grow beyond what JSON can hold, and the state with them. */
+const Summand = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
 /** Compared, never shown: one spelling. */
 const Root = z.string().transform((root) => root.toLowerCase());
 
@@ -27,8 +31,8 @@ export const SlotRow = z
     exec_base_fee_per_gas: Quantity,
     exec_block_number: Quantity,
     exec_gas_limit: Quantity,
-    exec_gas_used: Quantity,
-    exec_transactions_count: Quantity,
+    exec_gas_used: Summand,
+    exec_transactions_count: Summand,
   })
   .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block has a root');
 export type SlotRow = z.infer<typeof SlotRow>;
@@ -39,11 +43,12 @@ export const V1List = z.object({ data: z.array(z.unknown()) });
 /** Around 2020 the lists came as `{8230,16888}` (api facts 5.2). */
 const Indices = z
   .union([
-    z.array(Index),
+    z.array(ValidatorIndex),
     z
       .string()
       .regex(/^\{(\d+(,\d+)*)?\}$/)
-      .transform((list) => (list === '{}' ? [] : list.slice(1, -1).split(',').map(Number))),
+      .transform((list) => (list === '{}' ? [] : list.slice(1, -1).split(',').map(Number)))
+      .pipe(z.array(ValidatorIndex)),
   ])
   .transform((list) => Uint32Array.from(list));
 
@@ -130,8 +135,8 @@ export const Slashings = z.object({
   finalizedEpoch: Index.optional(),
   /** The head epoch at which the finalized view was last read. */
   finalizedReadAtHead: Index.optional(),
-  /** Every finalized epoch up to this one is counted (or counted as skipped). */
-  scannedEpoch: Index.optional(),
+  /** Every finalized epoch up to this one is counted (or counted as skipped); -1 before the first of a chain. */
+  scannedEpoch: z.number().int().min(-1).optional(),
   /** The next epoch could not be read completely since (Unix ms). */
   stuckSince: z.number().optional(),
   /** Blocks above the scanned epoch whose slashings were asked for. */

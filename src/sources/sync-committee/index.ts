@@ -26,7 +26,7 @@ export function syncCommitteeSource(options: {
     isDaily: true,
     weight: options.weight,
     pace: (requestsPerDay) => oncePer(PERIOD_SECONDS * 1000, options.intervalMs, requestsPerDay),
-    poll: (api, previous, _timing, signal) => pollSyncCommittee(options.chain, api, previous, signal),
+    poll: (api, previous, timing, signal) => pollSyncCommittee(options.chain, api, previous, timing, signal),
     summary: (value) => syncCommitteeSummary(value.period),
     families: (value) => syncCommitteeFamilies(options.chain, value.period),
     nextChange: () => Number.POSITIVE_INFINITY,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Chain } from '../../../src/lib/chain.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import type { DailyReturns } from '../../../src/sources/daily-returns/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
@@ -9,8 +10,13 @@ import { HOUR, noSignal, timing } from '../../support/timing.ts';
 const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';
 
-function poll(api: FakeApi, previous: DailyReturns = {}, path = 'auto'): Promise<Poll<DailyReturns>> {
-  const source = dailyReturnsSource({ chain: 'hoodi', intervalMs: HOUR, weight: 1, path });
+function poll(
+  api: FakeApi,
+  previous: DailyReturns = {},
+  path = 'auto',
+  chain: Chain = 'mainnet',
+): Promise<Poll<DailyReturns>> {
+  const source = dailyReturnsSource({ chain, intervalMs: HOUR, weight: 1, path });
   return source.poll(api, previous, timing({ now: DAY_2100_END + 2 * HOUR }), noSignal());
 }
 
@@ -38,7 +44,7 @@ function pathsOf(api: FakeApi): string[] {
 describe('sources/daily-returns/poll', () => {
   it('asks for the last day of its chain, in the form of the specification', async () => {
     const api = fakeApi(() => returnsPage(datapoint()));
-    await poll(api);
+    await poll(api, {}, 'auto', 'hoodi');
     expect(api.requests).toEqual([
       {
         endpoint: 'daily_returns',
@@ -47,6 +53,12 @@ describe('sources/daily-returns/poll', () => {
         body: { chain: 'hoodi', range: { evaluation_window: '24h' }, page_size: 10 },
       },
     ]);
+  });
+
+  it('refuses a day of an index that its chain has not reached: no later one would ever replace it', async () => {
+    const odd = datapoint({ day: 2 ** 40 });
+    expect((await newestAfter([odd]))?.day).toBeUndefined();
+    expect((await newestAfter([odd, datapoint()]))?.day).toBe(2100);
   });
 
   it('keeps the newest of the days, in any order', async () => {

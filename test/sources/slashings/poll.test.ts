@@ -6,6 +6,8 @@ import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;
+/** Its genesis is more than two years after that of mainnet. */
+const HOODI_E = 120_000;
 const F = E - 2;
 const EPOCH_MS = 384_000;
 
@@ -19,8 +21,8 @@ async function settled(): Promise<Follower> {
 describe('sources/slashings/poll', () => {
   it('asks v1 for its chain, the head in its turn and slashings first', async () => {
     const follower = new Follower({ chain: 'hoodi' });
-    follower.chain.grow(E, F);
-    follower.chain.slash(E * 32, [1]);
+    follower.chain.grow(HOODI_E, HOODI_E - 2);
+    follower.chain.slash(HOODI_E * 32, [1]);
     const api = fakeApi((request) => follower.chain.answer(request));
     await follower.source.poll(api, follower.state, follower.timing(), noSignal());
     expect(api.requests).toEqual([
@@ -29,7 +31,7 @@ describe('sources/slashings/poll', () => {
         endpoint: 'attester_slashings',
         priority: 'slashing_details',
         chain: 'hoodi',
-        path: `/api/v1/slot/${E * 32}/attesterslashings`,
+        path: `/api/v1/slot/${HOODI_E * 32}/attesterslashings`,
       },
       { endpoint: 'epoch_slots', priority: 'finalized_pass', chain: 'hoodi', path: '/api/v1/epoch/finalized/slots' },
     ]);

@@ -33,6 +33,8 @@ describe('sources/slashings/schema', () => {
     { blockroot: null },
     { blockroot: '' },
     { attestationscount: 'x' },
+    { exec_gas_used: 1e99 },
+    { exec_transactions_count: 1e99 },
   ])('refuses a proposed row with %j', (fields) => {
     expect(SlotRow.safeParse({ ...row({ slot: 5 }), ...fields }).success).toBe(false);
   });
@@ -48,7 +50,8 @@ describe('sources/slashings/schema', () => {
     expect(parsed('{8230,16888}')).toEqual([8230, 16888]);
     expect(parsed('{}')).toEqual([]);
     expect(parsed([])).toEqual([]);
-    for (const list of ['8230', '{8230,}', '{a}', null, [1.5], [-1]]) expect(() => parsed(list)).toThrow();
+    for (const list of ['8230', '{8230,}', '{a}', null, [1.5], [-1], [2 ** 32], '{4294967296}', `{${'9'.repeat(400)}}`])
+      expect(() => parsed(list)).toThrow();
   });
 
   it('takes an error on a 200 for no answer', () => {

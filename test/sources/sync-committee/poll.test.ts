@@ -11,14 +11,14 @@ const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight:
 const START = 1606824023 + 435200 * 384;
 const END_1700 = (START + 98_304) * 1000;
 
-function answer(period: number): unknown {
+function answer(period: number, fields: { end?: number } = {}): unknown {
   const start = START + (period - 1700) * 98_304;
   return {
     data: { period, finality: 'not_finalized' },
     range: {
       slot: { start: period * 8192, end: period * 8192 + 8191 },
       epoch: { start: period * 256, end: period * 256 + 255 },
-      timestamp: { start, end: start + 98_304 },
+      timestamp: { start, end: start + 98_304, ...fields },
     },
   };
 }
@@ -85,6 +85,11 @@ describe('sources/sync-committee', () => {
     await expect(poll(api)).rejects.toMatchObject({ reason: 'forbidden' });
   });
 
+  it('refuses a period that cannot have begun: no later one would ever replace it', async () => {
+    const polling = poll(fakeApi(() => answer(9999)));
+    await expect(polling).rejects.toMatchObject({ name: 'RequestFailed', reason: 'invalid_body' });
+  });
+
   describe('is due', () => {
     it('at once before the first attempt, and every interval until the first answer', () => {
       expect(due({}, undefined)).toBe(0);
@@ -107,7 +112,7 @@ describe('sources/sync-committee', () => {
     });
 
     it('within the length of a period, whatever end the service names', async () => {
-      const state = await poll(fakeApi(() => answer(9999)));
+      const state = await poll(fakeApi(() => answer(1700, { end: START + 8299 * 98_304 })));
       expect(due(state, END_1700)).toBe(END_1700 + 98_304_000 + 5 * MINUTE);
     });
   });

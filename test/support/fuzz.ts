@@ -1,0 +1,36 @@
+import { appendFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { expect } from 'vitest';
+
+/** Cases of all of test/fuzz together where nobody asks for more. */
+const CASES_IN_CI = 2_000;
+const env = process.env;
+
+/** How many times the usual number of cases is to be run. */
+export const TIMES = Number(env['FUZZ_CASES'] ?? CASES_IN_CI) / CASES_IN_CI;
+
+/** One line of what `npm run fuzz` sums up. */
+export interface FuzzLine {
+  readonly test: string;
+  readonly cases: number;
+  readonly seed: number;
+  readonly failed: boolean;
+}
+
+/** The settings of a property with so many cases in CI; scripts/fuzz.ts asks for more, or for a seed to repeat. */
+export function cases<T>(inCi: number): fc.Parameters<T> {
+  const seed = env['FUZZ_SEED'];
+  return { numRuns: Math.ceil(inCi * TIMES), reporter: report, ...(seed === undefined ? {} : { seed: Number(seed) }) };
+}
+
+function report<T>(details: fc.RunDetails<T>): void {
+  const { numRuns, seed, failed } = details;
+  const line: FuzzLine = { test: expect.getState().currentTestName ?? '', cases: numRuns, seed, failed };
+  const file = env['FUZZ_REPORT'];
+  if (file) appendFileSync(file, `${JSON.stringify(line)}\n`);
+  if (!failed) return;
+  // The message holds the seed, the path to the smallest case, and the case.
+  throw new Error(fc.defaultReportMessage(details), {
+    cause: 'errorInstance' in details ? details.errorInstance : undefined,
+  });
+}
