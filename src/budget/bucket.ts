@@ -10,12 +10,13 @@ import {
   refund,
   report,
   rolled,
+  UnixMs,
   uncharge,
   usable,
 } from './long-window.ts';
 
-const UnixMs = z.number();
-const PerWindow = z.partialRecord(z.enum(WINDOWS), z.number());
+const Count = z.number().nonnegative();
+const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
 /** An independent counter of the service, and what is known of its limits. */
 export const Bucket = z.object({
@@ -26,7 +27,7 @@ export const Bucket = z.object({
   /** After a 429: nothing leaves before. */
   closedUntil: UnixMs,
   /** Consecutive 429s that did not say how long to wait. */
-  blindWaits: z.number(),
+  blindWaits: Count,
   /** When our first request was charged to it. */
   firstUseAt: UnixMs.optional(),
   /** The limits beyond the second that are real. */

@@ -36,7 +36,7 @@ export function readHeaders(headers: Headers, now: number): Observation {
     if (left !== undefined) remaining[window] ??= left;
   }
   return {
-    bucket: first(headers['ratelimit-bucket'])?.trim() || undefined,
+    bucket: bucketName(first(headers['ratelimit-bucket'])),
     limits,
     remaining,
     resetSeconds: longest(wait(first(headers['ratelimit-reset']), now), wait(first(headers['retry-after']), now)),
@@ -53,6 +53,16 @@ export function isRevoked(status: number, headers: Headers): boolean {
 
 function first(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.[0];
+}
+
+/** Buckets are kept by name: one that every object has, such as `constructor`, would look like a known bucket. */
+export function isBucketName(name: string): boolean {
+  return !(name in Object.prototype);
+}
+
+function bucketName(text: string | undefined): string | undefined {
+  const name = text?.trim();
+  return name && isBucketName(name) ? name : undefined;
 }
 
 function count(value: string | readonly string[] | undefined): number | undefined {

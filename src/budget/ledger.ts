@@ -8,14 +8,17 @@ import {
   type Terms,
   withoutAnswer,
 } from './bucket.ts';
-import type { Observation } from './headers.ts';
+import { isBucketName, type Observation } from './headers.ts';
+import { UnixMs } from './long-window.ts';
+
+const BucketName = z.string().refine(isBucketName);
 
 const Key = z.object({
   /** A digest, to tell whether the key is the one that all this is about; '' before the first. */
   fingerprint: z.string(),
   standing: z.enum(['unknown', 'valid', 'refused', 'revoked']),
   /** Unix ms: when the service last said so, or was last asked whether it still holds. */
-  since: z.number(),
+  since: UnixMs,
   /** Revoked only: one request may leave to see whether it still holds. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
@@ -28,9 +31,9 @@ const Key = z.object({
  */
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
-  lanes: z.record(z.string(), z.string()),
+  lanes: z.record(z.string(), BucketName),
   /** The bucket of lanes that no answer has assigned yet: the first that an answer named. */
-  shared: z.string(),
+  shared: BucketName,
   key: Key,
 });
 export type Ledger = z.infer<typeof Ledger>;

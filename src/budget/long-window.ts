@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const UnixMs = z.number();
+/** A time that has a date. */
+export const UnixMs = z.number().nonnegative().max(8.64e15);
 
 /** Windows that are limits of their own beside the second: minute and day only repeat others (api facts 6.1). */
 export const LONG_WINDOWS = ['hour', 'month'] as const;
@@ -9,11 +10,11 @@ export type LongWindowName = (typeof LONG_WINDOWS)[number];
 /** What is known of the requests of one hour or month. */
 export const LongWindow = z.object({
   /** The tighter of what the service grants and what the configured plan allows. */
-  limit: z.number(),
+  limit: z.number().nonnegative(),
   /** Left for everybody by the last answer, less what has left since; absent where no answer said so. */
   remaining: z.number().optional(),
   /** Of ours, charged since the window began. */
-  own: z.number(),
+  own: z.number().nonnegative(),
   /** When the first of ours was charged. */
   since: UnixMs,
 });

@@ -48,8 +48,11 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   });
 }
 
+/** A century: times are shown as dates, and those end. */
+const LONGEST_DURATION = 100 * 365 * 86_400_000;
+
 /** A duration in milliseconds, within bounds in milliseconds. */
-export function duration(least: number, most = Number.MAX_SAFE_INTEGER) {
+export function duration(least: number, most = LONGEST_DURATION) {
   const bounded = z
     .number()
     .min(least, { error: `a duration of at least ${formatDuration(least)}` })
@@ -62,8 +65,8 @@ export function duration(least: number, most = Number.MAX_SAFE_INTEGER) {
 export function autoOrDuration(least: number) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
-  const bounds = `auto or a duration of at least ${formatDuration(least)}`;
-  return value.pipe(z.union([z.literal('auto'), z.number().min(least)], { error: bounds }));
+  const bounds = `auto or a duration from ${formatDuration(least)} to ${formatDuration(LONGEST_DURATION)}`;
+  return value.pipe(z.union([z.literal('auto'), z.number().min(least).max(LONGEST_DURATION)], { error: bounds }));
 }
 
 /** An http or https URL that paths are appended to, without a slash at the end. */

@@ -74,6 +74,12 @@ describe('budget/headers', () => {
     expect(readHeaders({ 'x-ratelimit-limit-second': [] }, NOW)).toEqual(SILENCE);
   });
 
+  it('knows no bucket by a name that every object has', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      expect(readHeaders({ 'ratelimit-bucket': name }, NOW).bucket).toBeUndefined();
+    }
+  });
+
   it('knows no bucket by an empty name', () => {
     expect(readHeaders({ 'ratelimit-bucket': '  ' }, NOW).bucket).toBeUndefined();
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bucketOpensAt, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
+import { cases, TIMES } from '../support/fuzz.ts';
 import { noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -77,14 +78,14 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   return { server, isClosed: bucketOpensAt(pacer.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0 };
 }
 
-describe('budget/long-window: property', { timeout: 30_000 }, () => {
+describe('budget/long-window: property', { timeout: 30_000 * TIMES }, () => {
   it('spends its share of the month and no more, whatever fails, whoever else spends', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
         const { server } = await run(steps, 1);
         expect(server.ours).toBeLessThanOrEqual(SHARE);
       }),
-      { numRuns: 100 },
+      cases(100),
     );
   });
 
@@ -99,7 +100,7 @@ describe('budget/long-window: property', { timeout: 30_000 }, () => {
           expect(isClosed, `${server.ours} ours, ${left} left`).toBe(server.ours === SHARE || left === 0);
         }
       }),
-      { numRuns: 100 },
+      cases(100),
     );
   });
 
@@ -109,7 +110,7 @@ describe('budget/long-window: property', { timeout: 30_000 }, () => {
         const { server } = await run(steps, n);
         expect(server.refused).toBe(0);
       }),
-      { numRuns: 100 },
+      cases(100),
     );
   });
 });

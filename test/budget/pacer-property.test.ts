@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { PRIORITIES } from '../../src/budget/priority.ts';
+import { cases } from '../support/fuzz.ts';
 import { bucket } from '../support/queue.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -69,7 +70,7 @@ describe('budget/pacer: property', () => {
           expect(second.length).toBeLessThanOrEqual(second.at(-1)?.limit ?? 0);
         }
       }),
-      { numRuns: 150 },
+      cases(150),
     );
   });
 });

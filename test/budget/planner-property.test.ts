@@ -6,9 +6,9 @@ import { pacesOf } from '../../src/scheduler/paces.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { sourcesOf } from '../../src/sources.ts';
+import { cases } from '../support/fuzz.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 
-const RUNS = { numRuns: 1_000 };
 const SILENT = pino({ enabled: false });
 /** A share is a quotient of sums: equal up to a few roundings. */
 const EXACT = 1e-9;
@@ -88,7 +88,7 @@ describe('budget/planner: property', () => {
         const slowest = paces.filter(([{ intervalMs }, pace]) => pace.intervalMs >= Math.max(31 * DAY, intervalMs));
         expect(demandOf(paces)).toBeLessThanOrEqual((allowed + demandOf(slowest)) * (1 + EXACT));
       }),
-      RUNS,
+      cases(1_000),
     );
   });
 
@@ -103,7 +103,7 @@ describe('budget/planner: property', () => {
           expect(coverages.indexOf(pace.coverage)).toBeGreaterThanOrEqual(coverages.indexOf(before.coverage));
         }
       }),
-      RUNS,
+      cases(1_000),
     );
   });
 
@@ -120,7 +120,7 @@ describe('budget/planner: property', () => {
           expect(pace.intervalMs).toBeGreaterThanOrEqual(source.intervalMs * (1 - EXACT));
         }
       }),
-      RUNS,
+      cases(1_000),
     );
   });
 
@@ -132,7 +132,7 @@ describe('budget/planner: property', () => {
           expect(Number.isFinite(requestsPerDay) && requestsPerDay > 0).toBe(true);
         }
       }),
-      RUNS,
+      cases(1_000),
     );
   });
 
@@ -154,7 +154,7 @@ describe('budget/planner: property', () => {
           }
         },
       ),
-      RUNS,
+      cases(1_000),
     );
   });
 
@@ -181,7 +181,7 @@ describe('budget/planner: property', () => {
         const [lighter, heavier] = pair.map((source) => paces.get(source)?.intervalMs ?? Number.NaN);
         expect(heavier).toBeLessThanOrEqual((lighter ?? Number.NaN) * (1 + EXACT));
       }),
-      RUNS,
+      cases(1_000),
     );
   });
 
@@ -191,7 +191,7 @@ describe('budget/planner: property', () => {
         const plans = [pacesIn(given, allowed), pacesIn(given, allowed)].map((paces) => paces.map(([, pace]) => pace));
         expect(plans[0]).toEqual(plans[1]);
       }),
-      RUNS,
+      cases(1_000),
     );
   });
 });

@@ -42,6 +42,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':4: machines.interval: expected a duration of at least 1s, got "500ms"',
     ':5: machines.stale_after: expected auto or a duration such as 30s, 5m, 1h, 31d, got 0',
     ':6: machines.forget_after: expected a duration of at least 1s, got "0"',
+    ':8: slashings.catch_up: expected a duration of at most 100y, got "101y"',
   ],
   duration: [
     ':2: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "5 minutes"',
@@ -171,6 +172,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':6: slashings.watch[3]: expected a validator index such as 12345 or a range such as "20000-20099", got -1',
     ':7: slashings.watch[4]: expected a validator index such as 12345 or a range such as "20000-20099", got 1.5',
     ':8: slashings.watch[5]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
+  ],
+  weight: [
+    ':2: machines.weight: expected a number above 0 and up to 1000000, got 1e+308',
+    ':4: slashings.weight: expected a number above 0, got 0',
   ],
 };
 

@@ -71,7 +71,8 @@ function saved<T>(source: Source<T>, value: T): T {
   return read.value;
 }
 
-function expectShowable(families: readonly Family[]): void {
+/** Throws where a sample is no number, or a counter is negative. */
+export function expectShowable(families: readonly Family[]): void {
   const read = parseExposition(Buffer.from(encodeFamilies(families, 'text')).toString());
   for (const { metadata, samples } of read) {
     for (const { name, value } of samples) {

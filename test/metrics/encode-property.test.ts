@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeFamilies, type Format } from '../../src/metrics/encode.ts';
 import { type Family, mergeFamilies, type Sample } from '../../src/metrics/family.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
+import { cases } from '../support/fuzz.ts';
 
 /** Any sequence of UTF-16 units, lone surrogates and NUL included, with much of what needs care. */
 const anyText = fc
@@ -63,6 +64,7 @@ describe('metrics/encode: property', () => {
         const { length } = parts.flatMap((family) => family.samples);
         expect(read.flatMap((family) => family.samples)).toHaveLength(length);
       }),
+      cases(100),
     );
   });
 });

@@ -92,7 +92,7 @@ const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
-const Total = z.number();
+const Total = z.number().nonnegative();
 
 const Totals = z.object({
   slots: z.object({ proposed: Total, missed: Total, orphaned: Total }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { etherOf } from '../../../src/sources/daily-returns/ether.ts';
+import { cases } from '../../support/fuzz.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const bits = new DataView(new ArrayBuffer(8));
@@ -72,7 +73,7 @@ describe('sources/daily-returns/ether', () => {
       fc.property(anyWei, (wei) => {
         expect(isNearest(wei, etherOf(`${wei}`))).toBe(true);
       }),
-      { numRuns: 2_000 },
+      cases(2_000),
     );
   });
 });

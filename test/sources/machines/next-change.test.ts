@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { machineFamilies, nextMachineChange } from '../../../src/sources/machines/metrics.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
+import { cases } from '../../support/fuzz.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
 
@@ -52,7 +53,7 @@ describe('sources/machines nextChange', () => {
           expect(at(next)).not.toEqual(at(NOW));
         }
       }),
-      { numRuns: 2_000 },
+      cases(2_000),
     );
   });
 });

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   chainOf,
@@ -7,6 +8,7 @@ import {
   machineName,
   staleAfter,
 } from '../../../src/sources/machines/options.ts';
+import { cases } from '../../support/fuzz.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
 
@@ -46,9 +48,28 @@ describe('sources/machines/options', () => {
       expect(chainOf(options, 'my-hoodi-12')).toBe('hoodi');
     });
 
+    const matches = (match: string, name: string): boolean =>
+      chainOf(machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] }), name) === 'hoodi';
+
+    it('matches as a regular expression would', () => {
+      const letters = fc.string({ unit: fc.constantFrom('a', 'b', '😀'), maxLength: 8 });
+      const glob = fc.string({ unit: fc.constantFrom('a', 'b', '😀', '*', '?'), maxLength: 8 });
+      fc.assert(
+        fc.property(glob, letters, (match, name) => {
+          const expression = new RegExp(`^${match.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su');
+          expect(matches(match, name)).toBe(expression.test(name));
+        }),
+        cases(300),
+      );
+    });
+
+    it('decides at once for a long name and many stars', () => {
+      const name = 'a'.repeat(1_000);
+      expect(matches('*a*a*a*a*a*a*a*a*b', name)).toBe(false);
+      expect(matches('*a*a*a*a*a*a*a*a*', name)).toBe(true);
+    });
+
     it('takes every character but * and ? for itself', () => {
-      const matches = (match: string, name: string): boolean =>
-        chainOf(machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] }), name) === 'hoodi';
       const special = '.+^$()|{}[]\\/-a';
       expect(matches(special, special)).toBe(true);
       expect(matches('a.b', 'axb')).toBe(false);

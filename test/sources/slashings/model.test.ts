@@ -5,6 +5,7 @@ import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
 import { ForkingChain } from '../../support/forking-chain.ts';
+import { cases } from '../../support/fuzz.ts';
 import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 type Fault = 'away' | 'broken off' | 'details fail' | undefined;
@@ -135,7 +136,7 @@ describe('sources/slashings model', () => {
           },
         });
       }),
-      { numRuns: 150 },
+      cases(150),
     );
   });
 });

@@ -1,0 +1,53 @@
+/**
+ * Runs every property of the tests with many more cases than the usual run does:
+ *
+ *     npm run fuzz -- --cases=100000 --seed=42
+ *
+ * `--cases` is the number for test/fuzz together; the other properties grow by the same factor. A finding is printed with
+ * its seed, and `--seed` repeats the run that found it.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { FuzzLine } from '../test/support/fuzz.ts';
+
+const PROPERTIES = [
+  'test/fuzz',
+  'property',
+  'test/sources/slashings/model',
+  'test/sources/machines/next-change',
+  'test/sources/machines/options',
+  'test/sources/daily-returns/ether',
+];
+const HOUR_MS = 3_600_000;
+
+const { values } = parseArgs({ options: { cases: { type: 'string', default: '100000' }, seed: { type: 'string' } } });
+if (!(Number(values.cases) >= 1)) throw new Error('--cases: expected a number of at least 1');
+if (values.seed !== undefined && !Number.isSafeInteger(Number(values.seed)))
+  throw new Error('--seed: expected a whole number');
+
+const folder = mkdtempSync(join(tmpdir(), 'fuzz-'));
+const file = join(folder, 'report');
+const { status } = spawnSync('vitest', ['run', ...PROPERTIES, `--testTimeout=${6 * HOUR_MS}`, '--reporter=dot'], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    FUZZ_CASES: values.cases,
+    FUZZ_REPORT: file,
+    ...(values.seed === undefined ? {} : { FUZZ_SEED: values.seed }),
+  },
+});
+const lines = readFileSync(file, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line): FuzzLine => JSON.parse(line));
+rmSync(folder, { recursive: true });
+
+for (const { test, cases, seed, failed } of lines.toSorted((a, b) => (a.test < b.test ? -1 : 1))) {
+  process.stdout.write(`${failed ? 'FAILED' : '    ok'} ${String(cases).padStart(8)} cases, seed ${seed}: ${test}\n`);
+}
+const total = lines.reduce((sum, { cases }) => sum + cases, 0);
+process.stdout.write(`${total} cases, ${lines.filter(({ failed }) => failed).length} findings\n`);
+process.exitCode = status ?? 1;

@@ -1,0 +1,80 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
+import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
+import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
+import { cases } from '../support/fuzz.ts';
+import { oddHeaders } from '../support/odd-headers.ts';
+import { DAY, NOW, noSignal } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const LANES = ['a', 'b'] as const;
+const TERMS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
+
+const answer = fc.record({
+  lane: fc.constantFrom(...LANES),
+  status: fc.constantFrom(200, 200, 200, 200, 401, 403, 429, 429, 500),
+  headers: oddHeaders,
+  isLost: fc.constantFrom(false, false, false, true),
+  /** Milliseconds until the next request; the wall clock may step. */
+  pause: fc.oneof(fc.nat(10_000), fc.nat(40 * DAY)),
+  step: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.constantFrom(-3_600_000, DAY)),
+});
+
+describe('fuzz headers', () => {
+  it('reads whole numbers and waits of at most 32 days in any headers, or nothing', () => {
+    fc.assert(
+      fc.property(oddHeaders, (headers) => {
+        const { limits, remaining, resetSeconds, bucket } = readHeaders(headers, NOW);
+        for (const window of WINDOWS) {
+          for (const count of [limits[window], remaining[window]]) {
+            expect(count === undefined || (Number.isSafeInteger(count) && count >= 0)).toBe(true);
+          }
+        }
+        expect(resetSeconds === undefined || (resetSeconds >= 0 && resetSeconds <= 32 * 86_400)).toBe(true);
+        expect(bucket).not.toBe('');
+      }),
+      cases(300),
+    );
+  });
+});
+
+describe('fuzz ledger', () => {
+  it('always knows when the next request may leave, and is read back as it was saved', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...TERMS), fc.array(answer, { maxLength: 12 }), async (terms, answers) => {
+        const clock = new VirtualClock(NOW);
+        let pacer = new Pacer(terms, { clock, ledger: emptyLedger() });
+        for (const { lane, status, headers, isLost, pause, step } of answers) {
+          const sending = pacer.acquire({ lane, priority: 'machines' }, noSignal()).then(
+            (permit) => permit.settle(isLost ? undefined : { status, headers }),
+            (error: unknown) => expect(error).toBeInstanceOf(BudgetClosed),
+          );
+          await clock.advance(70_000);
+          await sending;
+          expectSane(pacer);
+          // What is written between any two requests is what the next process starts with.
+          const saved = JSON.parse(JSON.stringify(pacer.ledger));
+          const ledger = Ledger.parse(saved);
+          expect(JSON.parse(JSON.stringify(ledger))).toEqual(saved);
+          pacer = new Pacer(terms, { clock, ledger });
+          expectSane(pacer);
+          clock.step(step);
+          await clock.advance(pause);
+        }
+      }),
+      cases(150),
+    );
+  });
+});
+
+function expectSane(pacer: Pacer): void {
+  const isRevoked = pacer.ledger.key.standing === 'revoked';
+  for (const lane of LANES) {
+    const at = pacer.opensAt(lane);
+    expect(at >= 0 && (Number.isFinite(at) || isRevoked), `opens at ${at}`).toBe(true);
+    const bucket = pacer.bucketOf(lane);
+    expect(pacer.perSecond(bucket)).toBeGreaterThanOrEqual(1);
+    expect(pacer.allowedPerDay(bucket)).toBeGreaterThanOrEqual(0);
+  }
+}
