@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { complaints, readLockfile, sizeOf, withAllItBrings } from './support/lockfile.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const DOCUMENT = readFileSync(join(ROOT, 'docs/dependencies.md'), 'utf8');
+const PACKAGE: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+);
+const LOCK = readLockfile();
+const NAMES = Object.keys(PACKAGE.dependencies);
+
+/** The rows of the table: package, licence, packages it brings, megabytes, who keeps it, why. */
+const ROWS = [...DOCUMENT.matchAll(/^\| `(\S+)` \|(.*)\|$/gm)].map(([, name = '', rest = '']) => ({
+  name,
+  cells: rest.split('|').map((cell) => cell.trim()),
+}));
+
+interface Bom {
+  readonly bomFormat: string;
+  readonly metadata: { readonly component: { readonly name: string } };
+  readonly components: readonly { readonly name: string }[];
+}
+
+/** What the first cells must say. */
+function facts(name: string): string[] {
+  const paths = withAllItBrings(LOCK, name);
+  const bytes = paths.reduce((sum, path) => sum + sizeOf(path), 0);
+  return [LOCK[`node_modules/${name}`]?.license ?? '', String(paths.length - 1), (bytes / 1e6).toFixed(1)];
+}
+
+describe('dependencies', () => {
+  it('are all in docs/dependencies.md, in order, and nothing else is', () => {
+    expect(ROWS.map(({ name }) => name)).toEqual(NAMES.toSorted());
+  });
+
+  it.each(NAMES)(
+    '%s is described with its licence, what it brings and its size, by whom it is kept and why',
+    (name) => {
+      const cells = ROWS.find((row) => row.name === name)?.cells ?? [];
+      expect(cells.slice(0, 3)).toEqual(facts(name));
+      expect(cells).toHaveLength(5);
+      for (const words of cells.slice(3)) expect(words.length, name).toBeGreaterThan(5);
+    },
+  );
+
+  it('are as many in all as docs/dependencies.md says', () => {
+    const all = new Set(NAMES.flatMap((name) => withAllItBrings(LOCK, name)));
+    const megabytes = Math.round([...all].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
+    expect(DOCUMENT).toContain(`${NAMES.length} packages, ${all.size} with what they bring, ${megabytes} MB`);
+  });
+
+  it('are pinned to one version', () => {
+    for (const [name, version] of Object.entries({ ...PACKAGE.dependencies, ...PACKAGE.devDependencies })) {
+      expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+    }
+  });
+
+  it('come from the public registry with a checksum, and run nothing when they are installed', () => {
+    expect(complaints(LOCK)).toEqual([]);
+  });
+
+  it('would be complained about', () => {
+    const integrity = 'sha512-x';
+    const told = complaints({
+      '': {},
+      'node_modules/good': { integrity, resolved: 'https://registry.npmjs.org/good/-/good-1.0.0.tgz' },
+      'node_modules/tool': { integrity, dev: true, hasInstallScript: true },
+      'node_modules/a': { integrity, hasInstallScript: true },
+      'node_modules/b': { integrity: 'sha1-x' },
+      'node_modules/c': { resolved: 'git+ssh://git@example.org/c.git', integrity },
+    });
+    expect(told.map((line) => line.split(' ')[0])).toEqual(['node_modules/a', 'node_modules/b', 'node_modules/c']);
+  });
+
+  it('are listed by npm run sbom, those for development left out', () => {
+    const { stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8' });
+    const { bomFormat, metadata, components }: Bom = JSON.parse(stdout);
+    const all = new Set(NAMES.flatMap((name) => withAllItBrings(LOCK, name)));
+    const names = [...all].map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+    expect([bomFormat, metadata.component.name]).toEqual(['CycloneDX', 'beaconchain-exporter']);
+    expect(new Set(components.map(({ name }) => name))).toEqual(new Set(names));
+  });
+});

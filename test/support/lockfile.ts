@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What package-lock.json says of one package. */
+export interface LockedPackage {
+  readonly version?: string;
+  readonly license?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** By path (`node_modules/a/node_modules/b`); '' is the project itself. */
+export type Lockfile = Readonly<Record<string, LockedPackage>>;
+
+export function readLockfile(): Lockfile {
+  return JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+}
+
+const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
+
+/** What is wrong with a lockfile: packages that cannot be checked, or that run something when they are installed. */
+export function complaints(lock: Lockfile): string[] {
+  return Object.entries(lock).flatMap(([path, { resolved, integrity, dev, hasInstallScript }]) => {
+    if (path === '') return [];
+    const isElsewhere = resolved !== undefined && !resolved.startsWith(PUBLIC_REGISTRY);
+    return [
+      ...(isElsewhere ? [`${path} comes from elsewhere than ${PUBLIC_REGISTRY}`] : []),
+      ...(integrity?.startsWith('sha512-') ? [] : [`${path} has no sha512`]),
+      ...(hasInstallScript && !dev ? [`${path} runs a script when it is installed`] : []),
+    ];
+  });
+}
+
+/** The paths of a package and of all that it brings. */
+export function withAllItBrings(lock: Lockfile, name: string): string[] {
+  const found = new Set<string>();
+  const visit = (from: string, wanted: string): void => {
+    const path = resolve(lock, from, wanted);
+    if (found.has(path)) return;
+    found.add(path);
+    for (const next of Object.keys(lock[path]?.dependencies ?? {})) visit(path, next);
+  };
+  visit('', name);
+  return [...found];
+}
+
+/** As Node looks for it: in the package's own folder, then further out. */
+function resolve(lock: Lockfile, from: string, name: string): string {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (lock[path]) return path;
+    if (folder === '') throw new Error(`${name} is not in the lockfile`);
+  }
+}
+
+/** Bytes of the files of an installed package, without the packages in its folder. */
+export function sizeOf(path: string): number {
+  const bytesIn = (folder: string): number =>
+    readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+      const inside = join(folder, entry.name);
+      if (!entry.isDirectory()) return sum + statSync(inside).size;
+      return entry.name === 'node_modules' ? sum : sum + bytesIn(inside);
+    }, 0);
+  return bytesIn(join(ROOT, path));
+}
