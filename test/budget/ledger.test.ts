@@ -72,6 +72,19 @@ describe('budget/ledger: buckets', () => {
     expect(perSecondOf(named, 'default')).toBe(3);
   });
 
+  it.each([
+    ['a name that every object has', { shared: '__proto__' }],
+    ['a lane of such a name', { lanes: { [V1]: 'constructor' } }],
+    [
+      'a limit below zero',
+      { buckets: { '': { limits: { second: -1 }, remaining: {}, closedUntil: 0, blindWaits: 0 } } },
+    ],
+    ['a time without a date', { buckets: { '': { limits: {}, remaining: {}, closedUntil: 1e17, blindWaits: 0 } } }],
+  ])('is not restored from a state with %s', (_, fields) => {
+    expect(Ledger.safeParse(emptyLedger()).success).toBe(true);
+    expect(Ledger.safeParse({ ...emptyLedger(), ...fields }).success).toBe(false);
+  });
+
   it('moves a lane, and no other, to the bucket that its answer names', () => {
     let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
     ledger = told(ledger, V2, { headers: bucket('oldsubnewapi', 1) });

@@ -54,6 +54,12 @@ describe('sources/slashings/schema', () => {
       expect(() => parsed(list)).toThrow();
   });
 
+  it('is not restored from a state with a counter below zero', () => {
+    expect(Slashings.safeParse(NO_SLASHINGS).success).toBe(true);
+    const totals = { ...NO_SLASHINGS.totals, gasUsed: -1 };
+    expect(Slashings.safeParse({ ...NO_SLASHINGS, totals }).success).toBe(false);
+  });
+
   it('takes an error on a 200 for no answer', () => {
     expect(V1List.safeParse({ status: 'ERROR: internal server error', data: null }).success).toBe(false);
     expect(V1List.safeParse({}).success).toBe(false);
