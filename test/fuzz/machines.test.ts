@@ -12,6 +12,7 @@ import {
   validatorRecord,
 } from '../support/machine-records.ts';
 import { sampleValue } from '../support/samples.ts';
+import { DAY, NOW } from '../support/timing.ts';
 import { pollThrough, trouble } from './poll.ts';
 
 const SOURCE = machinesSource(machinesOptions({ expected: ['never'] }), () => undefined);
@@ -32,7 +33,10 @@ describe('fuzz machines', () => {
       fc.asyncProperty(trouble, async (faults) => {
         const { families } = await pollThrough(SOURCE, service, faults, 1, (before, after) => {
           const now = seen(after.value);
-          for (const [name, at] of seen(before.value)) expect(now.get(name)).toBeGreaterThanOrEqual(at);
+          for (const [name, at] of seen(before.value)) {
+            // An odd record can be years old: such a machine is forgotten, as it is to be.
+            if (NOW - at * 1000 < 30 * DAY) expect(now.get(name)).toBeGreaterThanOrEqual(at);
+          }
         });
         expect(sampleValue(families, 'beaconchain_machine_cpu_cores', { machine: 'node-a' })).toBe(7);
         expect(sampleValue(families, 'beaconchain_machine_peers', { machine: 'node-a' })).toBe(97);

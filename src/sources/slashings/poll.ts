@@ -4,7 +4,7 @@ import type { Poll, Timing } from '../source.ts';
 import { type Sighting, unstuck } from './count.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
-import { isAnswer, type Reader } from './read.ts';
+import { isAnswer, type Reader, rowAt } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
 import type { Watch } from './watch.ts';
@@ -33,7 +33,7 @@ export async function pollSlashings(
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
   const { chain, watch, catchUpMs, onSlashing, onSkipped } = options;
-  const reader: Reader = { chain, api, signal, now: timing.now, report: onSlashing };
+  const reader: Reader = { chain, api, signal, now: timing.now, report: onSlashing, row: rowAt(chain, timing.now) };
   const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
   let state: Slashings = { ...(paused ? unstuck(previous) : previous), polledAt: timing.now };
   let failure: Error | undefined;

@@ -15,6 +15,7 @@ export interface Reader {
   /** Unix ms. */
   readonly now: number;
   readonly report: (sighting: Sighting) => void;
+  readonly row: ReturnType<typeof rowAt>;
 }
 
 const MOST_TRIES_AT_HEAD = 3;
@@ -23,6 +24,12 @@ const MOST_TRIES_AT_HEAD = 3;
  * of the chain would hold them there for good.
  */
 const EPOCHS_AHEAD = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
+
+/** What a row must be at `now` (Unix ms). Made once for a poll: zod compiles each schema that it is given. */
+export function rowAt(chain: Chain, now: number) {
+  const newest = epochAt(chain, now) + EPOCHS_AHEAD;
+  return SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH);
+}
 
 export interface EpochRows {
   readonly epoch: number;
@@ -42,12 +49,7 @@ export async function readEpoch(
   const { api, chain, signal } = reader;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const newest = epochAt(chain, reader.now) + EPOCHS_AHEAD;
-  const rows = api.records(
-    'epoch_slots',
-    SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH),
-    data,
-  );
+  const rows = api.records('epoch_slots', reader.row, data);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = canonicalRows(rows.filter((row) => row.epoch === read));
   if (own.length === 0)
