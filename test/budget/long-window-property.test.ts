@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bucketOpensAt, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
-import { cases, TIMES } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -78,7 +78,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   return { server, isClosed: bucketOpensAt(pacer.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0 };
 }
 
-describe('budget/long-window: property', { timeout: 30_000 * TIMES }, () => {
+describe('budget/long-window: property', PATIENT, () => {
   it('spends its share of the month and no more, whatever fails, whoever else spends', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { PRIORITIES } from '../../src/budget/priority.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { bucket } from '../support/queue.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -55,7 +55,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
   return counted;
 }
 
-describe('budget/pacer: property', () => {
+describe('budget/pacer: property', PATIENT, () => {
   it('exceeds no second of any bucket, wherever it starts, and loses no request', async () => {
     const utilizations = fc.constantFrom(0.3, 0.5, 0.9, 1);
     await fc.assert(

@@ -6,7 +6,7 @@ import { pacesOf } from '../../src/scheduler/paces.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { sourcesOf } from '../../src/sources.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 
 const SILENT = pino({ enabled: false });
@@ -80,7 +80,7 @@ function demandOf(paces: readonly [Source, Pace][]): number {
 const byName = (name: string) => (entry: readonly [Source, Pace]) => entry[0].name === name;
 const intervalsOf = (paces: readonly [Source, Pace][]): number[] => paces.map(([, { intervalMs }]) => intervalMs);
 
-describe('budget/planner: property', () => {
+describe('budget/planner: property', PATIENT, () => {
   it('never plans more than what is allowed, but for those whose interval can be no longer', () => {
     fc.assert(
       fc.property(setup, budget, (given, allowed) => {

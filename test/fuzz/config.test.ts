@@ -9,7 +9,7 @@ import { ConfigError } from '../../src/config/mistakes.ts';
 import { pacesOf } from '../../src/scheduler/paces.ts';
 import { sourcesOf } from '../../src/sources.ts';
 import { withConfig } from '../config/with-config.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { mutated, mutations } from '../support/odd-json.ts';
 import { NOW, timing } from '../support/timing.ts';
 
@@ -52,7 +52,7 @@ const budget = fc.oneof(
   fc.double({ min: 0, max: 1e6, noNaN: true }),
 );
 
-describe('fuzz config', () => {
+describe('fuzz config', PATIENT, () => {
   it('takes the example with anything changed in it for a plan that holds, or refuses it line by line', async () => {
     await fc.assert(
       fc.asyncProperty(mutations(), budget, async (changes, allowedPerDay) => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { dayAfter, returnsPage } from '../support/datapoint.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { sampleValue } from '../support/samples.ts';
 import { HOUR, NOW } from '../support/timing.ts';
 import { pollThrough, trouble } from './poll.ts';
@@ -12,7 +12,7 @@ const SOURCE = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 
 const service = (now: number) => (path: string) =>
   path.includes('eth-store') ? undefined : returnsPage(dayAfter(25), dayAfter(now > NOW + 4.5 * 60_000 ? 27 : 26));
 
-describe('fuzz daily returns', () => {
+describe('fuzz daily returns', PATIENT, () => {
   it('never loses a day or goes back, shows nothing odd, and takes the next good day', async () => {
     await fc.assert(
       fc.asyncProperty(trouble, async (faults) => {

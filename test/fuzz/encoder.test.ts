@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeFamilies, type Format, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { parseIndependently } from '../support/independent-parser.ts';
 import { areMissing, PROMTOOL, PYTHON_PARSERS, runTool } from '../support/tools.ts';
 
@@ -38,7 +38,7 @@ const families: fc.Arbitrary<Family[]> = fc
     ];
   });
 
-describe('fuzz encoder', () => {
+describe('fuzz encoder', PATIENT, () => {
   describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
     it.each(FORMATS)('reads any text and any number in %s as it was', (format) => {
       fc.assert(

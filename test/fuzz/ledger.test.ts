@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
 import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { oddHeaders } from '../support/odd-headers.ts';
 import { DAY, NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -21,7 +21,7 @@ const answer = fc.record({
   step: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.constantFrom(-3_600_000, DAY)),
 });
 
-describe('fuzz headers', () => {
+describe('fuzz headers', PATIENT, () => {
   it('reads whole numbers and waits of at most 32 days in any headers, or nothing', () => {
     fc.assert(
       fc.property(oddHeaders, (headers) => {
@@ -39,7 +39,7 @@ describe('fuzz headers', () => {
   });
 });
 
-describe('fuzz ledger', () => {
+describe('fuzz ledger', PATIENT, () => {
   it('always knows when the next request may leave, and is read back as it was saved', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...TERMS), fc.array(answer, { maxLength: 12 }), async (terms, answers) => {

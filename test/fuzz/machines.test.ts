@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import { lastSeen } from '../../src/sources/machines/options.ts';
 import type { Machines } from '../../src/sources/machines/schema.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import {
   machinesOptions,
   machinesPage,
@@ -27,7 +27,7 @@ function seen({ machines }: Machines): Map<string, number> {
   return new Map(machines.map((machine) => [machine.name, lastSeen(machine)]));
 }
 
-describe('fuzz machines', () => {
+describe('fuzz machines', PATIENT, () => {
   it('forgets no machine and shows nothing odd, whatever is answered, and recovers with the next good answer', async () => {
     await fc.assert(
       fc.asyncProperty(trouble, async (faults) => {

@@ -5,7 +5,7 @@ import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/sources/machines/schema.ts';
 import { AttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts';
 import { datapoint } from '../support/datapoint.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
 import { oddApi } from '../support/odd-api.ts';
 import { mutated, mutations } from '../support/odd-json.ts';
@@ -26,7 +26,7 @@ function numbersIn(value: unknown): number[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
 }
 
-describe('fuzz records', () => {
+describe('fuzz records', PATIENT, () => {
   it.each(RECORDS)('a record %s costs its neighbours nothing, whatever it holds', (_, schema, good) => {
     const expected = schema.parse(good);
     fc.assert(

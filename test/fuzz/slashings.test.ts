@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CHAINS, SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import type { Fault } from '../support/odd-api.ts';
 import { named } from '../support/odd-json.ts';
 import { sampleValue } from '../support/samples.ts';
@@ -54,7 +54,7 @@ function counters({ totals }: Slashings): number[] {
   return Object.values(totals).flatMap((total) => (typeof total === 'number' ? total : Object.values(total)));
 }
 
-describe('fuzz slashings', () => {
+describe('fuzz slashings', PATIENT, () => {
   it('steps back in no counter and no epoch, shows nothing odd, and counts on with the next good answers', async () => {
     await fc.assert(
       fc.asyncProperty(anyTrouble, async (faults) => {

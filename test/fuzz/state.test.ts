@@ -15,7 +15,7 @@ import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
 import { datapoint } from '../support/datapoint.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { logLines } from '../support/log-lines.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
 import { mutated, mutations, spoil } from '../support/odd-json.ts';
@@ -76,7 +76,7 @@ const entryOf = (value: unknown): unknown => ({
   vainInARow: 0,
 });
 
-describe('fuzz state', () => {
+describe('fuzz state', PATIENT, () => {
   it.each(KNOWN)('of a source: what is not refused can be shown and planned with (%#)', (source, value) => {
     fc.assert(
       fc.property(mutations(), (changes) => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHAINS, SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 import { sampleValue } from '../support/samples.ts';
 import { HOUR, NOW } from '../support/timing.ts';
 import { pollThrough, trouble } from './poll.ts';
@@ -20,7 +20,7 @@ const service = () => () => {
   return { data: { period: CURRENT, validators: [1, 2] }, range: { epoch, timestamp } };
 };
 
-describe('fuzz sync committee', () => {
+describe('fuzz sync committee', PATIENT, () => {
   it('never loses a period or goes back, shows nothing odd, and takes the next good one', async () => {
     await fc.assert(
       fc.asyncProperty(trouble, async (faults) => {

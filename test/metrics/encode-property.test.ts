@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeFamilies, type Format } from '../../src/metrics/encode.ts';
 import { type Family, mergeFamilies, type Sample } from '../../src/metrics/family.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { cases } from '../support/fuzz.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 
 /** Any sequence of UTF-16 units, lone surrogates and NUL included, with much of what needs care. */
 const anyText = fc
@@ -50,7 +50,7 @@ function expectedSamples({ name, samples }: Family, format: Format): unknown[] {
   }));
 }
 
-describe('metrics/encode: property', () => {
+describe('metrics/encode: property', PATIENT, () => {
   it.each<Format>(['text', 'openmetrics'])('is read back as it was by a parser of %s', (format) => {
     fc.assert(
       fc.property(families, (parts) => {

@@ -7,7 +7,10 @@ const CASES_IN_CI = 2_000;
 const env = process.env;
 
 /** How many times the usual number of cases is to be run. */
-export const TIMES = Number(env['FUZZ_CASES'] ?? CASES_IN_CI) / CASES_IN_CI;
+const TIMES = Number(env['FUZZ_CASES'] ?? CASES_IN_CI) / CASES_IN_CI;
+
+/** For tests of many cases: what takes seconds may take ten times as long on a busy machine. */
+export const PATIENT = { timeout: 60_000 * Math.max(1, TIMES) } as const;
 
 /** One line of what `npm run fuzz` sums up. */
 export interface FuzzLine {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { etherOf } from '../../../src/sources/daily-returns/ether.ts';
-import { cases } from '../../support/fuzz.ts';
+import { cases, PATIENT } from '../../support/fuzz.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const bits = new DataView(new ArrayBuffer(8));
@@ -38,7 +38,7 @@ function isNearest(wei: bigint, double: number): boolean {
   return others.every((other) => own < other || (own === other && isEven));
 }
 
-describe('sources/daily-returns/ether', () => {
+describe('sources/daily-returns/ether', PATIENT, () => {
   it.each([
     ['0', 0],
     ['1', 1e-18],

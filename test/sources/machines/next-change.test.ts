@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { machineFamilies, nextMachineChange } from '../../../src/sources/machines/metrics.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
-import { cases } from '../../support/fuzz.ts';
+import { cases, PATIENT } from '../../support/fuzz.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
 
@@ -38,7 +38,7 @@ const options = fc
   })
   .map((overrides) => machinesOptions({ forgetAfterMs: DAY, exclude: ['excluded'], ...overrides }));
 
-describe('sources/machines nextChange', () => {
+describe('sources/machines nextChange', PATIENT, () => {
   it('is exactly when the families say something else', () => {
     const intervalMs = fc.constantFrom(60_000, HOUR);
     fc.assert(

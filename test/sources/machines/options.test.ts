@@ -8,11 +8,11 @@ import {
   machineName,
   staleAfter,
 } from '../../../src/sources/machines/options.ts';
-import { cases } from '../../support/fuzz.ts';
+import { cases, PATIENT } from '../../support/fuzz.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
 
-describe('sources/machines/options', () => {
+describe('sources/machines/options', PATIENT, () => {
   it('calls a machine without a name unnamed', () => {
     expect(['', null, undefined].map(machineName)).toEqual(['unnamed', 'unnamed', 'unnamed']);
   });

@@ -5,7 +5,7 @@ import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
 import { ForkingChain } from '../../support/forking-chain.ts';
-import { cases } from '../../support/fuzz.ts';
+import { cases, PATIENT } from '../../support/fuzz.ts';
 import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 type Fault = 'away' | 'broken off' | 'details fail' | undefined;
@@ -90,7 +90,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-describe('sources/slashings model', () => {
+describe('sources/slashings model', PATIENT, () => {
   it('counts what was canonical when it looked or is final, once, whatever happens in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
