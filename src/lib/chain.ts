@@ -24,6 +24,13 @@ export function slotTime(chain: Chain, slot: number): number {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
 }
 
+/**
+ * What the service says of a time further ahead of our clock is nonsense. Our clock decides nothing else about the chain,
+ * and a test chain may run ahead of it; but head, finality and period only move on, so that one odd answer would hold
+ * them there for good.
+ */
+export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
+
 /** The epoch of a time (Unix ms). */
 export function epochAt(chain: Chain, now: number): number {
   return Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { CHAINS, type Chain, SECONDS_PER_DAY } from '../../lib/chain.ts';
+import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS, SECONDS_PER_DAY } from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
 import { newer } from './due.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
@@ -28,7 +28,7 @@ export async function pollDailyReturns(
 ): Promise<Poll<DailyReturns>> {
   const { path, data } = await readNewest(options, api, previous.path, signal);
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
-  const newest = (begun - CHAINS[options.chain].genesis) / SECONDS_PER_DAY + 1;
+  const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = api.records(
     'daily_returns',
     // Days are counted from genesis. A larger one is kept for good, so that an odd one would be the last.

@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
-import { type Chain, epochAt, SECONDS_PER_DAY, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Chain, epochAt, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { canonicalRows } from './canonical.ts';
 import { countSlashings, type Sighting } from './count.ts';
 import { identityOf } from './evidence.ts';
@@ -19,15 +19,10 @@ export interface Reader {
 }
 
 const MOST_TRIES_AT_HEAD = 3;
-/**
- * Our clock decides nothing here, and may be wrong by hours. But head and finality only move on: one answer from far ahead
- * of the chain would hold them there for good.
- */
-const EPOCHS_AHEAD = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 
 /** What a row must be at `now` (Unix ms). Made once for a poll: zod compiles each schema that it is given. */
 export function rowAt(chain: Chain, now: number) {
-  const newest = epochAt(chain, now) + EPOCHS_AHEAD;
+  const newest = epochAt(chain, now + NONSENSE_AHEAD_SECONDS * 1000);
   return SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH);
 }
 
