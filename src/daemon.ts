@@ -1,4 +1,5 @@
 import { type RunningServer, startServer } from './http/server.ts';
+import type { Access } from './http/web-config/access.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
@@ -13,6 +14,8 @@ export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' 
   readonly documents: Documents & { close(): Promise<void> };
   /** Whether process_* and nodejs_* are exposed. */
   readonly processMetrics: boolean;
+  /** What the web config file says; undefined: plain HTTP for everybody. */
+  readonly access: Access | undefined;
 }
 
 export interface Daemon {
@@ -62,7 +65,7 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
   const server = await startServer(
-    { ...listenAddress, telemetryPath },
+    { ...listenAddress, telemetryPath, access: options.access },
     {
       metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
       unhealthy: () => supervisor.engine().unhealthy(),
@@ -73,6 +76,6 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
     },
   );
   stopper.add(() => server.close());
-  log.info({ port: server.port, version: VERSION }, 'listening');
+  log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
   return { port: server.port, reload };
 }

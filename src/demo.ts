@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from './config/config.ts';
 import { startDaemon } from './daemon.ts';
+import type { Access } from './http/web-config/access.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
@@ -14,6 +15,7 @@ export interface DemoOptions {
   readonly isDefault: boolean;
   readonly log: Logger;
   readonly processMetrics: boolean;
+  readonly access: Access | undefined;
   /** Reads the config again. */
   readonly readAgain: () => Promise<Config>;
 }
@@ -24,6 +26,7 @@ export async function startDemo({
   isDefault,
   log,
   processMetrics,
+  access,
   readAgain,
 }: DemoOptions): Promise<{ stop(): Promise<void>; reload(): Promise<void> }> {
   const stopper = new Stopper();
@@ -46,9 +49,10 @@ export async function startDemo({
       log,
       documents: NO_DOCUMENTS,
       processMetrics,
+      access,
     });
     stopper.add(() => daemon.stop());
-    const url = `http://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
+    const url = `${access?.isTls ? 'https' : 'http'}://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
     log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
     log.info({ example: `curl -X POST '${sandbox.url}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
     return { stop: () => stopper.stop(), reload: () => daemon.reload() };

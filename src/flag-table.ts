@@ -55,6 +55,14 @@ const FLAGS = [
     config: ['web', 'telemetry_path'],
   },
   {
+    name: 'web.config.file',
+    kind: 'text',
+    value: 'FILE',
+    commands: SERVERS,
+    help: 'TLS, authentication and rate limit, as in other exporters.',
+    config: ['web', 'config_file'],
+  },
+  {
     name: 'web.disable-exporter-metrics',
     kind: 'boolean',
     commands: SERVERS,

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { check } from './check-program.ts';
 import type { Config } from './config/config.ts';
 import { HOW_TO_GIVE_A_KEY } from './config/key.ts';
@@ -7,6 +8,9 @@ import { startDaemon } from './daemon.ts';
 import { startDemo } from './demo.ts';
 import type { Settings } from './engine.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
+import { createBoundedServer, LIMITS } from './http/limits.ts';
+import { Access } from './http/web-config/access.ts';
+import { loadWebConfig } from './http/web-config/load.ts';
 import { systemClock } from './lib/clock.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { startSandbox } from './sandbox/server.ts';
@@ -53,6 +57,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const read = async (): Promise<Settings> => {
     const { config, key } = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
     if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
+    if (config.web.configFile !== null) await loadWebConfig(config.web.configFile);
     return { config, key: key ?? '' };
   };
   const settings = await read();
@@ -74,19 +79,23 @@ async function start(
   log: Logger,
 ): Promise<Running> {
   const processMetrics = !flags['web.disable-exporter-metrics'];
+  const { listenAddress, configFile } = config.web;
+  const access = configFile === null ? undefined : await Access.open(configFile, systemClock, log);
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
     const readConfig = async (): Promise<Config> => (await readAgain()).config;
-    return startDemo({ config, isDefault, log, processMetrics, readAgain: readConfig });
+    return startDemo({ config, isDefault, log, processMetrics, access, readAgain: readConfig });
   }
   if (name === 'serve') {
     const documents = await openState(config.state.dir, systemClock, log);
-    return startDaemon({ config, key, readAgain, log, documents, processMetrics });
+    return startDaemon({ config, key, readAgain, log, documents, processMetrics, access });
   }
-  const { host = '0.0.0.0', port } = config.web.listenAddress;
-  const sandbox = await startSandbox({ host, port, clock: systemClock });
-  log.info({ url: sandbox.url, key: sandbox.sandbox.key }, 'simulated API');
-  return { stop: () => sandbox.close() };
+  const { host = '0.0.0.0', port } = listenAddress;
+  const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
+  const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
+  const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
+  log.info({ url, key: sandbox.sandbox.key }, 'simulated API');
+  return { stop: () => sandbox.close().then(() => access?.close()) };
 }
 
 /**

@@ -89,6 +89,7 @@ function refuseWhatStays({ config: now }: Settings, { config: next }: Settings):
   const stays = {
     'web.listen_address': [now.web.listenAddress, next.web.listenAddress],
     'web.telemetry_path': [now.web.telemetryPath, next.web.telemetryPath],
+    'web.config_file': [now.web.configFile, next.web.configFile],
     state: [now.state, next.state],
     'log.format': [now.log.format, next.log.format],
   };

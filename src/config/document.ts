@@ -31,8 +31,11 @@ export interface ConfigDocument {
   positionOf(path: Path): Position | undefined;
 }
 
-/** Reads YAML. Keys given twice leave a value to look for further mistakes in; broken syntax does not. */
-export function readDocument(text: string, env: Environment): ConfigDocument {
+/**
+ * Reads YAML. Keys given twice leave a value to look for further mistakes in; broken syntax does not.
+ * @param env Variables to put in; without it `${NAME}` is text like any other.
+ */
+export function readDocument(text: string, env?: Environment): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -57,7 +60,7 @@ export function readDocument(text: string, env: Environment): ConfigDocument {
     return { value: undefined, written: undefined, findings: [...broken, ...twice], positionAt, positionOf };
   }
   const written: unknown = document.toJS(SHARED);
-  const unset = substituteAll(document, env);
+  const unset = env ? substituteAll(document, env) : [];
   return { value: document.toJS(SHARED), written, findings: [...twice, ...unset], positionAt, positionOf };
 }
 

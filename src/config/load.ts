@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { chainFindings } from './chains.ts';
 import { type Config, configOf } from './config.ts';
-import { type ConfigDocument, readDocument } from './document.ts';
+import { readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
 import { findKey } from './key.ts';
-import { ConfigError, type Finding, type Mistake, pathText, readFailure, schemaFindings } from './mistakes.ts';
+import { locate } from './locate.ts';
+import { ConfigError, type Finding, pathText, readFailure, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
 import { ConfigFile } from './schema.ts';
 
@@ -32,7 +33,7 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
   const value = override(keyless ? withoutKey(document.value) : document.value, overrides);
   const parsed = ConfigFile.safeParse(value);
   const { key, findings } = keyless ? { key: undefined, findings: [] } : await findKey(value, env);
-  const mistakes = mistakesOf(file ?? '', document, [
+  const mistakes = locate(file ?? '', document, [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed.error?.issues ?? [], value, override(document.written, overrides)).map((finding) =>
       attribute(finding, overrides),
@@ -60,18 +61,4 @@ function isAboutKey({ path: [section, field] }: Finding): boolean {
 function attribute(finding: Finding, overrides: readonly Override[]): Finding {
   const given = overrides.find(({ path }) => pathText(path) === pathText(finding.path));
   return given ? { place: given.origin, path: [], message: finding.message } : finding;
-}
-
-/** In the order of the file's lines, what came from elsewhere last; of several findings at one spot the first counts. */
-function mistakesOf(file: string, document: ConfigDocument, findings: readonly Finding[]): Mistake[] {
-  const inFile = new Map<string, Mistake>();
-  const elsewhere: Mistake[] = [];
-  for (const { path: keys, message, place, offset } of findings) {
-    const path = pathText(keys);
-    const position = offset === undefined ? document.positionOf(keys) : document.positionAt(offset);
-    const spot = `${offset ?? ''} ${path}`;
-    if (place !== undefined) elsewhere.push({ place, path, message });
-    else if (!inFile.has(spot)) inFile.set(spot, { place: file, ...position, path, message });
-  }
-  return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
 }

@@ -146,10 +146,17 @@ const State = section({
 const Web = section({
   listen_address: listenAddress().prefault(':10032'),
   telemetry_path: telemetryPath().prefault('/metrics'),
+  /** null: plain HTTP without authentication. */
   config_file: z
-    .custom<null>((value) => value === null, { error: 'TLS and authentication are not supported yet, leave it null' })
+    .string({ error: 'the path of a file or null' })
+    .min(1, { error: 'the path of a file or null' })
+    .nullable()
     .prefault(null),
-}).transform((web) => ({ listenAddress: web.listen_address, telemetryPath: web.telemetry_path }));
+}).transform((web) => ({
+  listenAddress: web.listen_address,
+  telemetryPath: web.telemetry_path,
+  configFile: web.config_file,
+}));
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 

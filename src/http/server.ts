@@ -1,7 +1,12 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { TLSSocket } from 'node:tls';
 import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
+import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
+import type { Access } from './web-config/access.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from '../page/render.ts';
 import { CONTENT_SECURITY_POLICY } from '../page/style.ts';
 
@@ -25,6 +30,9 @@ export interface ServerOptions {
   /** 0: any free one. */
   readonly port: number;
   readonly telemetryPath: string;
+  /** Undefined: plain HTTP for everybody. The server closes it. */
+  readonly access?: Access | undefined;
+  readonly limits?: Limits;
 }
 
 export interface RunningServer {
@@ -35,15 +43,18 @@ export interface RunningServer {
 
 /** @throws Error with `code` EADDRINUSE when the address is taken. */
 export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, router(options, pages));
+  const { access, limits = LIMITS } = options;
+  const server = createBoundedServer(router(options, pages), limits, access);
   await listen(server, options);
   return {
     port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve, reject) => {
+    close: async () => {
+      await new Promise<void>((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));
         server.closeAllConnections();
-      }),
+      });
+      await access?.close();
+    },
   };
 }
 
@@ -164,7 +175,10 @@ async function sendStatusPage(request: IncomingMessage, response: ServerResponse
   const isRefreshing = request.url?.endsWith(REFRESH_QUERY) ?? false;
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = await pages.status(isRefreshing, gzipped);
-  for (const [name, value] of Object.entries(STATUS_HEADERS)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(STATUS_HEADERS)) {
+    // The web config file may have said otherwise.
+    if (!response.hasHeader(name)) response.setHeader(name, value);
+  }
   if (isRefreshing) response.setHeader('Refresh', String(REFRESH_SECONDS));
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
   send(response, 200, 'text/html; charset=utf-8', [body]);
@@ -179,7 +193,27 @@ function send(response: ServerResponse, status: number, type: string, chunks: re
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   response.cork();
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': length });
+  if (length > ENCRYPTED_AT_ONCE && response.socket instanceof TLSSocket) {
+    response.uncork();
+    // An error here is a client who is gone.
+    pipeline(Readable.from(slices(chunks)), response).catch(() => response.destroy());
+    return;
+  }
   for (const chunk of chunks) response.write(chunk);
   response.end();
   response.uncork();
+}
+
+const ENCRYPTED_AT_ONCE = 64 * 1024;
+
+/**
+ * Plain answers of all clients share the bytes of one snapshot, however slowly they are read. What TLS encrypts is a copy
+ * for each client, so it is made as the client reads.
+ */
+function* slices(chunks: readonly Buffer[]): Generator<Buffer> {
+  for (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += ENCRYPTED_AT_ONCE) {
+      yield chunk.subarray(start, start + ENCRYPTED_AT_ONCE);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { answer } from './answer.ts';
@@ -10,6 +10,8 @@ export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
   /** 0: any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now'>;
+  /** Makes another server than a plain one. */
+  readonly createServer?: (listener: RequestListener) => Server;
 }
 
 export interface RunningSandbox {
@@ -24,9 +26,9 @@ const LARGEST_BODY_BYTES = 1024 * 1024;
 
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
-  const { host, port, clock, ...world } = options;
+  const { host, port, clock, createServer: create = createServer, ...world } = options;
   const sandbox = new Sandbox({ ...world, start: clock.now() });
-  const server = createServer((request, response) => {
+  const server = create((request, response) => {
     // A caller who hangs up, or sends without end, gets no answer.
     respond(sandbox, clock, request, response).catch(() => response.destroy());
   });
@@ -35,7 +37,7 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
     server.listen(port, host, resolve);
   });
   return {
-    url: urlOf(server.address()),
+    url: urlOf(server),
     sandbox,
     close: () =>
       new Promise((resolve) => {
@@ -71,7 +73,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>): string {
+function urlOf(server: Server): string {
+  const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
   // A wildcard is listened on, not connected to.
   const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address.address] ?? address.address;

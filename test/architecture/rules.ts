@@ -33,6 +33,7 @@ function excuse(breaches: readonly Breach[], excuses: Excuses): string[] {
 export function partOf(path: string): string {
   const [folder = '', source, file] = path.split('/');
   if (source === undefined) return 'programs';
+  if (folder === 'http' && source === 'web-config') return 'http/web-config';
   if (folder !== 'sources' || file === undefined) return folder;
   const name = file.replace(/\.ts$/, '');
   if (name === 'sandbox' || name.startsWith('sandbox-')) return 'sources/*/sandbox';

@@ -33,7 +33,9 @@ export const TABLE: readonly Row[] = [
   { part: 'snapshot', imports: ['sources', 'lib'], packages: ['zod', 'atomically in file.ts'] },
   { part: 'scheduler', imports: ['sources', 'snapshot', 'api', 'budget', 'lib'], packages: [] },
   { part: 'status', imports: ['scheduler', 'sources', 'budget', 'page', 'lib'], packages: [] },
-  { part: 'http', imports: ['metrics', 'page', 'lib'], packages: [] },
+  { part: 'http', imports: ['http/web-config', 'metrics', 'page', 'lib'], packages: [] },
+  // A second config file: it reads YAML and tells mistakes with the words of the first.
+  { part: 'http/web-config', imports: ['config', 'lib'], packages: ['zod', 'bcryptjs in bcrypt-worker.ts'] },
   { part: 'sandbox', imports: ['sources/*/sandbox', 'lib'], packages: [] },
   { part: 'programs', imports: ALL, packages: ALL },
 ];
@@ -57,6 +59,7 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
   ['http/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['http/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],
+  ['http/limits.ts', 'setTimeout', 'ends an answer that is not taken'],
   ['metrics/exposition.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['metrics/exposition.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['program.ts', 'setTimeout', 'ends a process that does not stop by itself'],

@@ -1,0 +1,110 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { ConfigError } from '../../config/mistakes.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { BasicAuth, credentialsOf } from './basic-auth.ts';
+import { Bcrypt, TooBusy } from './bcrypt.ts';
+import { WebConfigFile } from './file.ts';
+import type { RateLimit, WebConfig } from './load.ts';
+import { TokenBucket } from './rate-limit.ts';
+import { TlsServer } from './tls-server.ts';
+
+/** Who may connect and ask, as a web config file says: every path, every request, as the file is at that moment. */
+export class Access {
+  /** Settled at the start, like in the toolkit: a server does not fall back to plain HTTP. */
+  readonly isTls: boolean;
+  readonly #file: WebConfigFile;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #bcrypt = new Bcrypt();
+  readonly #auth = new BasicAuth((password, hash) => this.#bcrypt.matches(password, hash));
+  #bucket: TokenBucket | undefined;
+
+  private constructor(file: WebConfigFile, isTls: boolean, clock: Clock, log: Logger) {
+    this.#file = file;
+    this.isTls = isTls;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** @throws ConfigError with every mistake of the file at once. */
+  static async open(path: string, clock: Clock, log: Logger): Promise<Access> {
+    const file = await WebConfigFile.open(path, clock, (outcome) => {
+      if (outcome instanceof ConfigError) {
+        log.error({ mistakes: outcome.message }, 'web config refused');
+        return;
+      }
+      log.info('web config changed');
+      if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
+    });
+    const isTls = file.initial.tls !== undefined;
+    return new Access(file, isTls, clock, log);
+  }
+
+  /** A server that asks here before it lets a request through. */
+  createServer(options: ServerOptions, listener: RequestListener): Server {
+    const guarded: RequestListener = (request, response) => {
+      this.#admits(request, response).then(
+        (isAdmitted) => isAdmitted && listener(request, response),
+        (error: unknown) => {
+          this.#log.error({ err: String(error) }, 'request not checked');
+          refuse(response, 500);
+        },
+      );
+    };
+    if (!this.isTls) return createServer(options, guarded);
+    return new TlsServer(options, guarded, {
+      current: () => this.#file.current(),
+      onRefused: (reason) => this.#log.debug({ reason }, 'connection refused'),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#bcrypt.close();
+  }
+
+  /** Answers itself where it says no. In the order of the toolkit. */
+  async #admits(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const config = await this.#file.current();
+    if (config instanceof ConfigError) return refuse(response, 500);
+    if (!this.#isWithin(config.rateLimit)) return refuse(response, 429);
+    for (const [name, value] of config.headers) response.setHeader(name, value);
+    if (config.users.size === 0) return true;
+    return this.#knows(request, response, config);
+  }
+
+  async #knows(request: IncomingMessage, response: ServerResponse, config: WebConfig): Promise<boolean> {
+    const credentials = credentialsOf(request.headers.authorization);
+    try {
+      if (credentials && (await this.#auth.admits(credentials, config.users))) return true;
+    } catch (error) {
+      if (error instanceof TooBusy) return refuse(response, 503);
+      throw error;
+    }
+    response.setHeader('WWW-Authenticate', 'Basic');
+    return refuse(response, 401);
+  }
+
+  #isWithin(limit: RateLimit | undefined): boolean {
+    if (!limit) return true;
+    const now = this.#clock.monotonic();
+    const old = this.#bucket?.limit;
+    const isSame = old?.intervalMs === limit.intervalMs && old.burst === limit.burst;
+    if (!this.#bucket || !isSame) this.#bucket = new TokenBucket(limit, now);
+    return this.#bucket.take(now);
+  }
+}
+
+function refuse(response: ServerResponse, status: number): false {
+  const text = `${STATUS_CODES[status]}\n`;
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length }).end(text);
+  return false;
+}

@@ -1,0 +1,25 @@
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
+
+/** Milliseconds of a duration such as `1m30s` or `0.5s`; undefined if it is none. https://pkg.go.dev/time#ParseDuration */
+export function parseGoDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  let ms = 0;
+  PART.lastIndex = 0;
+  for (let read = 0; read < text.length; read = PART.lastIndex) {
+    const [, amount, unit] = PART.exec(text) ?? [];
+    if (unit === undefined) return undefined;
+    ms += Number(amount) * (UNITS_MS[unit] ?? Number.NaN);
+  }
+  return text === '' ? undefined : ms;
+}

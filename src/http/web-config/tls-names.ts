@@ -1,0 +1,75 @@
+import { getCiphers, type SecureVersion } from 'node:tls';
+
+/**
+ * The names of Go's crypto/tls that the format uses, and what OpenSSL calls the same. The suites are those of
+ * https://pkg.go.dev/crypto/tls#CipherSuites, which leaves out what Go calls insecure.
+ */
+const SUITES_1_3: readonly (readonly [go: string, openssl: string])[] = [
+  ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
+  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
+  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
+];
+
+const SUITES: ReadonlyMap<string, string> = new Map([
+  ...SUITES_1_3,
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
+]);
+
+/** Of the suites those that this Node was built with. */
+export function suiteNames(): string[] {
+  const known = new Set(getCiphers());
+  return [...SUITES].filter(([, openssl]) => known.has(openssl.toLowerCase())).map(([go]) => go);
+}
+
+/**
+ * The list for OpenSSL. As in Go the choice is one for TLS up to 1.2; the suites of 1.3 are always there, unless it
+ * leaves none for older versions.
+ */
+export function opensslSuites(names: readonly string[]): string {
+  return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
+}
+
+/** One of them must be among the suites up to TLS 1.2 of a server with HTTP/2 (RFC 7540, section 9.2.2). */
+export const HTTP2_SUITES: readonly string[] = [
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+];
+
+export const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
+
+/** In their order. */
+export const VERSIONS = {
+  TLS10: 'TLSv1',
+  TLS11: 'TLSv1.1',
+  TLS12: 'TLSv1.2',
+  TLS13: 'TLSv1.3',
+} as const satisfies Record<string, SecureVersion>;
+
+/** What a server wants to see of a client: a certificate at all, and one that its CAs vouch for. */
+export interface ClientPolicy {
+  readonly isAsked: boolean;
+  readonly isRequired: boolean;
+  readonly isVerified: boolean;
+}
+
+const ANY: ClientPolicy = { isAsked: true, isRequired: true, isVerified: false };
+
+/** https://pkg.go.dev/crypto/tls#ClientAuthType */
+export const CLIENT_POLICIES = {
+  NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
+  RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
+  RequireAnyClientCert: ANY,
+  // The toolkit's older name.
+  RequireClientCert: ANY,
+  VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
+  RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },
+} as const satisfies Record<string, ClientPolicy>;

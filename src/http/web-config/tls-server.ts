@@ -1,0 +1,120 @@
+import { type RequestListener, Server, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import { createServer, type TLSSocket, type Server as TlsLayer } from 'node:tls';
+import { ConfigError } from '../../config/mistakes.ts';
+import { namesOf } from './client-names.ts';
+import type { TlsSettings, WebConfig } from './load.ts';
+
+const HANDSHAKE_MS = 10_000;
+
+/** The type of a TLS record that starts a handshake. */
+const HANDSHAKE = 22;
+
+/** What Go answers to a client that forgot the s of https. */
+const PLAIN_HTTP =
+  'HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n' +
+  'Client sent an HTTP request to an HTTPS server.\n';
+
+export interface TlsSource {
+  /** What holds for a connection that starts now. */
+  readonly current: () => Promise<WebConfig | ConfigError>;
+  /** Told why a connection was closed before it could ask for anything. */
+  readonly onRefused: (reason: string) => void;
+}
+
+/** An HTTPS server, each of whose handshakes follows the web config as it is at that moment. */
+export class TlsServer extends Server {
+  readonly #source: TlsSource;
+  /** What a server does with a connection otherwise. */
+  readonly #serve: ((socket: Socket) => void) | undefined;
+  /** Connections that HTTP does not know of yet. */
+  readonly #early = new Set<Socket>();
+  /** One for each state of the file, with tickets of its own: no session outlives the rules it began under. */
+  readonly #layers = new WeakMap<TlsSettings, TlsLayer>();
+
+  constructor(options: ServerOptions, listener: RequestListener, source: TlsSource) {
+    super(options, listener);
+    this.#source = source;
+    [this.#serve] = this.listeners('connection') as ((socket: Socket) => void)[];
+    this.removeAllListeners('connection');
+    this.on('connection', (socket: Socket) => this.#receive(socket));
+  }
+
+  override closeAllConnections(): void {
+    for (const socket of this.#early) socket.destroy();
+    super.closeAllConnections();
+  }
+
+  /** Waits for the first bytes, which say whether this is TLS. */
+  #receive(socket: Socket): void {
+    this.#early.add(socket);
+    socket.once('close', () => this.#early.delete(socket));
+    // Who hangs up before the handshake is nobody's loss.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy());
+    socket.once('readable', () => this.#sort(socket));
+  }
+
+  #sort(socket: Socket): void {
+    const start: Buffer | null = socket.read();
+    if (start === null) {
+      socket.destroy();
+    } else if (start[0] !== HANDSHAKE) {
+      socket.end(PLAIN_HTTP, () => socket.destroy());
+    } else {
+      socket.setTimeout(0);
+      socket.unshift(start);
+      this.#shakeHands(socket).catch((error: unknown) => this.#refuse(socket, String(error)));
+    }
+  }
+
+  async #shakeHands(socket: Socket): Promise<void> {
+    const config = await this.#source.current();
+    if (config instanceof ConfigError) return this.#refuse(socket, 'the web config is broken');
+    if (!config.tls) return this.#refuse(socket, 'the web config has no certificate any more');
+    if (socket.destroyed) return;
+    this.#layerOf(config.tls).emit('connection', socket);
+  }
+
+  #layerOf(settings: TlsSettings): TlsLayer {
+    const known = this.#layers.get(settings);
+    if (known) return known;
+    const layer = createServer({
+      ...settings.context,
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: HANDSHAKE_MS,
+      requestCert: settings.clients.isAsked,
+      // Decided below, because not every policy that asks for a certificate needs one.
+      rejectUnauthorized: false,
+    });
+    layer.on('secureConnection', (socket) => {
+      const problem = problemOf(socket, settings);
+      if (problem !== undefined) return this.#refuse(socket, problem);
+      this.#serve?.call(this, socket);
+    });
+    layer.on('tlsClientError', (error) => this.#source.onRefused(String(error)));
+    this.#layers.set(settings, layer);
+    return layer;
+  }
+
+  #refuse(socket: Socket, reason: string): void {
+    socket.destroy();
+    this.#source.onRefused(reason);
+  }
+}
+
+/** Why a client may not go on; undefined: it may. */
+function problemOf(socket: TLSSocket, { clients, allowedSans }: TlsSettings): string | undefined {
+  if (!clients.isAsked) return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) {
+    return clients.isRequired || allowedSans ? 'the client has no certificate' : undefined;
+  }
+  if (clients.isVerified && !socket.authorized) {
+    return `the certificate of the client is not accepted: ${socket.authorizationError}`;
+  }
+  if (allowedSans && !namesOf(certificate).some((name) => allowedSans.includes(name))) {
+    return 'the certificate of the client has none of client_allowed_sans';
+  }
+  return undefined;
+}
