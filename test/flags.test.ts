@@ -34,6 +34,7 @@ describe('flags', () => {
       '--web.listen-address=:9',
       '--web.telemetry-path',
       '/m',
+      '--web.config.file=web.yml',
       '--web.disable-exporter-metrics',
       '--log.level',
       'warn',
@@ -45,6 +46,7 @@ describe('flags', () => {
         'config.file': 'a.yaml',
         'web.listen-address': ':9',
         'web.telemetry-path': '/m',
+        'web.config.file': 'web.yml',
         'web.disable-exporter-metrics': true,
         'log.level': 'warn',
         'log.format': 'json',
@@ -52,6 +54,7 @@ describe('flags', () => {
       overrides: [
         { path: ['web', 'listen_address'], value: ':9', origin: '--web.listen-address' },
         { path: ['web', 'telemetry_path'], value: '/m', origin: '--web.telemetry-path' },
+        { path: ['web', 'config_file'], value: 'web.yml', origin: '--web.config.file' },
         { path: ['log', 'level'], value: 'warn', origin: '--log.level' },
         { path: ['log', 'format'], value: 'json', origin: '--log.format' },
       ],
@@ -115,7 +118,7 @@ describe('flags', () => {
     [['--config.fil=a'], 'unknown flag "--config.fil", did you mean --config.file?'],
     [['--bogus', 'value'], 'unknown flag "--bogus", try --help'],
     [['-x'], 'unknown flag "-x", try --help'],
-    [['--web.config.file=a'], 'unknown flag "--web.config.file", try --help'],
+    [['check', '--web.config.file=a'], 'unknown flag "--web.config.file" of check, it belongs to serve, sandbox, demo'],
     [['serve', '--probe'], 'unknown flag "--probe" of serve, it belongs to check'],
     [
       ['check', '--web.listen-address=:1'],

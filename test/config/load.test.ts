@@ -45,7 +45,7 @@ slashings:
   catch_up: 0
   watch: {hoodi: [7, "10-20", "30"]}
 state: {dir: /var/lib/exporter, redis: null}
-web: {listen_address: "[::1]:0", telemetry_path: /a/metrics}
+web: {listen_address: "[::1]:0", telemetry_path: /a/metrics, config_file: web.yml}
 log: {level: debug, format: json}
 `);
     expect(config).toEqual({
@@ -86,7 +86,7 @@ log: {level: debug, format: json}
       },
       syncCommittee: { enabled: true, intervalMs: 3_600_000, weight: 1 },
       state: { dir: '/var/lib/exporter' },
-      web: { listenAddress: { host: '::1', port: 0 }, telemetryPath: '/a/metrics' },
+      web: { listenAddress: { host: '::1', port: 0 }, telemetryPath: '/a/metrics', configFile: 'web.yml' },
       log: { level: 'debug', format: 'json' },
     });
   });

@@ -64,7 +64,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':10: machines.colour: unknown key, expected one of enabled, interval, weight, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules, timestamps',
     ':12: slashings.watch[0]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
     ':14: slashings.interval: the key is given twice',
-    ':16: web.config_file: TLS and authentication are not supported yet, leave it null',
+    ':16: web.config_file: expected the path of a file or null, got a list',
   ],
   'key-empty': [':2: api.key: the key is empty'],
   'key-file-content': [
@@ -77,10 +77,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'key-twice': [':3: api.key_file: api.key is there too, expected only one of the two'],
   'key-type': [':2: api.key: expected an API key of printable ASCII characters without spaces'],
   key: [':2: api.key: expected an API key of printable ASCII characters without spaces'],
-  later: [
-    ':2: state.redis: keeping state in Redis is not supported yet, use state.dir',
-    ':4: web.config_file: TLS and authentication are not supported yet, leave it null',
-  ],
+  later: [':2: state.redis: keeping state in Redis is not supported yet, use state.dir'],
   'listen-address': [':2: web.listen_address: expected host:port, :port or [::1]:port, got 10032'],
   'listen-host': [':2: web.listen_address: expected host:port, :port or [::1]:port, got "[localhost]:80"'],
   'listen-port': [':2: web.listen_address: expected host:port, :port or [::1]:port, got "[::1]:70000"'],

@@ -42,6 +42,8 @@ export interface PrometheusOptions {
   readonly scrapeInterval?: string;
   /** OpenMetrics with timestamps, as if it had been scraped before. */
   readonly history?: string;
+  /** Of each scrape config: `scheme`, `basic_auth`. */
+  readonly scraping?: object;
 }
 
 /** @param ports The ports to scrape, by the name of the job. */
@@ -97,13 +99,14 @@ function writeBlocks(history: string, folder: string): void {
 /** JSON is YAML. */
 function configOf(
   ports: Readonly<Record<string, number>>,
-  { sections = {}, scrapeInterval = '500ms' }: PrometheusOptions,
+  { sections = {}, scrapeInterval = '500ms', scraping = {} }: PrometheusOptions,
 ): object {
   return {
     global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval, evaluation_interval: scrapeInterval },
     ...sections,
     scrape_configs: Object.entries(ports).map(([job, port]) => ({
       job_name: job,
+      ...scraping,
       static_configs: [{ targets: [`127.0.0.1:${port}`] }],
     })),
   };

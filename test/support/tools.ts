@@ -20,6 +20,8 @@ export const ALERTMANAGER: Tool = {
 export const AMTOOL: Tool = { ...ALERTMANAGER, command: 'amtool' };
 export const KUBECTL: Tool = { command: 'kubectl', probe: ['kustomize', '--help'], how: `${APT} kubectl` };
 export const SYSTEMD_ANALYZE: Tool = { command: 'systemd-analyze', probe: ['--version'], how: `${APT} systemd` };
+/** Makes the certificates of the tests. */
+export const OPENSSL: Tool = { command: 'openssl', probe: ['version'], how: `${APT} openssl` };
 export const PYTHON_PARSERS: Tool = {
   // Not the first python3 of the path: that may be one without the distribution's packages.
   command: '/usr/bin/python3',

@@ -13,7 +13,7 @@ import type { Logger } from '../../lib/log.ts';
 import { BasicAuth, credentialsOf } from './basic-auth.ts';
 import { Bcrypt, TooBusy } from './bcrypt.ts';
 import { WebConfigFile } from './file.ts';
-import type { RateLimit, WebConfig } from './load.ts';
+import type { RateLimit, TlsSettings, WebConfig } from './load.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 
@@ -27,10 +27,12 @@ export class Access {
   readonly #bcrypt = new Bcrypt();
   readonly #auth = new BasicAuth((password, hash) => this.#bcrypt.matches(password, hash));
   #bucket: TokenBucket | undefined;
+  #tls: TlsSettings | undefined;
 
-  private constructor(file: WebConfigFile, isTls: boolean, clock: Clock, log: Logger) {
+  private constructor(file: WebConfigFile, clock: Clock, log: Logger) {
     this.#file = file;
-    this.isTls = isTls;
+    this.#tls = file.initial.tls;
+    this.isTls = this.#tls !== undefined;
     this.#clock = clock;
     this.#log = log;
   }
@@ -46,7 +48,7 @@ export class Access {
       if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
     });
     const isTls = file.initial.tls !== undefined;
-    return new Access(file, isTls, clock, log);
+    return new Access(file, clock, log);
   }
 
   /** A server that asks here before it lets a request through. */
@@ -62,13 +64,20 @@ export class Access {
     };
     if (!this.isTls) return createServer(options, guarded);
     return new TlsServer(options, guarded, {
-      current: () => this.#file.current(),
+      settings: () => this.#tlsNow(),
       onRefused: (reason) => this.#log.debug({ reason }, 'connection refused'),
     });
   }
 
   close(): Promise<void> {
     return this.#bcrypt.close();
+  }
+
+  /** A broken file shakes hands as before, so that the client hears of it: each request is answered with 500. */
+  async #tlsNow(): Promise<TlsSettings | undefined> {
+    const config = await this.#file.current();
+    if (!(config instanceof ConfigError)) this.#tls = config.tls;
+    return this.#tls;
   }
 
   /** Answers itself where it says no. In the order of the toolkit. */

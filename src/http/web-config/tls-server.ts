@@ -1,9 +1,8 @@
 import { type RequestListener, Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer, type TLSSocket, type Server as TlsLayer } from 'node:tls';
-import { ConfigError } from '../../config/mistakes.ts';
 import { namesOf } from './client-names.ts';
-import type { TlsSettings, WebConfig } from './load.ts';
+import type { TlsSettings } from './load.ts';
 
 const HANDSHAKE_MS = 10_000;
 
@@ -16,8 +15,8 @@ const PLAIN_HTTP =
   'Client sent an HTTP request to an HTTPS server.\n';
 
 export interface TlsSource {
-  /** What holds for a connection that starts now. */
-  readonly current: () => Promise<WebConfig | ConfigError>;
+  /** What holds for a handshake that starts now; undefined: none may. */
+  readonly settings: () => Promise<TlsSettings | undefined>;
   /** Told why a connection was closed before it could ask for anything. */
   readonly onRefused: (reason: string) => void;
 }
@@ -69,11 +68,9 @@ export class TlsServer extends Server {
   }
 
   async #shakeHands(socket: Socket): Promise<void> {
-    const config = await this.#source.current();
-    if (config instanceof ConfigError) return this.#refuse(socket, 'the web config is broken');
-    if (!config.tls) return this.#refuse(socket, 'the web config has no certificate any more');
-    if (socket.destroyed) return;
-    this.#layerOf(config.tls).emit('connection', socket);
+    const settings = await this.#source.settings();
+    if (!settings) return this.#refuse(socket, 'the web config has no certificate any more');
+    if (!socket.destroyed) this.#layerOf(settings).emit('connection', socket);
   }
 
   #layerOf(settings: TlsSettings): TlsLayer {

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from './files.ts';
+import { OPENSSL, runTool } from './tools.ts';
+
+export interface Certificate {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface CertificateOptions {
+  /** Such as `DNS:localhost,IP:127.0.0.1`. */
+  readonly names?: string;
+  /** Who vouches for it; nobody else does where it is left out. */
+  readonly issuer?: Certificate;
+  readonly kind?: 'EC' | 'RSA';
+}
+
+const KINDS = { EC: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], RSA: ['rsa:2048'] } as const;
+
+/** A certificate that is valid for a day, and its key, in a folder that is gone after the tests. */
+export function makeCertificate(options: CertificateOptions = {}): Certificate {
+  const { names = 'DNS:localhost,IP:127.0.0.1', issuer, kind = 'EC' } = options;
+  const folder = temporaryFolder();
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const { status, stderr } = runTool(
+    OPENSSL,
+    [
+      ...['req', '-x509', '-newkey', ...KINDS[kind], '-nodes', '-days', '1', '-subj', '/CN=test'],
+      ...['-addext', `subjectAltName=${names}`, '-keyout', keyFile, '-out', certFile],
+      ...(issuer ? ['-CA', issuer.certFile, '-CAkey', issuer.keyFile] : []),
+    ],
+    '',
+  );
+  if (status !== 0) throw new Error(stderr);
+  return { certFile, keyFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+}
