@@ -1,4 +1,6 @@
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
 
 export interface Asked {
   readonly status: number;
@@ -7,21 +9,34 @@ export interface Asked {
   readonly body: Buffer;
 }
 
+interface Asking {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** Over TLS, with these settings. */
+  readonly tls?: ConnectionOptions;
+  /** Keeps connections open; without one each request has its own. */
+  readonly agent?: Agent;
+}
+
 /** One request to a server on loopback, with these headers and no others. */
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+  { method = 'GET', headers = {}, tls, agent }: Asking = {},
 ): Promise<Asked> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-      );
-    });
+    const send = tls ? secureRequest : request;
+    const outgoing = send(
+      { host: '127.0.0.1', port, path, method, headers, agent: agent ?? false, ...tls },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', reject);
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+        );
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end();
   });

@@ -1,6 +1,6 @@
 import type { Finding } from '../../config/mistakes.ts';
 import { valueAt } from '../../config/value-at.ts';
-import { HTTP2_SUITES, VERSIONS } from './tls-names.ts';
+import { HTTP2_SUITES, suiteNames, VERSIONS } from './tls-names.ts';
 
 const SECTION = 'tls_server_config';
 
@@ -60,7 +60,8 @@ function http2Findings(document: unknown): Finding[] {
   const isOff = valueAt(document, ['http_server_config', 'http2']) === false;
   const isNew = valueAt(document, [SECTION, 'min_version']) === 'TLS13';
   if (!Array.isArray(suites) || suites.length === 0 || isOff || isNew) return [];
-  if (suites.some((suite) => HTTP2_SUITES.includes(suite))) return [];
+  const known = suiteNames();
+  if (suites.some((suite) => HTTP2_SUITES.includes(suite) || !known.includes(suite))) return [];
   const message = `HTTP/2 needs one of ${HTTP2_SUITES.join(', ')}: add one, or set http_server_config.http2 to false`;
   return [{ path: [SECTION, 'cipher_suites'], message }];
 }

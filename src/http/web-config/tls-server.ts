@@ -4,8 +4,6 @@ import { createServer, type TLSSocket, type Server as TlsLayer } from 'node:tls'
 import { namesOf } from './client-names.ts';
 import type { TlsSettings } from './load.ts';
 
-const HANDSHAKE_MS = 10_000;
-
 /** The type of a TLS record that starts a handshake. */
 const HANDSHAKE = 22;
 
@@ -21,7 +19,7 @@ export interface TlsSource {
   readonly onRefused: (reason: string) => void;
 }
 
-/** An HTTPS server, each of whose handshakes follows the web config as it is at that moment. */
+/** An HTTPS server, each of whose handshakes follows the web config as it is then, and takes no longer than headers may. */
 export class TlsServer extends Server {
   readonly #source: TlsSource;
   /** What a server does with a connection otherwise. */
@@ -50,7 +48,9 @@ export class TlsServer extends Server {
     socket.once('close', () => this.#early.delete(socket));
     // Who hangs up before the handshake is nobody's loss.
     socket.on('error', () => socket.destroy());
-    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy());
+    socket.setTimeout(this.headersTimeout, () => socket.destroy());
+    // TLS, unlike HTTP, has no use for a client who has said its last word.
+    socket.allowHalfOpen = false;
     socket.once('readable', () => this.#sort(socket));
   }
 
@@ -79,7 +79,7 @@ export class TlsServer extends Server {
     const layer = createServer({
       ...settings.context,
       ALPNProtocols: ['http/1.1'],
-      handshakeTimeout: HANDSHAKE_MS,
+      handshakeTimeout: this.headersTimeout,
       requestCert: settings.clients.isAsked,
       // Decided below, because not every policy that asks for a certificate needs one.
       rejectUnauthorized: false,
@@ -89,7 +89,8 @@ export class TlsServer extends Server {
       if (problem !== undefined) return this.#refuse(socket, problem);
       this.#serve?.call(this, socket);
     });
-    layer.on('tlsClientError', (error) => this.#source.onRefused(String(error)));
+    // Also when the time is up, which closes nothing by itself.
+    layer.on('tlsClientError', (error, socket) => this.#refuse(socket, String(error)));
     this.#layers.set(settings, layer);
     return layer;
   }
