@@ -1,5 +1,6 @@
 import { cpus, loadavg } from 'node:os';
 import { benchChurn } from './churn.ts';
+import { benchCrowd } from './crowd.ts';
 import { benchDaemon } from './daemon.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
@@ -13,6 +14,7 @@ const SECTIONS = {
   sweep: benchSweep,
   latency: benchLatency,
   churn: benchChurn,
+  crowd: benchCrowd,
 } as const;
 
 /** Runs the sections that are named, or all. */

@@ -4,6 +4,7 @@ export interface Summary {
   /** The middle half lies between them. */
   readonly low: number;
   readonly high: number;
+  readonly p99: number;
   readonly most: number;
   readonly count: number;
 }
@@ -12,7 +13,7 @@ export interface Summary {
 export function summary(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-  return { median: at(0.5), low: at(0.25), high: at(0.75), most: at(1), count: sorted.length };
+  return { median: at(0.5), low: at(0.25), high: at(0.75), p99: at(0.99), most: at(1), count: sorted.length };
 }
 
 /** The median and the middle half, all in one unit. */

@@ -1,0 +1,27 @@
+/** Serves the series of 1,000 machines, behind a web config file if one is named; tells its port. */
+import { startServer } from '../src/http/server.ts';
+import { Access } from '../src/http/web-config/access.ts';
+import { systemClock } from '../src/lib/clock.ts';
+import { createLogger } from '../src/lib/log.ts';
+import { Exposition } from '../src/metrics/exposition.ts';
+import { partsAt } from './values.ts';
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+const [file] = process.argv.slice(2);
+const access = file && (await Access.open(file, systemClock, createLogger({ level: 'error', format: 'json' })));
+const exposition = new Exposition(partsAt(1_000, Date.now()), systemClock, fail);
+await exposition.refresh();
+const server = await startServer(
+  { host: '127.0.0.1', port: 0, telemetryPath: '/metrics', ...(access ? { access } : {}) },
+  {
+    metrics: (format, zipped) => exposition.chunks(format, zipped),
+    unhealthy: () => undefined,
+    ready: () => true,
+    status: () => '',
+    reload: () => Promise.resolve(undefined),
+    onError: fail,
+  },
+);
+process.send?.(server.port);
