@@ -59,6 +59,7 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
   ['http/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['http/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],
+  ['http/web-config/tls-server.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['http/limits.ts', 'setTimeout', 'ends an answer that is not taken'],
   ['metrics/exposition.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['metrics/exposition.ts', 'setImmediate', 'gives others a turn, however long that takes'],

@@ -7,6 +7,9 @@ import type { TlsSettings } from './load.ts';
 /** The type of a TLS record that starts a handshake. */
 const HANDSHAKE = 22;
 
+/** Each keeps the processor busy for about a millisecond. */
+const AT_ONCE = 4;
+
 /** What Go answers to a client that forgot the s of https. */
 const PLAIN_HTTP =
   'HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n' +
@@ -26,6 +29,7 @@ export class TlsServer extends Server {
   readonly #serve: ((socket: Socket) => void) | undefined;
   /** Connections that HTTP does not know of yet. */
   readonly #early = new Set<Socket>();
+  readonly #waiting: (() => void)[] = [];
   /** One for each state of the file, with tickets of its own: no session outlives the rules it began under. */
   readonly #layers = new WeakMap<TlsSettings, TlsLayer>();
 
@@ -70,7 +74,17 @@ export class TlsServer extends Server {
   async #shakeHands(socket: Socket): Promise<void> {
     const settings = await this.#source.settings();
     if (!settings) return this.#refuse(socket, 'the web config has no certificate any more');
-    if (!socket.destroyed) this.#layerOf(settings).emit('connection', socket);
+    this.#waiting.push(() => {
+      if (!socket.destroyed) this.#layerOf(settings).emit('connection', socket);
+    });
+    if (this.#waiting.length === 1) setImmediate(() => this.#turn());
+  }
+
+  /** Begins a few handshakes, and lets those who are connected have their answers before the next few. */
+  #turn(): void {
+    for (const begin of this.#waiting.slice(0, AT_ONCE)) begin();
+    this.#waiting.splice(0, AT_ONCE);
+    if (this.#waiting.length > 0) setImmediate(() => this.#turn());
   }
 
   #layerOf(settings: TlsSettings): TlsLayer {
