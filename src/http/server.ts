@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
 import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
-import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
-import type { Access } from './web-config/access.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from '../page/render.ts';
 import { CONTENT_SECURITY_POLICY } from '../page/style.ts';
+import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
+import type { Access } from './web-config/access.ts';
 
 /** What the server asks of the program. None of it waits for the network. */
 export interface Pages {

@@ -34,7 +34,7 @@ export async function serveGuarded(text: string, body = BODY, limits: Limits = L
       metrics: () => [bytes],
       unhealthy: () => undefined,
       ready: () => true,
-      status: () => '<!doctype html>',
+      status: () => Promise.resolve(Buffer.from('<!doctype html>')),
       reload: () => Promise.resolve(undefined),
       onError: (error) => {
         throw error;
