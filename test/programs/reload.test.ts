@@ -114,6 +114,8 @@ describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
   it.each([
     ['web: {listen_address: "127.0.0.1:1"}', undefined],
     ['web: {telemetry_path: /other}', 'web.telemetry_path'],
+    // An empty file is a web config.
+    ['web: {config_file: /dev/null}', 'web.config_file'],
     ['log: {format: pretty}', undefined],
     ['', 'state'],
   ])('what takes a restart is refused: %s', async (more, refused) => {
