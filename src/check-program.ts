@@ -1,12 +1,16 @@
+import type { z } from 'zod';
 import { laneOf } from './api/client.ts';
 import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, Ledger } from './budget/ledger.ts';
 import { describeCosts } from './check.ts';
 import type { Config } from './config/config.ts';
 import { apiOptionsOf } from './engine.ts';
+import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { probe } from './probe.ts';
 import { peek } from './snapshot/file.ts';
+import { RedisState } from './snapshot/redis.ts';
+import { RedisLink } from './snapshot/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from './snapshot/snapshot.ts';
 import { sourcesOf } from './sources.ts';
 import { LEDGER } from './state.ts';
@@ -34,13 +38,15 @@ export async function check({ config, key, log, ask, now }: CheckOptions): Promi
   const apiOptions = apiOptionsOf(config, key);
   const answer = ask ? await probe(config, apiOptions, terms) : undefined;
   const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
-  const known = told ?? (await peek(config.state.dir, LEDGER, Ledger));
+  const { look, close } = stateOf(config);
+  const known = told ?? (await look(LEDGER, Ledger));
   const sources = sourcesOf(config, log);
   const entries = new Map<string, Entry>();
   for (const source of sources) {
-    const entry = await peek(config.state.dir, sourceId(source), entrySchema(source));
+    const entry = await look(sourceId(source), entrySchema(source));
     if (entry) entries.set(sourceId(source), entry);
   }
+  close();
   const ledger = known ?? emptyLedger();
   const costs = describeCosts({
     sources,
@@ -53,6 +59,15 @@ export async function check({ config, key, log, ask, now }: CheckOptions): Promi
   });
   const said = answer ? `${answer.text}\n` : '';
   return { text: `The configuration has no mistakes.\n${said}${costs}`, isGood: answer?.isGood ?? true };
+}
+
+type Look = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
+
+/** How to read what the daemon, or a replica, wrote; whatever cannot be read is unknown. */
+function stateOf({ state: { dir, redis } }: Config): { look: Look; close(): void } {
+  if (!redis) return { look: (name, schema) => peek(dir, name, schema), close: () => undefined };
+  const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
+  return { look: (name, schema) => state.peek(name, schema), close: () => state.close() };
 }
 
 function assumed({ budget }: Config, terms: Terms): string {

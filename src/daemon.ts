@@ -5,6 +5,7 @@ import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
 import { ProcessMetrics } from './metrics/self.ts';
 import type { Documents } from './snapshot/file.ts';
+import type { Replica } from './snapshot/replica.ts';
 import { type SupervisorOptions, supervise } from './supervisor.ts';
 import { VERSION } from './version.ts';
 
@@ -12,6 +13,8 @@ export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' 
   readonly log: Logger;
   /** Where what is known survives a restart; closed when the daemon has stopped. */
   readonly documents: Documents & { close(): Promise<void> };
+  /** The documents again, where several processes share them. */
+  readonly replica?: Replica;
   /** Whether process_* and nodejs_* are exposed. */
   readonly processMetrics: boolean;
   /** What the web config file says; undefined: plain HTTP for everybody. */
@@ -41,11 +44,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 type Started = Pick<RunningServer, 'port'> & { reload(): Promise<string | undefined> };
 
 async function start(options: DaemonOptions, stopper: Stopper): Promise<Started> {
-  const { config, log, documents } = options;
+  const { config, log, documents, replica } = options;
   stopper.add(() => documents.close());
   const supervisor = await supervise({
     ...options,
-    clock: systemClock,
+    clock: replica?.clock ?? systemClock,
     startedAt: systemClock.now(),
     processMetrics: new ProcessMetrics(options.processMetrics),
   });

@@ -4,6 +4,7 @@ import { createTransport } from './api/transport.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
 import { isReady, problemOf } from './health.ts';
+import { leased } from './leased.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Stopper } from './lib/stop.ts';
@@ -11,12 +12,14 @@ import type { Format } from './metrics/encode.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { type ProcessMetrics, SelfMetrics } from './metrics/self.ts';
 import type { LastReload } from './own-families.ts';
-import { OwnMetrics } from './own-metrics.ts';
+import { knowledgeOf, OwnMetrics } from './own-metrics.ts';
 import { ATTEMPTS, expositionParts, OWN } from './parts.ts';
 import { logPlan } from './plan-log.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { Documents } from './snapshot/file.ts';
 import { LatestWriter } from './snapshot/latest.ts';
+import { LeaseLost } from './snapshot/lease.ts';
+import type { Replica } from './snapshot/replica.ts';
 import { sourcesOf } from './sources.ts';
 import { LEDGER, type Restored, restore } from './state.ts';
 import { statusPageOf } from './status-page.ts';
@@ -33,10 +36,14 @@ export interface EngineOptions extends Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly documents: Documents;
+  /** The documents again, where several processes share them. */
+  readonly replica?: Replica | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
   /** When the process began, Unix ms. */
   readonly startedAt: number;
+  /** Unix ms at which the operator started the program, or had it read its configuration again; default: now. */
+  readonly operatorAt?: number;
   /** What the engine before this one in the same process knew; what it lacks is read from the documents. */
   readonly before?: Restored;
 }
@@ -56,17 +63,19 @@ export interface Engine {
 
 /** Resolves when the exposition is complete, with what was known from before. @throws StateRefused */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const { config, key, clock, log, documents } = options;
+  const { config, key, clock, log, documents, replica, operatorAt = clock.now() } = options;
   const stopper = new Stopper();
+  const abort = new AbortController();
   const sources = sourcesOf(config, log);
-  const { ledger, entries, totals } = await restore(documents, sources, key, clock.now(), options.before);
+  const { ledger, entries, totals } = await restore(documents, sources, key, operatorAt, options.before);
 
   let ledgerFailures = 0;
   const ledgerWriter = new LatestWriter(
     () => documents.save(LEDGER, pacer.ledger, 'process'),
     (error) => {
       ledgerFailures += 1;
-      log.error({ err: String(error) }, 'ledger not written');
+      // Replicas are told at once that the server is away.
+      if (!replica) log.error({ err: String(error) }, 'ledger not written');
     },
   );
   stopper.add(() => ledgerWriter.flush());
@@ -76,7 +85,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   stopper.add(() => transport.close());
   const apiOptions = apiOptionsOf(config, key);
   const api = createApi(apiOptions, {
-    budget: pacer,
+    budget: replica ? leased(pacer, replica) : pacer,
     transport: transport.send,
     observer: self,
     clock,
@@ -98,33 +107,55 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     onChange: ({ name }) => exposition.touch(name, ATTEMPTS),
   });
   const own = new OwnMetrics({
-    scheduler,
-    pacer,
+    knowledge: knowledgeOf(scheduler, pacer),
     self,
     clock,
     lastReload: options.lastReload,
     processMetrics: options.processMetrics,
     documents,
     totals,
-    writeFailures: () => scheduler.saveFailures + ledgerFailures,
+    writeFailures: () => replica?.writeFailures ?? scheduler.saveFailures + ledgerFailures,
+    isShared: replica !== undefined,
   });
   const exposition = new Exposition(
-    expositionParts(scheduler, () => own.families(), clock),
+    expositionParts(
+      () => scheduler.views(),
+      () => own.families(),
+      clock,
+    ),
     clock,
     (error) => log.error({ err: String(error) }, 'metrics not rendered'),
   );
+  if (replica) {
+    const onDoubt = (): void => {
+      scheduler.saveAgain(abort.signal);
+      ledgerWriter.touch();
+      own.writeAgain();
+    };
+    const onLapse = (): void => abort.abort(new LeaseLost());
+    stopper.add(replica.join({ wanted: [], apply: () => undefined, onDoubt, onLapse }, []));
+    if (replica.leads()) {
+      // What the server has may be older than what this replica has seen.
+      onDoubt();
+    } else onLapse();
+  }
   await exposition.refresh();
 
-  const abort = new AbortController();
   const loops = [scheduler.run(abort.signal), exposition.run(abort.signal)];
   stopper.add(async () => {
     abort.abort(new Error('stopping'));
     await Promise.all(loops);
   });
-  const page = statusPageOf({ ...options, apiOptions, scheduler, pacer });
+  const page = statusPageOf({
+    ...options,
+    views: () => scheduler.views(),
+    ledger: () => pacer.ledger,
+    bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
+  });
+  const heartbeatAt = (): number => Math.min(scheduler.heartbeatAt, replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
   return {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
-    unhealthy: () => problemOf(scheduler.views(), clock.monotonic() - scheduler.heartbeatAt, clock.now()),
+    unhealthy: () => problemOf(scheduler.views(), clock.monotonic() - heartbeatAt(), clock.now()),
     ready: () => isReady(scheduler.views(), clock.now()),
     status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
     touch: () => exposition.touch(OWN),

@@ -1,4 +1,4 @@
-import type { SourceView } from './scheduler/scheduler.ts';
+import type { SourceView } from './scheduler/views.ts';
 
 /** The scheduler's loop turns at least every 15 s; after a minute without it nothing will be polled any more. */
 const DEAD_AFTER_MS = 60_000;

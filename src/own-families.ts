@@ -2,7 +2,7 @@ import { isFiller } from './budget/bucket.ts';
 import { WINDOWS } from './budget/headers.ts';
 import type { Ledger } from './budget/ledger.ts';
 import type { Family, Labels, MetricType, Sample } from './metrics/family.ts';
-import type { SourceView } from './scheduler/scheduler.ts';
+import type { SourceView } from './scheduler/views.ts';
 
 type SourceColumn = readonly [name: string, type: MetricType, help: string, value: (view: SourceView) => number];
 
@@ -154,11 +154,13 @@ export interface ExporterFigures {
   readonly revision: string;
   readonly lastReload: LastReload;
   readonly stateWriteFailures: number;
+  /** Whether this process polls. */
+  readonly isLeader: boolean;
 }
 
 /** beaconchain_exporter_*: the program itself. */
 export function exporterFamilies(figures: ExporterFigures): Family[] {
-  const { version, revision, lastReload, stateWriteFailures } = figures;
+  const { version, revision, lastReload, stateWriteFailures, isLeader } = figures;
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -180,6 +182,6 @@ export function exporterFamilies(figures: ExporterFigures): Family[] {
       help: 'Times that the state could not be written; what is shown then stays as it was.',
       samples: one(stateWriteFailures),
     },
-    gauge('exporter_leader', '1 on the replica that polls; always 1 with file state', one(1)),
+    gauge('exporter_leader', '1 on the replica that polls; always 1 with file state', one(Number(isLeader))),
   ];
 }

@@ -1,17 +1,43 @@
+import type { Ledger } from './budget/ledger.ts';
 import type { Pacer } from './budget/pacer.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Family } from './metrics/family.ts';
 import type { ProcessMetrics, SelfMetrics } from './metrics/self.ts';
-import { type Totals, totalsOf, withTotals } from './metrics/totals.ts';
-import { accountFamilies, budgetFamilies, exporterFamilies, type LastReload } from './own-families.ts';
+import { type Totals, totalsOf, withCountersOf, withTotals } from './metrics/totals.ts';
+import {
+  accountFamilies,
+  budgetFamilies,
+  type ExporterFigures,
+  exporterFamilies,
+  type LastReload,
+} from './own-families.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
+import type { SourceView } from './scheduler/views.ts';
 import type { Documents } from './snapshot/file.ts';
 import { TOTALS } from './state.ts';
 import { REVISION, VERSION } from './version.ts';
 
+/** What the exporter's own metrics are read from. */
+export interface Knowledge {
+  views(): SourceView[];
+  ledger(): Ledger;
+  /** Requests per day that the limits leave this exporter on a bucket. */
+  allowedPerDay(bucket: string): number;
+  waitedMs(): number;
+}
+
+/** Of the process that polls. */
+export function knowledgeOf(scheduler: Scheduler, pacer: Pacer): Knowledge {
+  return {
+    views: () => scheduler.views(),
+    ledger: () => pacer.ledger,
+    allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
+    waitedMs: () => pacer.waitedMs,
+  };
+}
+
 export interface OwnMetricsOptions {
-  readonly scheduler: Scheduler;
-  readonly pacer: Pacer;
+  readonly knowledge: Knowledge;
   readonly self: SelfMetrics;
   readonly clock: Clock;
   readonly documents: Documents;
@@ -21,6 +47,36 @@ export interface OwnMetricsOptions {
   readonly writeFailures: () => number;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
+  /**
+   * Among replicas the counters belong to all of them: what could not be written is not shown, because the next to poll
+   * does not know of it. How often a write failed each counts for itself.
+   */
+  readonly isShared: boolean;
+}
+
+/** What is counted of account, budget and requests, from where earlier processes left off. */
+export async function countedFamilies(
+  knowledge: Knowledge,
+  self: SelfMetrics,
+  totals: Totals,
+  others: readonly Family[] = [],
+): Promise<Family[]> {
+  const ledger = knowledge.ledger();
+  const families = [
+    ...accountFamilies(ledger),
+    ...budgetFamilies(knowledge.views(), {
+      allowedPerDay: new Map(Object.keys(ledger.buckets).map((bucket) => [bucket, knowledge.allowedPerDay(bucket)])),
+      waitedSeconds: knowledge.waitedMs() / 1000,
+    }),
+    ...others,
+    ...(await self.families()),
+  ];
+  return withTotals(families, totals);
+}
+
+/** beaconchain_exporter_* of this program. */
+export function programFamilies(figures: Omit<ExporterFigures, 'version' | 'revision'>): Family[] {
+  return exporterFamilies({ ...figures, version: VERSION, revision: REVISION });
 }
 
 /** A disk that takes longer must not hold up what else is to be shown or withdrawn. */
@@ -28,8 +84,8 @@ const SLOW_DISK_MS = 500;
 
 /**
  * The exporter's own metrics. Its counters go on over a restart, so each sum is written before it is shown: while a write
- * is under way, what was shown last stays. Where a write fails they are shown all the same, because that is how the
- * failure is seen.
+ * is under way, what was shown last stays. Where a file cannot be written they are shown all the same, because that is how
+ * the failure is seen.
  */
 export class OwnMetrics {
   readonly #options: OwnMetricsOptions;
@@ -45,47 +101,55 @@ export class OwnMetrics {
   }
 
   async families(): Promise<Family[]> {
+    const { isShared, processMetrics } = this.#options;
     const ours = await this.#collect();
     const text = JSON.stringify(totalsOf(ours));
     this.#shown ??= ours;
     if (text === this.#settled) this.#shown = ours;
     else await this.#write(ours, text);
-    return [...this.#shown, ...(await this.#options.processMetrics.families())];
+    const exporter = isShared ? this.#exporter() : [];
+    return [...withCountersOf(ours, this.#shown), ...exporter, ...(await processMetrics.families())];
   }
 
-  /** The counters as they are now, shown or not. */
+  /** The counters as they are now, shown or not; among replicas those that were written. */
   async totals(): Promise<Totals> {
-    return totalsOf(await this.#collect());
+    if (!this.#options.isShared) return totalsOf(await this.#collect());
+    await this.families();
+    return totalsOf(this.#shown ?? []);
   }
 
-  async #collect(): Promise<Family[]> {
-    const { scheduler, pacer, self, lastReload, totals, writeFailures } = this.#options;
-    const { ledger } = pacer;
-    const stateWriteFailures = writeFailures() + this.#failures;
-    const buckets = Object.keys(ledger.buckets);
-    const families = [
-      ...accountFamilies(ledger),
-      ...budgetFamilies(scheduler.views(), {
-        allowedPerDay: new Map(buckets.map((bucket) => [bucket, pacer.allowedPerDay(bucket)])),
-        waitedSeconds: pacer.waitedMs / 1000,
-      }),
-      ...exporterFamilies({ version: VERSION, revision: REVISION, lastReload: lastReload(), stateWriteFailures }),
-      ...(await self.families()),
-    ];
-    return withTotals(families, totals);
+  /** What was written may be lost. */
+  writeAgain(): void {
+    this.#settled = '';
+  }
+
+  #collect(): Promise<Family[]> {
+    const { knowledge, self, totals, isShared } = this.#options;
+    return countedFamilies(knowledge, self, totals, isShared ? [] : this.#exporter());
+  }
+
+  #exporter(): Family[] {
+    const { lastReload, writeFailures, isShared } = this.#options;
+    const stateWriteFailures = writeFailures() + (isShared ? 0 : this.#failures);
+    return programFamilies({ lastReload: lastReload(), stateWriteFailures, isLeader: true });
   }
 
   async #write(ours: Family[], text: string): Promise<void> {
-    const { documents, clock } = this.#options;
+    const { documents, clock, isShared } = this.#options;
     this.#writing ??= documents
       .save(TOTALS, JSON.parse(text), 'process')
-      .catch(() => {
-        this.#failures += 1;
-      })
-      .then(() => {
+      .then(
+        () => true,
+        () => {
+          this.#failures += 1;
+          return !isShared;
+        },
+      )
+      .then((isSettled) => {
+        this.#writing = undefined;
+        if (!isSettled) return;
         this.#shown = ours;
         this.#settled = text;
-        this.#writing = undefined;
       });
     const patience = new AbortController();
     await Promise.race([this.#writing, clock.sleep(SLOW_DISK_MS, patience.signal).catch(() => undefined)]);

@@ -2,7 +2,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Part } from './metrics/exposition.ts';
 import { type Family, mergeFamilies } from './metrics/family.ts';
 import { sourceFamilies } from './own-families.ts';
-import type { Scheduler, SourceView } from './scheduler/scheduler.ts';
+import type { SourceView } from './scheduler/views.ts';
 
 /** The part that says how the sources do: it changes with each of them. */
 export const ATTEMPTS = 'attempts';
@@ -11,10 +11,10 @@ export const OWN = 'own';
 const OWN_REFRESH_MS = 1_000;
 
 /** /metrics in the order in which it is shown: a part for each kind of source, and the exporter's own. */
-export function expositionParts(scheduler: Scheduler, own: () => Promise<Family[]>, clock: Clock): Part[] {
-  const names = new Set(scheduler.views().map(({ source }) => source.name));
+export function expositionParts(views: () => SourceView[], own: () => Promise<Family[]>, clock: Clock): Part[] {
+  const names = new Set(views().map(({ source }) => source.name));
   const soon = (): number => clock.now() + OWN_REFRESH_MS;
-  const viewsOf = (name: string): SourceView[] => scheduler.views().filter(({ source }) => source.name === name);
+  const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
   return [
     ...[...names].map((name) => ({
       name,
@@ -22,7 +22,7 @@ export function expositionParts(scheduler: Scheduler, own: () => Promise<Family[
       nextChange: () =>
         Math.min(...viewsOf(name).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
     })),
-    { name: ATTEMPTS, families: () => sourceFamilies(scheduler.views()), nextChange: soon },
+    { name: ATTEMPTS, families: () => sourceFamilies(views()), nextChange: soon },
     { name: OWN, families: own, nextChange: soon },
   ];
 }

@@ -14,7 +14,7 @@ import { loadWebConfig } from './http/web-config/load.ts';
 import { systemClock } from './lib/clock.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { startSandbox } from './sandbox/server.ts';
-import { openState, StateRefused } from './state.ts';
+import { openSharedState, openState, StateRefused } from './state.ts';
 import { REVISION, VERSION } from './version.ts';
 
 /** Nobody gave an API key. */
@@ -87,8 +87,11 @@ async function start(
     return startDemo({ config, isDefault, log, processMetrics, access, readAgain: readConfig });
   }
   if (name === 'serve') {
-    const documents = await openState(config.state.dir, systemClock, log);
-    return startDaemon({ config, key, readAgain, log, documents, processMetrics, access });
+    const { dir, redis } = config.state;
+    const given = { config, key, readAgain, log, processMetrics, access };
+    if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log) });
+    const replica = await openSharedState(redis, systemClock, log);
+    return startDaemon({ ...given, documents: replica, replica });
   }
   const { host = '0.0.0.0', port } = listenAddress;
   const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);

@@ -5,7 +5,11 @@ import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import type { Totals } from './metrics/totals.ts';
 import { type Documents, FileDocuments } from './snapshot/file.ts';
+import type { LeaseTerms } from './snapshot/lease.ts';
 import { StateLocked } from './snapshot/lock.ts';
+import { RedisState } from './snapshot/redis.ts';
+import { RedisLink, type RedisSettings } from './snapshot/redis-link.ts';
+import { Replica } from './snapshot/replica.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from './snapshot/snapshot.ts';
 import type { Source } from './sources/source.ts';
 
@@ -13,7 +17,7 @@ import type { Source } from './sources/source.ts';
 export const LEDGER = 'ledger';
 export const TOTALS = 'exporter';
 
-const SavedTotals = z.array(
+export const SavedTotals = z.array(
   z.object({
     name: z.string(),
     samples: z.array(
@@ -46,6 +50,32 @@ export async function openState(dir: string, clock: Clock, log: Logger): Promise
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** A machine that starts many things at once may be slow. */
+const TRIES_AT_START = 3;
+
+/** @throws StateRefused: what keeps the state cannot be reached now. Later it may come and go. */
+export async function openSharedState(
+  redis: RedisSettings,
+  clock: Clock,
+  log: Logger,
+  terms?: LeaseTerms,
+): Promise<Replica> {
+  const state = new RedisState(new RedisLink(redis, clock), redis.prefix);
+  const replica = new Replica(state, clock, log, terms);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await replica.look();
+      return replica;
+    } catch (error) {
+      if (tries < TRIES_AT_START) continue;
+      await replica.close();
+      throw new StateRefused(
+        `the state in Redis cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
 }
 
 /** What earlier processes left. */

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Engine, type EngineOptions, type Settings, startEngine } from './engine.ts';
+import { startFollower } from './follower.ts';
 import type { LastReload } from './own-families.ts';
+import type { Restored } from './state.ts';
 
-export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'before'> {
+export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'before' | 'operatorAt'> {
   /** Reads the settings as they are now. @throws Error that says what is wrong with them */
   readonly readAgain: () => Promise<Settings>;
 }
@@ -27,15 +29,30 @@ export class NeedsRestart extends Error {
 
 /** @throws StateRefused */
 export async function supervise(options: SupervisorOptions): Promise<Supervisor> {
-  const { clock, log, readAgain } = options;
+  const { clock, log, readAgain, replica } = options;
   let settings: Settings = options;
   let lastReload: LastReload = { isSuccessful: true, successAt: clock.now() };
+  let operatorAt = clock.now();
   let engine = await start();
   /** A reload waits for the one before. */
   let queue: Promise<unknown> = Promise.resolve();
 
-  function start(before?: Awaited<ReturnType<Engine['stop']>>): Promise<Engine> {
-    return startEngine({ ...options, ...settings, lastReload: () => lastReload, ...(before && { before }) });
+  function start(before?: Restored): Promise<Engine> {
+    const next = { ...options, ...settings, lastReload: () => lastReload, operatorAt, ...(before && { before }) };
+    return replica && !replica.leads() ? startFollower(next, replica) : startEngine(next);
+  }
+
+  /** The lease came or went. */
+  async function changeRole(): Promise<void> {
+    const known = await engine.stop();
+    try {
+      engine = await start(known);
+    } catch (error) {
+      // Only to lead takes more than what is known.
+      log.error({ err: String(error) }, 'not able to lead');
+      replica?.resign();
+      engine = await start(known);
+    }
   }
 
   async function exchange(next: Settings): Promise<void> {
@@ -58,6 +75,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       refuseWhatStays(settings, next);
       // Before the exchange, so that the first scrape of the new engine says so.
       lastReload = { isSuccessful: true, successAt: clock.now() };
+      operatorAt = clock.now();
       await exchange(next);
       log.level = next.config.log.level;
       log.info('configuration reloaded');
@@ -75,13 +93,20 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     return turn;
   }
 
+  let isStopped = false;
+  replica?.start(() => {
+    if (isStopped) return;
+    inTurn(changeRole).catch((error: unknown) => log.error({ err: String(error) }, 'role not changed'));
+  });
   return {
     engine: () => engine,
     reload: () => inTurn(reload),
-    stop: () =>
-      inTurn(async () => {
+    stop: () => {
+      isStopped = true;
+      return inTurn(async () => {
         await engine.stop();
-      }),
+      });
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../src/budget/ledger.ts';
 import { Pacer } from '../src/budget/pacer.ts';
 import { ProcessMetrics, SelfMetrics } from '../src/metrics/self.ts';
-import { OwnMetrics } from '../src/own-metrics.ts';
+import { knowledgeOf, OwnMetrics } from '../src/own-metrics.ts';
 import { Scheduler } from '../src/scheduler/scheduler.ts';
 import { NO_DOCUMENTS } from '../src/state.ts';
 import { fakeApi } from './support/fake-api.ts';
@@ -14,7 +14,7 @@ import { VirtualClock } from './support/virtual-clock.ts';
 const ENDPOINT = 'machine_metrics';
 
 describe('own-metrics', () => {
-  function setUp(save: () => Promise<void>) {
+  function setUp(save: () => Promise<void>, isShared = false) {
     const clock = new VirtualClock(NOW);
     const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
     const self = new SelfMetrics({ endpoints: [ENDPOINT] });
@@ -30,7 +30,8 @@ describe('own-metrics', () => {
       onChange: () => undefined,
     });
     const documents = { ...NO_DOCUMENTS, save };
-    const options = { scheduler, pacer, self, clock, documents, totals: [], writeFailures: () => 0 };
+    const knowledge = knowledgeOf(scheduler, pacer);
+    const options = { knowledge, self, clock, documents, totals: [], writeFailures: () => 0, isShared };
     const own = new OwnMetrics({
       ...options,
       lastReload: () => ({ isSuccessful: true, successAt: NOW }),
@@ -83,5 +84,33 @@ describe('own-metrics', () => {
     self.requested(ENDPOINT);
     expect(await requests()).toBe(1);
     expect(await failures()).toBe(1);
+  });
+
+  it('among replicas a counter that could not be written is not shown, and is written again', async () => {
+    let isAway = true;
+    const { self, requests } = setUp(async () => {
+      if (isAway) throw new Error('away');
+    }, true);
+    expect(await requests()).toBe(0);
+    self.requested(ENDPOINT);
+    expect(await requests()).toBe(0);
+    isAway = false;
+    expect(await requests()).toBe(1);
+  });
+
+  it('among replicas what was written is handed over, and nothing else', async () => {
+    let isAway = false;
+    const { self, own } = setUp(async () => {
+      if (isAway) throw new Error('away');
+    }, true);
+    const counted = async () => (await own.totals()).find(({ name }) => name === 'beaconchain_api_requests_total');
+    self.requested(ENDPOINT);
+    expect((await counted())?.samples).toContainEqual({ labels: { endpoint: ENDPOINT }, value: 1 });
+    isAway = true;
+    self.requested(ENDPOINT);
+    expect((await counted())?.samples).toContainEqual({ labels: { endpoint: ENDPOINT }, value: 1 });
+    expect((await own.totals()).map(({ name }) => name)).not.toContain(
+      'beaconchain_exporter_state_write_failures_total',
+    );
   });
 });

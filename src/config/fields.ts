@@ -85,6 +85,25 @@ function isBaseUrl(text: string): boolean {
   return url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
 }
 
+/** May hold a password: no message shows it. */
+export function redisUrl() {
+  return z.custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
+    error: 'expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+  });
+}
+
+function isRedisUrl(text: string): boolean {
+  const url = /^rediss?:\/\//i.test(text) ? URL.parse(text) : null;
+  return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname) && `${url.search}${url.hash}` === '';
+}
+
+/** What the names of keys begin with. */
+export function keyPrefix() {
+  return parsed('letters, digits and any of : . _ { } -', (text) =>
+    /^[\w:.{}-]{1,100}$/.test(text) ? text : undefined,
+  );
+}
+
 /** Whether an HTTP server sees this path as it is written. */
 function isPath(text: string): boolean {
   return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;

@@ -7,9 +7,11 @@ import {
   duration,
   either,
   indexRange,
+  keyPrefix,
   listenAddress,
   optional,
   perChain,
+  redisUrl,
   section,
   telemetryPath,
 } from './fields.ts';
@@ -128,20 +130,39 @@ const Slashings = section({
   watch: slashings.watch,
 }));
 
-/** Keys of a feature to come: using them is told apart from mistyping. */
-const later = z.unknown().optional();
+const file = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
+
+const Tls = section({
+  ca_file: file.optional(),
+  cert_file: file.optional(),
+  key_file: file.optional(),
+  server_name: z.string({ error: 'a host name' }).min(1, { error: 'a host name' }).optional(),
+})
+  .refine((tls) => (tls.cert_file === undefined) === (tls.key_file === undefined), {
+    error: 'expected cert_file and key_file together',
+  })
+  .transform((tls) => ({
+    caFile: tls.ca_file,
+    certFile: tls.cert_file,
+    keyFile: tls.key_file,
+    serverName: tls.server_name,
+  }));
+
+const Redis = section({
+  url: redisUrl(),
+  password: z.string({ error: 'a password' }).optional(),
+  prefix: keyPrefix().prefault('beaconchain'),
+  tls: Tls.optional(),
+}).refine(({ url, tls }) => tls === undefined || url.startsWith('rediss:'), {
+  error: 'tls is for a url that begins with rediss://',
+});
 
 const State = section({
-  dir: z
-    .string({ error: 'the path of a directory' })
-    .min(1, { error: 'the path of a directory' })
-    .prefault('./beaconchain-exporter-state'),
-  redis: section({ url: later, prefix: later })
-    .nullish()
-    .refine((redis) => redis === undefined || redis === null, {
-      error: 'keeping state in Redis is not supported yet, use state.dir',
-    }),
-}).transform((state) => ({ dir: state.dir }));
+  dir: z.string({ error: 'the path of a directory' }).min(1, { error: 'the path of a directory' }).optional(),
+  redis: Redis.nullish(),
+})
+  .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'dir and redis are both there, expected only one' })
+  .transform(({ dir = './beaconchain-exporter-state', redis }) => ({ dir, redis: redis ?? undefined }));
 
 const Web = section({
   listen_address: listenAddress().prefault(':10032'),

@@ -27,6 +27,12 @@ export function totalsOf(families: readonly Family[]): Totals {
   return families.filter(isCounted).map(({ name, samples }) => ({ name, samples: samples.map(plain) }));
 }
 
+/** The counters as in `shown`, the rest as in `families`. */
+export function withCountersOf(families: readonly Family[], shown: readonly Family[]): Family[] {
+  const counters = new Map(shown.filter(isCounted).map((family) => [family.name, family]));
+  return families.flatMap((family) => (isCounted(family) ? (counters.get(family.name) ?? []) : family));
+}
+
 function isCounted({ type }: Family): boolean {
   return type === 'counter' || type === 'histogram';
 }

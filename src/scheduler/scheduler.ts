@@ -2,19 +2,17 @@ import type { Api } from '../api/client.ts';
 import { BudgetClosed } from '../budget/pacer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Entry, emptyEntry, requestsPerPoll, type Store, sourceId } from '../snapshot/snapshot.ts';
-import type { Pace, Poll, Source, Timing } from '../sources/source.ts';
-import { type Allowance, isMaterialChange, pacesOf } from './paces.ts';
-import { afterPoll, countVain, isInVain, nextAttemptAt } from './plan.ts';
+import { type Entry, emptyEntry, type Store, sourceId } from '../snapshot/snapshot.ts';
+import type { Pace, Poll, Source } from '../sources/source.ts';
+import { isMaterialChange } from './paces.ts';
+import { afterPoll, countVain, nextAttemptAt } from './plan.ts';
+import { type Known, type Permits, paceOf, pacesOfKnown, type SourceView, viewsOf } from './views.ts';
 
-export interface SchedulerDependencies {
+export interface SchedulerDependencies extends Permits {
   readonly api: Api;
   readonly clock: Clock;
   readonly store: Store;
   readonly log: Logger;
-  readonly allowance: Allowance;
-  /** Unix ms from which the requests of a source may leave. */
-  readonly opensAt: (source: Source) => number;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly isInformed: () => boolean;
   /** Told of the paces at first, and when they have changed materially. */
@@ -23,25 +21,8 @@ export interface SchedulerDependencies {
   readonly onChange: (source: Source) => void;
 }
 
-/** What the rest of the program sees of one source. */
-export interface SourceView {
-  readonly source: Source;
-  readonly entry: Entry;
-  /** As the budget allows it now. */
-  readonly pace: Pace;
-  /** What the families are to be read with. */
-  readonly timing: Timing;
-  /** Unix ms at which the next attempt is due and permitted; Infinity: not without the operator. */
-  readonly nextAttemptAt: number;
-  /** Whether a poll, or the saving of what it brought, is in progress. */
-  readonly running: boolean;
-}
-
-interface Slot {
-  readonly source: Source;
-  /** What was persisted last. */
+interface Slot extends Known {
   shown: Entry;
-  /** What is known; ahead of `shown` while it cannot be persisted. */
   known: Entry;
   running: boolean;
 }
@@ -85,21 +66,17 @@ export class Scheduler {
 
   /** What is shown of each source, in their order. */
   views(): SourceView[] {
-    const now = this.#deps.clock.now();
-    const paces = this.#paces();
-    return this.#slots.map(({ source, shown, known, running }) => {
-      const pace = paceOf(paces, source);
-      // What was polled for a longer interval does not get stale because the next one will be shorter.
-      const intervalMs = Math.max(pace.intervalMs, shown.intervalMs ?? 0);
-      return {
-        source,
-        entry: shown,
-        pace,
-        timing: { now, intervalMs, coverage: pace.coverage },
-        nextAttemptAt: this.#nextAttemptAt(source, known, pace, now),
-        running,
-      };
-    });
+    return viewsOf(this.#slots, this.#deps, this.#deps.clock.now());
+  }
+
+  /** Writes again what could not be written, or was lost; what is polled now is written as it was, and at the poll's end. */
+  saveAgain(signal: AbortSignal): void {
+    for (const slot of this.#slots) {
+      const { source, known, running } = slot;
+      if (known.attempts === 0) continue;
+      if (!running) this.#run(slot, () => this.#persist(slot, signal));
+      else this.#deps.store.save(sourceId(source), known).catch(() => undefined);
+    }
   }
 
   /** Resolves when the signal has aborted and every poll in progress has ended. */
@@ -121,13 +98,13 @@ export class Scheduler {
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
-    const paces = this.#paces();
+    const paces = pacesOfKnown(this.#slots, this.#deps.allowance);
     this.#tell(paces);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots) {
       if (slot.running) continue;
       const pace = paceOf(paces, slot.source);
-      const at = this.#nextAttemptAt(slot.source, slot.known, pace, now);
+      const at = nextAttemptAt(slot.source, slot.known, { now, ...pace }, this.#deps.opensAt(slot.source));
       if (at > now) next = Math.min(next, at);
       else if (this.#running.size === 0 || this.#mayJoin()) this.#run(slot, () => this.#poll(slot, pace, signal));
     }
@@ -143,15 +120,6 @@ export class Scheduler {
     if (!this.#deps.isInformed() || (this.#told && !isMaterialChange(this.#told, paces))) return;
     this.#told = paces;
     this.#deps.onPlan(paces);
-  }
-
-  #paces(): ReadonlyMap<Source, Pace> {
-    const asking = this.#slots.map(({ source, known }) => ({
-      source,
-      requestsPerPoll: requestsPerPoll(known),
-      isInVain: isInVain(known),
-    }));
-    return pacesOf(asking, this.#deps.allowance);
   }
 
   /** One thing at a time for each source: what is saved or shown later is never older. */
@@ -216,21 +184,11 @@ export class Scheduler {
     onChange(slot.source);
   }
 
-  #nextAttemptAt(source: Source, entry: Entry, { intervalMs, coverage }: Pace, now: number): number {
-    return nextAttemptAt(source, entry, { now, intervalMs, coverage }, this.#deps.opensAt(source));
-  }
-
   async #nap(ms: number): Promise<void> {
     const alarm = new AbortController();
     this.#wake = () => alarm.abort();
     await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
-}
-
-function paceOf(paces: ReadonlyMap<Source, Pace>, source: Source): Pace {
-  const pace = paces.get(source);
-  if (!pace) throw new TypeError(`no pace for ${sourceId(source)}`);
-  return pace;
 }
 
 /** A closed budget is what the user was told of when it closed. */

@@ -1,14 +1,11 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFile } from 'atomically';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { open, parseValue, VERSION, wrap } from './envelope.ts';
 import { lockDirectory } from './lock.ts';
-
-const VERSION = 1;
-
-const Envelope = z.object({ version: z.literal(VERSION), value: z.unknown() });
 
 /** Values by name, over restarts. */
 export interface Documents {
@@ -58,8 +55,7 @@ export class FileDocuments implements Documents {
   }
 
   async save(name: string, value: unknown, durability: 'durable' | 'process'): Promise<void> {
-    const text = JSON.stringify({ version: VERSION, value });
-    await writeFile(this.#file(name), text, { fsync: durability === 'durable' });
+    await writeFile(this.#file(name), wrap(value), { fsync: durability === 'durable' });
   }
 
   /** Gives the directory back. */
@@ -88,18 +84,13 @@ export async function peek<S extends z.ZodType>(
 
 type Parsed<T> = { success: true; data: T } | { success: false; why: string };
 
+/** A directory belongs to one process: what another version wrote, also one that this one could follow, is not taken over. */
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { success: false, why: 'not JSON' };
-  }
-  const envelope = Envelope.safeParse(json);
-  if (!envelope.success) return { success: false, why: `not of version ${VERSION}` };
-  const parsed = schema.safeParse(envelope.data.value);
-  if (parsed.success) return { success: true, data: parsed.data };
-  return { success: false, why: `unexpected ${parsed.error.issues[0]?.path.join('.') || 'value'}` };
+  const opened = open(text);
+  const isOther = opened.success ? opened.version !== VERSION : opened.isNewer;
+  if (isOther) return { success: false, why: `not of version ${VERSION}` };
+  if (!opened.success) return opened;
+  return parseValue(opened.value, schema);
 }
 
 const ATTEMPT_GONE_AFTER_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Terms } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
-import type { SourceView } from '../scheduler/scheduler.ts';
+import type { SourceView } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 
 /** All that the status page is made of, beside the time. The views are what /metrics shows. */

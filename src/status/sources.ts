@@ -1,6 +1,6 @@
 import { type Badge, badge, type Cell, lines, quiet, type Row, type Table, time } from '../page/content.ts';
 import { count, cropped, span } from '../page/words.ts';
-import type { SourceView } from '../scheduler/scheduler.ts';
+import type { SourceView } from '../scheduler/views.ts';
 
 const LONGEST_ERROR = 120;
 

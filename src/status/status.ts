@@ -1,6 +1,6 @@
 import { type Cell, link, type Notice, type Page, type Summary, type Table } from '../page/content.ts';
 import { span } from '../page/words.ts';
-import type { SourceView } from '../scheduler/scheduler.ts';
+import type { SourceView } from '../scheduler/views.ts';
 import { budgetTable } from './budget.ts';
 import type { Known } from './known.ts';
 import { sourcesTable } from './sources.ts';

@@ -1,7 +1,7 @@
 import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
 import { type Badge, badge, type Notice } from '../page/content.ts';
 import { plural, relative, span } from '../page/words.ts';
-import type { SourceView } from '../scheduler/scheduler.ts';
+import type { SourceView } from '../scheduler/views.ts';
 import type { Known } from './known.ts';
 import { stateOf } from './sources.ts';
 

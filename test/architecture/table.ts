@@ -30,7 +30,11 @@ export const TABLE: readonly Row[] = [
   { part: 'sources/*/index', imports: ['sources', 'lib'], types: ['api', 'metrics'], packages: [] },
   // The parts of a source with names of their own.
   { part: 'sources/*/other', imports: ['sources', 'lib'], types: ['api', 'metrics'], packages: [] },
-  { part: 'snapshot', imports: ['sources', 'lib'], packages: ['zod', 'atomically in file.ts'] },
+  {
+    part: 'snapshot',
+    imports: ['sources', 'lib'],
+    packages: ['zod', 'atomically in file.ts', '@redis/client in redis-link.ts'],
+  },
   { part: 'scheduler', imports: ['sources', 'snapshot', 'api', 'budget', 'lib'], packages: [] },
   { part: 'status', imports: ['scheduler', 'sources', 'budget', 'page', 'lib'], packages: [] },
   { part: 'http', imports: ['http/web-config', 'metrics', 'page', 'lib'], packages: [] },

@@ -77,7 +77,6 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'key-twice': [':3: api.key_file: api.key is there too, expected only one of the two'],
   'key-type': [':2: api.key: expected an API key of printable ASCII characters without spaces'],
   key: [':2: api.key: expected an API key of printable ASCII characters without spaces'],
-  later: [':2: state.redis: keeping state in Redis is not supported yet, use state.dir'],
   'listen-address': [':2: web.listen_address: expected host:port, :port or [::1]:port, got 10032'],
   'listen-host': [':2: web.listen_address: expected host:port, :port or [::1]:port, got "[localhost]:80"'],
   'listen-port': [':2: web.listen_address: expected host:port, :port or [::1]:port, got "[::1]:70000"'],
@@ -125,6 +124,13 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':12: slashings.enabled: expected true or false, got 1',
     ':13: slashings.weight: expected a number above 0, got 0',
   ],
+  'state-both': [':1: state: dir and redis are both there, expected only one'],
+  'state-redis': [
+    ':3: state.redis.url: expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+    ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
+    ':5: state.redis.tls: expected cert_file and key_file together',
+  ],
+  'state-tls': [':2: state.redis: tls is for a url that begins with rediss://'],
   'unknown-chain': [
     ':3: chains.hoody: unknown key, did you mean hoodi?',
     ':5: machines.chain: expected mainnet or hoodi, got "goerli"',
@@ -134,7 +140,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':4: chains.mainnet.v1_url: unknown key, expected one of v1_base_url',
     ':6: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
     ':6: machines.chain_rules[0].chains: unknown key, did you mean chain?',
-    ':8: state.redis.host: unknown key, expected one of url, prefix',
+    ':8: state.redis.url: expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+    ':8: state.redis.host: unknown key, expected one of url, password, prefix, tls',
   ],
   'unknown-key': [
     ':2: machines.intervall: unknown key, did you mean interval?',

@@ -87,4 +87,21 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', { timeout: 30_000 }, (
     expect(config.configMap.name).toBe(one('ConfigMap').metadata.name);
     expect(state.persistentVolumeClaim.claimName).toBe(one('PersistentVolumeClaim').metadata.name);
   });
+
+  it('its replicas need no volume, reach Redis, and have series of their own', () => {
+    const replicas = build(`${FOLDER}-replicas`);
+    for (const manifest of replicas) expect(() => validateValues(manifest)).not.toThrow();
+    expect(unknownFields(replicas)).toBe('');
+    // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
+    const of = (kind: string): any => replicas.find((manifest) => manifest.kind === kind);
+    expect(of('PersistentVolumeClaim')).toBeUndefined();
+    const { spec } = of('Deployment');
+    expect(spec.replicas).toBe(2);
+    const names = (list: { name: string }[]): string[] => list.map(({ name }) => name);
+    expect(names(spec.template.spec.volumes)).toEqual(['config', 'api-key']);
+    expect(names(spec.template.spec.containers[0].volumeMounts)).toEqual(['config', 'api-key']);
+    expect(of('NetworkPolicy').spec.egress.at(-1)).toEqual({ ports: [{ port: 6379, protocol: 'TCP' }] });
+    expect(JSON.stringify(of('ServiceMonitor').spec.endpoints)).toContain('__meta_kubernetes_pod_name');
+    expect(of('ConfigMap').data['config.yaml']).toBe(readFileSync(`${FOLDER}-replicas/config.yaml`, 'utf8'));
+  });
 });

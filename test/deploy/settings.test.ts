@@ -11,6 +11,12 @@ describe('deploy', () => {
     },
   );
 
+  it('deploy/kubernetes-replicas/config.yaml is a configuration, with the password from the environment', async () => {
+    const file = 'deploy/kubernetes-replicas/config.yaml';
+    const { config } = await loadConfig({ file, env: { REDIS_PASSWORD: 'x' }, keyless: true });
+    expect(config.state.redis).toMatchObject({ password: 'x', prefix: 'beaconchain' });
+  });
+
   it('the image has the Node of the project', () => {
     const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
     const [, node] = /^ARG NODE=node:([\d.]+)-/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];

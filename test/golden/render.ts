@@ -5,7 +5,7 @@ import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
-import { OwnMetrics } from '../../src/own-metrics.ts';
+import { knowledgeOf, OwnMetrics } from '../../src/own-metrics.ts';
 import { expositionParts } from '../../src/parts.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { sourcesOf } from '../../src/sources.ts';
@@ -68,8 +68,8 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     onChange: () => undefined,
   });
   const own = new OwnMetrics({
-    scheduler,
-    pacer,
+    knowledge: knowledgeOf(scheduler, pacer),
+    isShared: false,
     self: selfMetrics(),
     clock,
     documents: NO_DOCUMENTS,
@@ -78,7 +78,11 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     lastReload: () => ({ isSuccessful: true, successAt: NOW - 5 * MINUTE }),
     processMetrics: new ProcessMetrics(false),
   });
-  const parts = expositionParts(scheduler, () => own.families(), clock);
+  const parts = expositionParts(
+    () => scheduler.views(),
+    () => own.families(),
+    clock,
+  );
   const exposition = new Exposition(parts, clock, (error) => {
     throw error;
   });

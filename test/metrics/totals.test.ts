@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Family } from '../../src/metrics/family.ts';
-import { type Totals, totalsOf, withTotals } from '../../src/metrics/totals.ts';
+import { type Totals, totalsOf, withCountersOf, withTotals } from '../../src/metrics/totals.ts';
 
 function counter(samples: Family['samples'], name = 'requests_total'): Family {
   return { name, type: 'counter', help: 'Requests.', samples };
@@ -50,5 +50,12 @@ describe('metrics/totals', () => {
     expect(withTotals([gauge], [{ name: 'level', samples: [{ labels: {}, value: 1 }] }])).toEqual([gauge]);
     const fresh = counter([{ labels: {}, value: 5 }]);
     expect(withTotals([fresh], [])).toEqual([fresh]);
+  });
+
+  it('shows counters as they were written beside gauges as they are, and none that never was', () => {
+    const gauge = (value: number): Family => ({ ...counter([{ labels: {}, value }], 'level'), type: 'gauge' });
+    const written = counter([{ labels: {}, value: 5 }], 'written');
+    const now = [gauge(2), counter([{ labels: {}, value: 6 }], 'written'), counter([{ labels: {}, value: 1 }], 'new')];
+    expect(withCountersOf(now, [gauge(1), written])).toEqual([gauge(2), written]);
   });
 });

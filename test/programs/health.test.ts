@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isReady, problemOf } from '../../src/health.ts';
-import type { SourceView } from '../../src/scheduler/scheduler.ts';
+import type { SourceView } from '../../src/scheduler/views.ts';
 import { emptyEntry } from '../../src/snapshot/snapshot.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { MINUTE, NOW, timing } from '../support/timing.ts';

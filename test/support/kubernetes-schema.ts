@@ -5,6 +5,7 @@ import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitorin
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import { Service } from 'kubernetes-models/v1/Service';
@@ -26,6 +27,7 @@ const KINDS: Readonly<Record<string, readonly [module: string, build: (manifest:
   Deployment: ['kubernetes-models/apps/v1', (manifest) => new Deployment(manifest as never)],
   NetworkPolicy: ['kubernetes-models/networking.k8s.io/v1', (manifest) => new NetworkPolicy(manifest)],
   PersistentVolumeClaim: ['kubernetes-models/v1', (manifest) => new PersistentVolumeClaim(manifest)],
+  PodDisruptionBudget: ['kubernetes-models/policy/v1', (manifest) => new PodDisruptionBudget(manifest)],
   Service: ['kubernetes-models/v1', (manifest) => new Service(manifest)],
   PrometheusRule: [
     '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',

@@ -8,19 +8,21 @@ const DEEPEST = 16;
 /**
  * A forking chain that moves by itself, seeded: missed slots, reorganisations, finality that stalls now and then. Each
  * block counts other things, and slashings wander: into a block beside another, out of it by a reorganisation, into
- * another block (written differently), or nowhere.
+ * another block (written differently), or nowhere; where it keeps slashings, never nowhere.
  */
 export class LivelyChain {
   readonly #chain: ForkingChain;
   readonly #seed: number;
+  readonly #keepsSlashings: boolean;
   #draws = 0;
   #slashings = 0;
   /** Slashings whose block was orphaned, and that wait for another one. */
   #homeless: number[] = [];
 
-  constructor(epoch: number, seed: number) {
+  constructor(epoch: number, seed: number, { keepsSlashings = false } = {}) {
     this.#chain = new ForkingChain(epoch);
     this.#seed = seed;
+    this.#keepsSlashings = keepsSlashings;
   }
 
   get latest(): number {
@@ -48,6 +50,7 @@ export class LivelyChain {
 
   /** Nothing more happens, and all of it becomes final. */
   end(): void {
+    if (this.#keepsSlashings) this.#chain.add(this.#homeless);
     for (let i = 0; i < 96; i += 1) this.#chain.add([]);
     this.#chain.finalize(1_000_000);
   }
@@ -96,7 +99,8 @@ export class LivelyChain {
   #inclusions(): number[] {
     const included: number[] = [];
     for (const n of this.#homeless) if (included.length < 2 && this.#happens(0.1)) included.push(n);
-    this.#homeless = this.#homeless.filter((n) => !included.includes(n) && !this.#happens(0.2));
+    const isDropped = (): boolean => this.#happens(0.2) && !this.#keepsSlashings;
+    this.#homeless = this.#homeless.filter((n) => !included.includes(n) && !isDropped());
     if (this.#happens(0.12)) included.push(this.#slashings++);
     if (included.length > 0 && this.#happens(0.3)) included.push(this.#slashings++);
     // Nothing keeps a proposer from including what another block already has.

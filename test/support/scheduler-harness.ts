@@ -1,4 +1,5 @@
-import { Scheduler, type SchedulerDependencies, type SourceView } from '../../src/scheduler/scheduler.ts';
+import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
+import type { SourceView } from '../../src/scheduler/views.ts';
 import { type Entry, type Store, sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fakeApi } from './fake-api.ts';

@@ -1,0 +1,15 @@
+import type { Budget } from './budget/pacer.ts';
+import { LeaseLost } from './snapshot/lease.ts';
+import type { Replica } from './snapshot/replica.ts';
+
+/** Lets nothing leave without the lease. It is looked at after the wait for a turn: meanwhile the process may have slept. */
+export function leased(budget: Budget, replica: Pick<Replica, 'leads'>): Budget {
+  return {
+    async acquire(departure, signal) {
+      const permit = await budget.acquire(departure, signal);
+      if (replica.leads()) return permit;
+      permit.settle(undefined);
+      throw new LeaseLost();
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { createClient, RedisClientOptions } from '@redis/client';
+import type { Clock } from '../lib/clock.ts';
+
+export interface RedisSettings {
+  /** redis:// or rediss://; it may hold a password and is never shown. */
+  readonly url: string;
+  /** Beats the password of the URL. */
+  readonly password?: string | undefined;
+  readonly prefix: string;
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** Paths of PEM files, and the name that the server's certificate is for if it is not the URL's host. */
+export interface TlsFiles {
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly serverName?: string | undefined;
+}
+
+/** A command was not answered. Its message is a code or the server's error word: never the URL, which may hold a password. */
+export class RedisAway extends Error {
+  override readonly name = 'RedisAway';
+}
+
+/** What the server sends in answer to our scripts. */
+export type Reply = readonly string[];
+
+/** A script must be answered within this; then the connection counts as lost. A large document has longer. */
+const PATIENCE_MS = 1_500;
+const BYTES_PER_MS = 4_000;
+
+type CreateClient = typeof createClient;
+type Client = Awaited<ReturnType<typeof connect>>;
+
+/**
+ * One connection at a time. Nothing waits for a server that is away: a command fails, and the next one connects anew.
+ */
+export class RedisLink {
+  readonly #settings: RedisSettings;
+  readonly #clock: Clock;
+  #client: Promise<Client> | undefined;
+  #connection = 0;
+
+  constructor(settings: RedisSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /** The number of the connection; another one after each loss. */
+  get connection(): number {
+    return this.#connection;
+  }
+
+  /** @throws RedisAway */
+  async run(script: string, keys: readonly string[], args: readonly string[]): Promise<Reply> {
+    // Loaded for those who use it, and not part of anybody's patience.
+    const { createClient } = await import('@redis/client');
+    const size = args.reduce((sum, arg) => sum + arg.length, 0);
+    const client = this.#open(createClient);
+    try {
+      return await this.#inTime(PATIENCE_MS + size / BYTES_PER_MS, async () => {
+        const reply = await evaluate(await client, script, keys, args);
+        return Array.isArray(reply) ? reply.map(String) : [String(reply)];
+      });
+    } catch (error) {
+      if (this.#client === client) this.#drop();
+      throw new RedisAway(reasonOf(error));
+    }
+  }
+
+  close(): void {
+    this.#drop();
+  }
+
+  #open(createClient: CreateClient): Promise<Client> {
+    if (this.#client) return this.#client;
+    this.#connection += 1;
+    const client = connect(createClient, this.#settings);
+    // Whoever runs a command hears of it.
+    client.catch(() => undefined);
+    this.#client = client;
+    return client;
+  }
+
+  #drop(): void {
+    this.#client?.then(
+      (client) => client.destroy(),
+      () => undefined,
+    );
+    this.#client = undefined;
+  }
+
+  async #inTime<T>(ms: number, work: () => Promise<T>): Promise<T> {
+    const patience = new AbortController();
+    const late = this.#clock.sleep(ms, patience.signal).then(() => {
+      throw new RedisAway('no answer in time');
+    });
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([work(), late]);
+    } finally {
+      patience.abort();
+    }
+  }
+}
+
+async function connect(createClient: CreateClient, { url, password, tls }: RedisSettings) {
+  const read = (file: string | undefined) => file && readFile(file, 'utf8');
+  const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
+  const secured = url.startsWith('rediss:')
+    ? {
+        tls: true as const,
+        ...(ca ? { ca } : {}),
+        ...(cert ? { cert } : {}),
+        ...(key ? { key } : {}),
+        ...(tls?.serverName ? { servername: tls.serverName } : {}),
+      }
+    : {};
+  const options: RedisClientOptions = {
+    ...credentialsOf(url, password),
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: false, ...secured },
+  };
+  const client = createClient(options);
+  // Without a listener an error would end the process; the command that is under way fails with it.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
+}
+
+/** The client takes the credentials of a URL as a whole, or none of them. */
+function credentialsOf(
+  text: string,
+  password: string | undefined,
+): Pick<RedisClientOptions, 'url' | 'username' | 'password'> {
+  if (password === undefined) return { url: text };
+  const url = new URL(text);
+  const username = decodeURIComponent(url.username);
+  url.username = '';
+  url.password = '';
+  return { url: url.href, password, ...(username === '' ? {} : { username }) };
+}
+
+const digests = new Map<string, string>();
+
+async function evaluate(
+  client: Client,
+  script: string,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  const digest = digests.get(script) ?? hash('sha1', script);
+  digests.set(script, digest);
+  const rest = [String(keys.length), ...keys, ...args];
+  try {
+    return await client.sendCommand(['EVALSHA', digest, ...rest]);
+  } catch (error) {
+    if (reasonOf(error) !== 'NOSCRIPT') throw error;
+    return client.sendCommand(['EVAL', script, ...rest]);
+  }
+}
+
+/** A code of Node, or the first word of what the server says, such as WRONGPASS. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RedisAway) return error.message;
+  if (!(error instanceof Error)) return 'unknown error';
+  if ('code' in error && error.code) return String(error.code);
+  const word = /^[A-Z]{3,}\b/.exec(error.message)?.[0];
+  return word ?? 'connection lost';
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** Less is not worth a step: it is the jitter of the network. */
+const LEAST_STEP_MS = 250;
+
+/**
+ * The wall clock of the server that the replicas share. Their own ones may differ, and times in shared state, such as
+ * the end of a wait that the service asked for, must mean the same to all of them.
+ */
+export class ServerClock implements Clock {
+  readonly #own: Clock;
+  #offsetMs = 0;
+
+  constructor(own: Clock) {
+    this.#own = own;
+  }
+
+  now(): number {
+    return this.#own.now() + this.#offsetMs;
+  }
+
+  monotonic(): number {
+    return this.#own.monotonic();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#own.sleep(ms, signal);
+  }
+
+  /** The server said this time at some moment between the question, `sinceMs` ago, and now. */
+  observe(serverNow: number, sinceMs: number): void {
+    const offset = serverNow - (this.#own.now() - sinceMs / 2);
+    if (Math.abs(offset - this.#offsetMs) > LEAST_STEP_MS + sinceMs / 2) this.#offsetMs = offset;
+  }
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { LeaseTerms } from '../../src/snapshot/lease.ts';
+import { LeaseLost } from '../../src/snapshot/lease.ts';
+import { RedisState } from '../../src/snapshot/redis.ts';
+import { RedisLink } from '../../src/snapshot/redis-link.ts';
+import { Replica } from '../../src/snapshot/replica.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { logLines } from '../support/log-lines.ts';
+import { startNetwork } from '../support/network.ts';
+import { waitFor } from '../support/program.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { areMissing, REDIS } from '../support/tools.ts';
+
+const PREFIX = 'test';
+/** Ten times as fast as real ones. */
+const TERMS: LeaseTerms = { ttlMs: 900, marginMs: 100, graceMs: 200, beatMs: 50 };
+
+/** A replica that wants one document, and everything it was told. */
+function replicaOf(url: string, { skewMs = 0, terms = TERMS }: { skewMs?: number; terms?: LeaseTerms } = {}) {
+  const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
+  const { log, lines } = logLines();
+  const state = new RedisState(new RedisLink({ url, prefix: PREFIX }, clock), PREFIX);
+  const replica = new Replica(state, clock, log, terms);
+  const seen: unknown[] = [];
+  const told = { doubts: 0, lapses: 0 };
+  const follow = (): unknown =>
+    replica.join(
+      {
+        wanted: ['doc'],
+        apply: (values) => seen.push(values.get('doc')),
+        onDoubt: () => {
+          told.doubts += 1;
+        },
+        onLapse: () => {
+          told.lapses += 1;
+        },
+      },
+      [],
+    );
+  follow();
+  const start = async (): Promise<void> => {
+    replica.start(() => undefined);
+  };
+  const leads = (): Promise<void> => waitFor(() => expect(replica.leads()).toBe(true));
+  atTheEnd(() => replica.close());
+  return { replica, lines, seen, told, start, leads };
+}
+
+async function raw(redis: RedisServer, name: string): Promise<unknown> {
+  return JSON.parse(String(await redis.command('HGET', `${PREFIX}:documents`, name)));
+}
+
+const Doc = z.object({ count: z.number() });
+
+describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () => {
+  it('one of two leads; what it writes the other reads', async () => {
+    const redis = await startRedis();
+    const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 1 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 1 }]));
+    await a.replica.save('doc', { count: 2 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 1 }, { count: 2 }]));
+    expect(b.replica.leads()).toBe(false);
+    await expect(b.replica.save('doc', { count: 9 })).rejects.toThrow(LeaseLost);
+    expect(await b.replica.load('doc', Doc)).toEqual({ count: 2 });
+    expect(await b.replica.load('none', Doc)).toBeUndefined();
+  });
+
+  it('a lease that is given back is taken at once, with everything that was written', async () => {
+    const redis = await startRedis();
+    const slow = { ...TERMS, ttlMs: 60_000 };
+    const [a, b] = [replicaOf(redis.url, { terms: slow }), replicaOf(redis.url, { terms: slow })];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 7 });
+    await a.replica.close();
+    await b.leads();
+    expect(b.seen).toEqual([{ count: 7 }]);
+  });
+
+  it('who was cut off stops by its own clock before another leads, and is refused when it writes later', async () => {
+    const redis = await startRedis();
+    const network = await startNetwork(redis.port);
+    const [a, b] = [replicaOf(network.url), replicaOf(redis.url)];
+    await a.start();
+    await a.leads();
+    await b.start();
+    network.cut();
+    const stale = a.replica.save('doc', { count: 666 }).catch((error: unknown) => error);
+    while (!b.replica.leads()) {
+      await systemClock.sleep(1);
+      if (b.replica.leads()) expect(a.replica.leads()).toBe(false);
+    }
+    expect(a.told.lapses).toBe(1);
+    await b.replica.save('doc', { count: 1 });
+    network.heal();
+    await waitFor(() => expect(a.seen.at(-1)).toEqual({ count: 1 }));
+    await stale;
+    expect(await raw(redis, 'doc')).toEqual({ version: 1, value: { count: 1 } });
+    expect(a.replica.leads()).toBe(false);
+  });
+
+  it('a write under a lease that is another one’s by now changes nothing, and tells the writer', async () => {
+    const redis = await startRedis();
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    await a.replica.save('doc', { count: 1 });
+    await redis.command('SET', `${PREFIX}:lease`, '9 somebody', 'PX', '2000');
+    await expect(a.replica.save('doc', { count: 2 })).rejects.toThrow(LeaseLost);
+    expect(await raw(redis, 'doc')).toEqual({ version: 1, value: { count: 1 } });
+    expect(a.replica.leads()).toBe(false);
+    expect(a.told.lapses).toBe(1);
+  });
+
+  it('a leader is told when the server has forgotten, and a follower does not go back', async () => {
+    const redis = await startRedis(['--save', '']);
+    const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 5 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 5 }]));
+    await redis.kill();
+    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is away')).toBe(true));
+    await redis.start();
+    await waitFor(() => expect(a.told.doubts).toBeGreaterThan(0));
+    await a.leads();
+    await a.replica.save('doc', { count: 6 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 5 }, { count: 6 }]));
+    expect(b.replica.leads()).toBe(false);
+  });
+
+  it('a leader finds lost writes out by itself, at its next beat or at its next write', async () => {
+    const redis = await startRedis();
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    await a.replica.save('doc', { count: 5 });
+    const forget = (): Promise<unknown> =>
+      redis.command('DEL', `${PREFIX}:meta`, `${PREFIX}:documents`, `${PREFIX}:revisions`);
+    await forget();
+    await waitFor(() => expect(a.told.doubts).toBe(1));
+    await a.replica.save('doc', { count: 6 });
+    const slow = replicaOf(redis.url, { terms: { ...TERMS, beatMs: 60_000, ttlMs: 60_000 } });
+    await a.replica.close();
+    await slow.start();
+    await slow.leads();
+    await slow.replica.save('doc', { count: 7 });
+    await forget();
+    await slow.replica.save('other', { count: 1 });
+    expect(slow.told.doubts).toBe(1);
+    expect(slow.replica.leads()).toBe(true);
+  });
+
+  it('all go by the clock of the server, however wrong their own are', async () => {
+    const redis = await startRedis();
+    const [a, b] = [replicaOf(redis.url, { skewMs: 30_000 }), replicaOf(redis.url, { skewMs: -30_000 })];
+    await a.start();
+    await b.start();
+    await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
+    expect(Math.abs(a.replica.clock.now() - Date.now())).toBeLessThan(1_000);
+    expect(Math.abs(a.replica.clock.now() - b.replica.clock.now())).toBeLessThan(1_000);
+  });
+
+  it('what cannot be read is set aside by the one who leads, and left alone by others', async () => {
+    const redis = await startRedis();
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":1,"value":{"count":"many"}}');
+    await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    expect(await a.replica.load('doc', Doc)).toBeUndefined();
+    expect(await raw(redis, 'doc.unreadable-5')).toEqual({ version: 1, value: { count: 'many' } });
+    expect(a.lines).toContainEqual(
+      expect.objectContaining({ document: 'doc', moved_to: 'doc.unreadable-5', why: 'unexpected count' }),
+    );
+  });
+
+  describe('beside the next version', () => {
+    async function newer(document: object) {
+      const redis = await startRedis();
+      await redis.command('HSET', `${PREFIX}:documents`, 'doc', JSON.stringify(document));
+      await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
+      await redis.command('HSET', `${PREFIX}:meta`, 'version', '2', 'revision', '5', 'token', '3');
+      const a = replicaOf(redis.url);
+      await a.start();
+      await waitFor(() => expect(a.lines.some(({ msg }) => String(msg).includes('newer version'))).toBe(true));
+      // Longer than it would wait for a lease that is free.
+      await systemClock.sleep(3 * TERMS.graceMs);
+      expect(a.replica.leads()).toBe(false);
+      expect(await raw(redis, 'doc')).toEqual(document);
+      expect(await redis.command('HLEN', `${PREFIX}:documents`)).toBe(1);
+      return a;
+    }
+
+    it('it serves what that one wrote for it as well, but never leads, writes or moves anything aside', async () => {
+      const a = await newer({ version: 2, oldest_reader: 1, value: { count: 3, more: true } });
+      expect(a.seen).toEqual([{ count: 3, more: true }]);
+    });
+
+    it('it says so where it cannot read that, and leaves it as it is', async () => {
+      const a = await newer({ version: 2, value: { counts: [3] } });
+      await expect(a.replica.load('doc', Doc)).rejects.toThrow('of version 2, this program reads 1');
+      expect(a.seen).toEqual([]);
+      expect(a.lines).toContainEqual(
+        expect.objectContaining({ document: 'doc', why: 'of version 2, this program reads 1' }),
+      );
+    });
+  });
+});

@@ -1,0 +1,29 @@
+import { loadConfig } from '../../src/config/load.ts';
+import { startDaemon } from '../../src/daemon.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { LeaseTerms } from '../../src/snapshot/lease.ts';
+import { openSharedState } from '../../src/state.ts';
+
+/** What `serve` does, on a wall clock that is wrong, and with a lease that runs faster. */
+const [file = '', options = '{}'] = process.argv.slice(2);
+const { skewMs, terms }: { skewMs: number; terms?: LeaseTerms } = JSON.parse(options);
+const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
+const read = async () => {
+  const { config, key = '' } = await loadConfig({ file, env: process.env });
+  return { config, key };
+};
+const { config, key } = await read();
+const log = createLogger({ level: 'debug', format: 'json' });
+if (!config.state.redis) throw new TypeError('expected state.redis');
+const replica = await openSharedState(config.state.redis, clock, log, terms);
+const daemon = await startDaemon({
+  config,
+  key,
+  readAgain: read,
+  log,
+  documents: replica,
+  replica,
+  processMetrics: false,
+});
+process.once('SIGTERM', () => daemon.stop());

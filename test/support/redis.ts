@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createClient } from '@redis/client';
+import { atTheEnd } from './cleanup.ts';
+import { temporaryFolder } from './files.ts';
+import { Running, waitFor } from './program.ts';
+import { closedPort } from './stub-api.ts';
+import { REDIS } from './tools.ts';
+
+/** A real server on loopback, which ends with the tests. It can be taken away and come back, with or without its memory. */
+export class RedisServer {
+  readonly port: number;
+  readonly #args: readonly string[];
+  readonly #dir = temporaryFolder();
+  #running: Running | undefined;
+
+  constructor(port: number, args: readonly string[]) {
+    this.port = port;
+    this.#args = args;
+    atTheEnd(() => this.kill());
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir, ...this.#args];
+    this.#running = new Running(spawn(REDIS.command, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    await waitFor(async () => {
+      const socket = connect(this.port, '127.0.0.1');
+      try {
+        await once(socket, 'connect');
+      } finally {
+        socket.destroy();
+      }
+    });
+  }
+
+  /** At once, as a loss of power does. */
+  async kill(): Promise<void> {
+    await this.#running?.stop('SIGKILL');
+    this.#running = undefined;
+  }
+
+  /** Ends as asked, after writing what it knows. */
+  async shutDown(): Promise<void> {
+    await this.#running?.stop('SIGTERM');
+    this.#running = undefined;
+  }
+
+  /** Sends one command over a connection of its own. */
+  async command(...args: string[]): Promise<unknown> {
+    const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return await client.sendCommand(args);
+    } finally {
+      client.destroy();
+    }
+  }
+}
+
+/** By default it keeps everything over a restart, and nothing over none. */
+export async function startRedis(
+  args: readonly string[] = ['--save', '', '--appendonly', 'yes'],
+): Promise<RedisServer> {
+  const server = new RedisServer(await closedPort(), args);
+  await server.start();
+  return server;
+}
