@@ -25,5 +25,6 @@ const daemon = await startDaemon({
   documents: replica,
   replica,
   processMetrics: false,
+  access: undefined,
 });
 process.once('SIGTERM', () => daemon.stop());
