@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os';
+import { benchBackfill } from './backfill.ts';
 import { benchChurn } from './churn.ts';
 import { benchCrowd } from './crowd.ts';
 import { benchDaemon } from './daemon.ts';
@@ -15,6 +16,7 @@ const SECTIONS = {
   latency: benchLatency,
   churn: benchChurn,
   crowd: benchCrowd,
+  backfill: benchBackfill,
 } as const;
 
 /** Runs the sections that are named, or all. */

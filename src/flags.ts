@@ -32,12 +32,12 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
   if (stray !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(stray)}`);
   for (const name of typed.keys()) refuseForeign(name, command);
   const settings = TABLE.filter((flag) => flag.commands.includes(command)).flatMap((flag) => {
-    const text = typed.get(flag.name);
-    if (text !== undefined) return settingOf(flag, `--${flag.name}`, text);
+    const texts = typed.get(flag.name);
+    if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
     const variable = variableOf(flag.name);
     // Other variables with our prefix are none of our business: Kubernetes makes some for a service of our name.
     const fallback = given(env, variable);
-    return fallback === undefined ? [] : settingOf(flag, variable, fallback);
+    return fallback === undefined ? [] : settingOf(flag, variable, [fallback]);
   });
   const flags: Flags = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
   const overrides = settings.flatMap(({ override }) => override ?? []);
@@ -45,9 +45,9 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
 }
 
 /** The flags of a line with their values, and the words between them. */
-function readLine(argv: readonly string[]): { typed: Map<string, string>; words: string[] } {
+function readLine(argv: readonly string[]): { typed: Map<string, string[]>; words: string[] } {
   const options = Object.fromEntries(
-    TABLE.map(({ name, kind }) => [name, { type: kind === 'text' ? ('string' as const) : kind }]),
+    TABLE.map(({ name, kind }) => [name, { type: kind === 'boolean' ? kind : ('string' as const) }]),
   );
   const { tokens } = parseArgs({
     args: [...argv],
@@ -57,13 +57,16 @@ function readLine(argv: readonly string[]): { typed: Map<string, string>; words:
     allowPositionals: true,
     tokens: true,
   });
-  const typed = new Map<string, string>();
+  const typed = new Map<string, string[]>();
   const words: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
-    if (typed.has(token.name)) throw new UsageError(`${token.rawName} is given twice`);
-    typed.set(token.name, textOf(token));
+    const before = typed.get(token.name) ?? [];
+    if (before.length > 0 && flagOf(token.name)?.kind !== 'texts') {
+      throw new UsageError(`${token.rawName} is given twice`);
+    }
+    typed.set(token.name, [...before, textOf(token)]);
   }
   return { typed, words };
 }
@@ -76,12 +79,16 @@ interface OptionToken {
 }
 
 function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
-  const flag = TABLE.find((known) => known.name === name);
+  const flag = flagOf(name);
   if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName, FLAG_WORDS));
-  if (flag?.kind !== 'text') return value ?? 'true';
+  if (!flag || flag.kind === 'boolean') return value ?? 'true';
   const swallowed = !inlineValue && value?.startsWith('-');
   if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
   return value;
+}
+
+function flagOf(name: string): Flag | undefined {
+  return TABLE.find((known) => known.name === name);
 }
 
 const FLAG_WORDS = [...TABLE.map((flag) => `--${flag.name}`), '--help', '--version'];
@@ -98,7 +105,7 @@ function commandOf(word: string): CommandName {
 }
 
 function refuseForeign(name: string, command: CommandName): void {
-  const { commands } = TABLE.find((flag) => flag.name === name) ?? {};
+  const { commands } = flagOf(name) ?? {};
   if (!commands || commands.includes(command)) return;
   throw new UsageError(`unknown flag "--${name}" of ${command}, it belongs to ${commands.join(', ')}`);
 }
@@ -110,8 +117,10 @@ const BOOLEANS = new Map([
   ['0', false],
 ]);
 
-/** @param origin The flag or the variable that gave the text. */
-function settingOf(flag: Flag, origin: string, text: string) {
+/** @param origin The flag or the variable that gave the texts; more than one only where the flag can be repeated. */
+function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
+  const [text = ''] = texts;
+  if (flag.kind === 'texts') return { name: flag.name, value: texts, override: undefined };
   const value = flag.kind === 'boolean' ? BOOLEANS.get(text) : text;
   if (value === undefined) throw new UsageError(`${origin}: expected true or false, got ${JSON.stringify(text)}`);
   return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { type ApiOptions, createApi } from './api/client.ts';
+import { type Api, type ApiOptions, createApi } from './api/client.ts';
 import { createTransport } from './api/transport.ts';
 import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, type Ledger } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import { planOf } from './budget/plan-name.ts';
 import type { Config } from './config/config.ts';
+import type { Chain } from './lib/chain.ts';
 import { systemClock } from './lib/clock.ts';
 
 export interface ProbeAnswer {
@@ -26,10 +27,7 @@ export async function probe(config: Config, apiOptions: ApiOptions, terms: Terms
   const chain = config.chains[0]?.name ?? 'mainnet';
   let failure: string | undefined;
   try {
-    const body = { sync_committee_period: { view: 'latest' }, chain };
-    const path = '/api/v2/ethereum/sync-committee';
-    const stop = new AbortController().signal;
-    await api.request({ endpoint: 'sync_committee', priority: 'sync_committee', path, body }, z.unknown(), stop);
+    await askCheaply(api, chain, new AbortController().signal);
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   } finally {
@@ -42,6 +40,13 @@ export async function probe(config: Config, apiOptions: ApiOptions, terms: Terms
   const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answer named no limit';
   const lines = [`Key: ${key}. Plan: ${plan}.`, ...(failure === undefined ? [] : [`The request failed: ${failure}.`])];
   return { ledger, text: lines.join('\n'), isGood };
+}
+
+/** One request of which only the headers matter. */
+export async function askCheaply(api: Api, chain: Chain, signal: AbortSignal): Promise<void> {
+  const body = { sync_committee_period: { view: 'latest' }, chain };
+  const path = '/api/v2/ethereum/sync-committee';
+  await api.request({ endpoint: 'sync_committee', priority: 'sync_committee', path, body }, z.unknown(), signal);
 }
 
 const KEY_WORDS = {

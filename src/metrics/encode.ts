@@ -43,7 +43,8 @@ export function encodeSamples({ name, samples }: Family, format: Format): string
   return out;
 }
 
-function sampleLine(name: string, sample: Sample, format: Format): string {
+/** The line of one sample of the family of this name. */
+export function sampleLine(name: string, sample: Sample, format: Format): string {
   const line = `${name}${sample.suffix ?? ''}${encodeLabels(sample.labels)} ${encodeNumber(sample.value)}`;
   if (sample.at === undefined) return `${line}\n`;
   return `${line} ${format === 'text' ? Math.round(sample.at * 1000) : sample.at}\n`;

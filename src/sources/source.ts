@@ -4,6 +4,7 @@ import type { Endpoint } from '../api/errors.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Summary } from '../page/content.ts';
+import type { History } from './history.ts';
 
 export type SourceName = 'machines' | 'daily_returns' | 'slashings' | 'sync_committee';
 
@@ -85,6 +86,8 @@ export interface Source<T = unknown> {
   summary(value: T, timing: Timing): Summary;
   /** Pure. Unix ms after `now` at which `families` says something else without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): number;
+  /** How the past is read; absent where the service keeps none that the families could tell. */
+  history?(): History;
 }
 
 /** The pace of polls at a plain cadence that cost the same each. */

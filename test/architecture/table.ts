@@ -35,6 +35,11 @@ export const TABLE: readonly Row[] = [
     imports: ['sources', 'lib'],
     packages: ['zod', 'atomically in file.ts', '@redis/client in redis-link.ts'],
   },
+  {
+    part: 'backfill',
+    imports: ['sources', 'api', 'budget', 'metrics', 'lib'],
+    packages: ['zod', 'atomically in work-folder.ts'],
+  },
   { part: 'scheduler', imports: ['sources', 'snapshot', 'api', 'budget', 'lib'], packages: [] },
   { part: 'status', imports: ['scheduler', 'sources', 'budget', 'page', 'lib'], packages: [] },
   { part: 'http', imports: ['http/web-config', 'metrics', 'page', 'lib'], packages: [] },

@@ -29,8 +29,8 @@ export interface Prometheus {
   targets(): Promise<readonly PrometheusTarget[]>;
   /** @param from Unix seconds, like `to`. @throws what Prometheus says against the query. */
   range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
-  /** The samples of the last half hour, as they were ingested. */
-  samples(selector: string): Promise<readonly PrometheusRange[]>;
+  /** The samples of the last half hour, or longer, as they were ingested. */
+  samples(selector: string, range?: string): Promise<readonly PrometheusRange[]>;
   /** What it says of itself. */
   metrics(): Promise<string>;
 }
@@ -44,6 +44,8 @@ export interface PrometheusOptions {
   readonly history?: string;
   /** Of each scrape config: `scheme`, `basic_auth`. */
   readonly scraping?: object;
+  /** Where it keeps its blocks; what lies there is kept, however old. */
+  readonly data?: string;
 }
 
 /** @param ports The ports to scrape, by the name of the job. */
@@ -58,7 +60,8 @@ export async function startPrometheus(
   const port = await freePort();
   const program = start(PROMETHEUS.command, [
     `--config.file=${file}`,
-    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--storage.tsdb.path=${options.data ?? join(folder, 'data')}`,
+    '--storage.tsdb.retention.time=50y',
     `--web.listen-address=127.0.0.1:${port}`,
   ]);
   const ask = async <T>(path: string): Promise<T> => {
@@ -76,8 +79,8 @@ export async function startPrometheus(
       const query = `query=${encodeURIComponent(expression)}&start=${from}&end=${to}&step=${step}`;
       return (await ask<{ result: PrometheusRange[] }>(`query_range?${query}`)).result;
     },
-    samples: async (selector) => {
-      const query = encodeURIComponent(`${selector}[30m]`);
+    samples: async (selector, range = '30m') => {
+      const query = encodeURIComponent(`${selector}[${range}]`);
       return (await ask<{ result: PrometheusRange[] }>(`query?query=${query}`)).result;
     },
     metrics: async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answer } from '../../src/sandbox/answer.ts';
-import { Sandbox } from '../../src/sandbox/world.ts';
+import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 import { atTheEnd } from './cleanup.ts';
 
 export interface StubRequest {
@@ -20,14 +20,19 @@ export interface StubAnswer {
 export interface StubApi {
   readonly url: string;
   readonly requests: readonly StubRequest[];
+  readonly sandbox: Sandbox;
 }
 
 /** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. */
 export type Instead = (request: StubRequest) => StubAnswer | 'silence' | undefined;
 
 /** The sandbox on a port of its own until the tests have ended, spoilt where `instead` says so. */
-export async function startStubApi(key: string, instead: Instead = () => undefined): Promise<StubApi> {
-  const sandbox = new Sandbox({ start: Date.now(), key });
+export async function startStubApi(
+  key: string,
+  instead: Instead = () => undefined,
+  world: Omit<SandboxOptions, 'start' | 'key'> = {},
+): Promise<StubApi> {
+  const sandbox = new Sandbox({ ...world, start: Date.now(), key });
   const requests: StubRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const request = await readRequest(incoming);
@@ -40,7 +45,7 @@ export async function startStubApi(key: string, instead: Instead = () => undefin
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sandbox };
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<StubRequest> {

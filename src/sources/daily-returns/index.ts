@@ -1,5 +1,6 @@
 import { MS_PER_DAY, oncePer, type Source } from '../source.ts';
 import { dailyReturnsDue } from './due.ts';
+import { dailyReturnsHistory } from './history.ts';
 import { dailyReturnFamilies } from './metrics.ts';
 import { type DailyReturnsOptions, pollDailyReturns } from './poll.ts';
 import { DailyReturns } from './schema.ts';
@@ -23,5 +24,6 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     summary: (value) => dailyReturnSummary(value.newest),
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
+    history: () => dailyReturnsHistory(options),
   };
 }

@@ -1,5 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
-import type { Family, Labels, Sample } from '../../metrics/family.ts';
+import { type Family, type Labels, mergeFamilies, type Sample } from '../../metrics/family.ts';
 import { etherOf } from './ether.ts';
 import type { Datapoint } from './schema.ts';
 
@@ -109,6 +109,17 @@ export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): F
     help: `${help}. ${TERMS}`,
     samples: day ? describe(day).flatMap(([labels, value]) => sample({ chain, ...labels }, value)) : [],
   }));
+}
+
+/** The same of several days, each told at its end. */
+export function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Family[] {
+  const timed = days.flatMap((day) =>
+    dailyReturnFamilies(chain, day).map((family) => ({
+      ...family,
+      samples: family.samples.map((sample) => ({ ...sample, at: day.day_end })),
+    })),
+  );
+  return mergeFamilies(timed);
 }
 
 /** A null or absent field gives no sample. */

@@ -26,30 +26,39 @@ export async function pollDailyReturns(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<DailyReturns>> {
-  const { path, data } = await readNewest(options, api, previous.path, signal);
+  const query = { range: { evaluation_window: '24h' } };
+  const { path, page } = await readDays(options, api, query, previous.path, signal);
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = api.records(
     'daily_returns',
     // Days are counted from genesis. A larger one is kept for good, so that an odd one would be the last.
     Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),
-    data,
+    page.data,
   );
   return { value: { ...newer(previous, days, timing), path } };
 }
 
-async function readNewest(
-  options: DailyReturnsOptions,
+/** Which days, in the words of the service (spec 4.1). */
+export interface DaysQuery {
+  readonly range: object;
+  readonly cursor?: string;
+}
+
+/** One page of days, and the path that answered. `remembered`: the one that answered before. */
+export async function readDays(
+  options: Pick<DailyReturnsOptions, 'chain' | 'path'>,
   api: Api,
+  query: DaysQuery,
   remembered: string | undefined,
   signal: AbortSignal,
-): Promise<{ path: string; data: unknown[] }> {
+): Promise<{ path: string; page: DailyReturnsPage }> {
   const paths = pathsToTry(options.path, remembered);
   for (const [i, path] of paths.entries()) {
     try {
-      const body = { chain: options.chain, range: { evaluation_window: '24h' }, page_size: 10 };
+      const body = { chain: options.chain, ...query, page_size: 10 };
       const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
-      return { path, data: (await api.request(request, DailyReturnsPage, signal)).data };
+      return { path, page: await api.request(request, DailyReturnsPage, signal) };
     } catch (error) {
       const notFound = error instanceof RequestFailed && error.reason === 'not_found';
       if (!notFound || i === paths.length - 1) throw error;

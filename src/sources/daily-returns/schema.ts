@@ -37,6 +37,7 @@ export const DailyReturnsPage = z.object({
   data: z.array(z.unknown()),
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
+export type DailyReturnsPage = z.infer<typeof DailyReturnsPage>;
 
 /** What the source knows. */
 export const DailyReturns = z.object({

@@ -1,4 +1,5 @@
 import { type Attempts, evenPace, nextTick, type Source, type Timing } from '../source.ts';
+import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
@@ -22,6 +23,7 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     summary: (value, timing) => machinesSummary(options, value, timing),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
+    history: () => machinesHistory(options),
   };
 }
 

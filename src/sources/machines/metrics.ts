@@ -2,19 +2,43 @@ import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
 import { chainOf, isAdmitted, type MachinesOptions, PROCESSES } from './options.ts';
-import type { Machines } from './schema.ts';
-import { missing, type Shown, shownFor, shownMachines } from './shown.ts';
+import type { Machine, Machines } from './schema.ts';
+import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
   const shown = shownMachines(options, machines, timing);
   return [
     lazyFamily(FLEET.lastSeen, () => [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)]),
+    ...recordFamilies(options, shown),
+    { ...FLEET.count, samples: countByChain(options, shown) },
+    { ...FLEET.dropped, samples: [{ labels: {}, value: dropped }] },
+  ];
+}
+
+/**
+ * What single records of one machine said, in their order: every sample has the time of its record. The families that speak
+ * of the fleet as a whole are of the present alone.
+ */
+export function pastMachineFamilies(options: MachinesOptions, records: readonly Machine[]): Family[] {
+  const timed = { ...options, timestamps: true };
+  const shown = records
+    .filter((machine) => isAdmitted(options, machine.name))
+    .map((machine) => pastOf(options, machine));
+  return [
+    lazyFamily(FLEET.lastSeen, () =>
+      shown.flatMap(lastSeenSamples).map((sample): Sample => ({ ...sample, at: sample.value })),
+    ),
+    ...recordFamilies(timed, shown),
+  ];
+}
+
+/** The families whose samples each come from one record. */
+function recordFamilies(options: MachinesOptions, shown: readonly Shown[]): Family[] {
+  return [
     lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(options, machine))),
     ...PROCESS_FIELDS.map((field) => lazyFamily(field, () => fieldSamples(options, field, shown))),
     lazyFamily(FLEET.clientInfo, () => shown.flatMap((machine) => clientInfo(options, machine))),
-    { ...FLEET.count, samples: countByChain(options, shown) },
-    { ...FLEET.dropped, samples: [{ labels: {}, value: dropped }] },
   ];
 }
 

@@ -42,18 +42,31 @@ export async function readPage(
   names?: readonly string[],
   cursor?: string,
 ): Promise<Page> {
+  const page = await requestPage(reading.api, { range, names, cursor }, reading.signal);
+  return { cursor: page.paging?.next_cursor, records: takePage(reading, page) };
+}
+
+export interface PageQuery {
+  readonly range: Range;
+  /** Undefined: all machines. */
+  readonly names?: readonly string[] | undefined;
+  /** Undefined: the first page. */
+  readonly cursor: string | undefined;
+}
+
+export function requestPage(
+  api: Api,
+  { range, names, cursor }: PageQuery,
+  signal: AbortSignal,
+): Promise<MachineMetricsPage> {
   const body = {
     range: { timestamp: range },
     ...(names ? { machines: names } : {}),
     page_size: PAGE_SIZE,
     ...(cursor === undefined ? {} : { cursor }),
   };
-  const page = await reading.api.request(
-    { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body },
-    MachineMetricsPage,
-    reading.signal,
-  );
-  return { cursor: page.paging?.next_cursor, records: takePage(reading, page) };
+  const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body } as const;
+  return api.request(request, MachineMetricsPage, signal);
 }
 
 /** What a record must be at `now`. Made once for a sweep: zod compiles each schema that it is given. */

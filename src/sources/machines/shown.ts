@@ -16,10 +16,19 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
   const { now } = timing;
   return {
     machine,
-    labels: { chain: chainOf(options, machine.name), machine: machine.name },
+    labels: labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
     fresh: recordsUpTo(machine, shownFor(options, timing), now),
   };
+}
+
+/** A machine of the past: at its own time every record is fresh. */
+export function pastOf(options: MachinesOptions, machine: Machine): Shown {
+  return { machine, labels: labelsOf(options, machine), seen: machine, fresh: machine };
+}
+
+function labelsOf(options: MachinesOptions, { name }: Machine): Shown['labels'] {
+  return { chain: chainOf(options, name), machine: name };
 }
 
 /** How long values are shown, ms: what is forgotten is not shown, however long the interval. */

@@ -1,0 +1,37 @@
+import { formatTime } from './time-text.ts';
+
+export interface Costs {
+  /** What is read. */
+  readonly what: string;
+  readonly requests: number;
+  readonly sequences: number;
+  readonly perSecond: number;
+  readonly left: { readonly hour?: number; readonly month?: number };
+  readonly isKnown: boolean;
+}
+
+/** Whether the quota of the month does not carry it. */
+export function isOverBudget({ requests, left }: Costs): boolean {
+  return left.month !== undefined && requests > left.month;
+}
+
+/** What it will take, for the user to decide before it begins. */
+export function costsText(costs: Costs): string {
+  const { what, requests, sequences, perSecond, left, isKnown } = costs;
+  const byHour = left.hour === undefined ? 0 : (3_600_000 * requests) / Math.max(1, left.hour);
+  const ms = Math.max((1000 * requests) / perSecond, byHour);
+  const rate = `${perSecond} requests a second${isKnown ? '' : ' (assumed)'}`;
+  return [
+    `${what}`,
+    `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
+    `  time      about ${formatTime(ms)} at ${rate}`,
+    `  quota     ${quotaText(costs)}`,
+    '',
+  ].join('\n');
+}
+
+function quotaText({ requests, left: { month } }: Costs): string {
+  if (month === undefined) return 'none a month on this plan, as far as is known';
+  if (month === 0) return 'nothing is left this month';
+  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests that are left this month`;
+}

@@ -1,0 +1,41 @@
+import { formatTime } from './time-text.ts';
+
+/** How far a run is. */
+export interface Progress {
+  /** Of this run. */
+  readonly done: number;
+  /** That this run will take in all. */
+  readonly expected: number;
+  /** Since this run began, ms. */
+  readonly elapsedMs: number;
+  /** Requests per second that the plan allows. */
+  readonly perSecond: number;
+  /** Why nothing is asked at the moment, and for how much longer, ms. */
+  readonly waiting?: { readonly reason: string; readonly ms: number };
+}
+
+const BAR_WIDTH = 24;
+
+export function shareOf({ done, expected }: Progress): number {
+  return expected === 0 ? 1 : Math.min(1, done / expected);
+}
+
+/** One line: bar, requests done and expected, time left. */
+export function progressLine(progress: Progress): string {
+  const { done, expected, waiting } = progress;
+  const share = shareOf(progress);
+  const filled = Math.round(BAR_WIDTH * share);
+  const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
+  const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
+  const count = `${done} of ${expected} requests`;
+  const rest = waiting
+    ? `waiting ${formatTime(waiting.ms)}: ${waiting.reason}`
+    : `${formatTime(leftMs(progress))} left`;
+  return `${bar} ${percent}  ${count}, ${rest}`;
+}
+
+/** By the pace so far once there is one, else by the plan's. */
+function leftMs({ done, expected, elapsedMs, perSecond }: Progress): number {
+  const left = Math.max(0, expected - done);
+  return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;
+}

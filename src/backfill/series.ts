@@ -1,0 +1,53 @@
+import type { Family, Labels, Sample } from '../metrics/family.ts';
+
+export interface Telling {
+  /** Added to each sample. */
+  readonly labels: Labels;
+  /** Samples of other chains are left out; samples without a chain are of all. */
+  readonly chains: ReadonlySet<string>;
+  /** Repeat each sample so often, in seconds, up to a day and never beyond `now`. */
+  readonly step: number | undefined;
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * The samples of a family in the order that OpenMetrics demands: series by series, each in ascending time. A series has one
+ * value at a time: the first that was told.
+ */
+export function* inSeries(family: Family, telling: Telling): Generator<Sample> {
+  const series = new Map<string, Sample[]>();
+  for (const sample of family.samples) {
+    const { chain } = sample.labels;
+    if (chain !== undefined && !telling.chains.has(chain)) continue;
+    const labels = { ...sample.labels, ...telling.labels };
+    // The values alone: within a family the names are the same.
+    const key = Object.values(labels).join('\0');
+    const samples = series.get(key);
+    if (samples) samples.push({ ...sample, labels });
+    else series.set(key, [{ ...sample, labels }]);
+  }
+  for (const samples of series.values()) {
+    for (const sample of ascending(samples)) yield* repeated(sample, telling);
+  }
+}
+
+function ascending(samples: Sample[]): Sample[] {
+  samples.sort((a, b) => timeOf(a) - timeOf(b));
+  return samples.filter((sample, i) => i === 0 || timeOf(sample) > timeOf(samples[i - 1] as Sample));
+}
+
+function timeOf({ at }: Sample): number {
+  if (at === undefined) throw new TypeError('a sample of the past without its time');
+  return at;
+}
+
+/** A value holds until the next one, a day later; where that is missing, a hole stays a hole. */
+function* repeated(sample: Sample, { step, now }: Telling): Generator<Sample> {
+  yield sample;
+  if (step === undefined) return;
+  const first = timeOf(sample);
+  for (let at = first + step; at < first + DAY_SECONDS && at <= now; at += step) yield { ...sample, at };
+}

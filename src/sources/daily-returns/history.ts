@@ -1,0 +1,53 @@
+import { CHAINS, SECONDS_PER_DAY } from '../../lib/chain.ts';
+import type { History, PastRange } from '../history.ts';
+import { pastReturnFamilies } from './metrics.ts';
+import { type DailyReturnsOptions, readDays } from './poll.ts';
+import { Datapoint } from './schema.ts';
+
+const DAYS_PER_PAGE = 10;
+
+const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
+
+/** The days of a chain, back to its first. A day is told at its end. */
+export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datapoint> {
+  const { chain } = options;
+  let path: string | undefined;
+  return {
+    async readPage(api, range, cursor, signal) {
+      const query = { range: selectorOf(range), ...(cursor === undefined ? {} : { cursor }) };
+      const answer = await readDays(options, api, query, path, signal);
+      path = answer.path;
+      const { data, paging } = answer.page;
+      return {
+        cursor: paging?.next_cursor,
+        records: api.records('daily_returns', Datapoint, data),
+        count: data.length,
+      };
+    },
+    async estimate(_api, ranges, now) {
+      const age = Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_DAY);
+      return ranges.reduce((sum, range) => sum + Math.max(1, Math.ceil(daysOf(range, age) / DAYS_PER_PAGE)), 0);
+    },
+    isDaily: true,
+    // Days that overlap the range, and those of the whole UTC days of its ends (spec 4.1, rule 2).
+    reachSeconds: 3 * SECONDS_PER_DAY,
+    at: (day) => day.day_end,
+    group: () => chain,
+    stream: () => '',
+    families: (days) => pastReturnFamilies(chain, days),
+  };
+}
+
+/** The words of the service for a range (spec 4.1). */
+function selectorOf(range: PastRange): object {
+  return 'window' in range
+    ? { evaluation_window: range.window }
+    : { timestamp: { start: range.start, end: range.end } };
+}
+
+/** At most; `age` is that of the chain. */
+function daysOf(range: PastRange, age: number): number {
+  if ('window' in range) return range.window === 'all_time' ? age : Math.min(age, WINDOW_DAYS[range.window]);
+  // Widened to whole days at both ends (spec 4.1, rule 2).
+  return Math.min(age, Math.ceil((range.end - range.start) / SECONDS_PER_DAY) + 2);
+}

@@ -1,0 +1,100 @@
+import type { Api } from '../../api/client.ts';
+import type { History, PastPage, PastRange, Span } from '../history.ts';
+import { pastMachineFamilies } from './metrics.ts';
+import { type MachinesOptions, machineName } from './options.ts';
+import { CLOCK_AHEAD_SECONDS, requestPage } from './reading.ts';
+import { type Machine, NodeRecord, type Process, SystemRecord, ValidatorRecord } from './schema.ts';
+
+/** One record: of which process, and what it said. */
+export type MachineRecord = readonly [process: Process, record: SystemRecord | ValidatorRecord | NodeRecord];
+
+/** Pages that are read to find out how many there will be, at most. */
+const MOST_PROBES = 10;
+/** What is enough to count on: the service may keep only each n-th minute. */
+const PROBED_SECONDS = 600;
+
+/** What the machines reported, as far back as the service keeps it. */
+export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
+  return {
+    readPage: readPastPage,
+    estimate: estimatePages,
+    isDaily: false,
+    // The service may go by another clock than its clients.
+    reachSeconds: CLOCK_AHEAD_SECONDS,
+    at: ([, record]) => record.timestamp,
+    group: ([, record]) => machineName(record.machine),
+    stream: ([process]) => process,
+    families: (records) => pastMachineFamilies(options, records.map(machineOf)),
+  };
+}
+
+function machineOf([process, record]: MachineRecord): Machine {
+  return { name: machineName(record.machine), [process]: record };
+}
+
+async function readPastPage(
+  api: Api,
+  range: PastRange,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<PastPage<MachineRecord>> {
+  if (!('start' in range)) throw new TypeError('machines have no evaluation windows');
+  const { data, paging } = await requestPage(api, { range: { start: range.start, end: range.end }, cursor }, signal);
+  const system = data.system_metrics ?? [];
+  const validator = data.validator_metrics ?? [];
+  const node = data.node_metrics ?? [];
+  const read = (
+    process: Process,
+    schema: typeof SystemRecord | typeof ValidatorRecord | typeof NodeRecord,
+    items: unknown[],
+  ) => api.records('machine_metrics', schema, items).map((record): MachineRecord => [process, record]);
+  return {
+    cursor: paging?.next_cursor,
+    records: [
+      ...read('system', SystemRecord, system),
+      ...read('validator', ValidatorRecord, validator),
+      ...read('node', NodeRecord, node),
+    ],
+    count: system.length + validator.length + node.length,
+  };
+}
+
+/** Reads the first pages of the newest range and concludes from the time that they cover. */
+async function estimatePages(
+  api: Api,
+  ranges: readonly PastRange[],
+  _now: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const spans = ranges.filter((range): range is Span => 'start' in range);
+  // The last one may be a short rest.
+  const longest = Math.max(...spans.map(({ start, end }) => end - start));
+  const newest = spans.findLast(({ start, end }) => end - start === longest);
+  if (!newest) return 0;
+  const seconds = spans.reduce((sum, { start, end }) => sum + end - start, 0);
+  const seen: MachineRecord[] = [];
+  let cursor: string | undefined;
+  for (let pages = 1; ; pages += 1) {
+    const page = await readPastPage(api, newest, cursor, signal);
+    seen.push(...page.records);
+    if (!page.cursor)
+      return Math.max(spans.length, Math.ceil((pages * seconds) / Math.max(1, newest.end - newest.start)));
+    const covered = coveredSeconds(seen);
+    const isEnough = covered >= PROBED_SECONDS || pages === MOST_PROBES;
+    if (isEnough && covered > 0) return Math.max(spans.length, Math.ceil((pages * seconds) / covered));
+    if (isEnough) return spans.length;
+    cursor = page.cursor;
+  }
+}
+
+/** The time that the densest of the arrays covers: it decides how many pages there are. */
+function coveredSeconds(records: readonly MachineRecord[]): number {
+  const spans = (['system', 'validator', 'node'] as const).flatMap((wanted) => {
+    const times = records.filter(([process]) => process === wanted).map(([, record]) => record.timestamp);
+    if (times.length < 2) return [];
+    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    // A post more than there are gaps between posts.
+    return [((newest - oldest) * times.length) / (times.length - 1)];
+  });
+  return spans.length === 0 ? 0 : Math.min(...spans);
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { Family, Sample } from '../../src/metrics/family.ts';
+import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
+import type { PastRange } from '../../src/sources/history.ts';
+import { machinesSource } from '../../src/sources/machines/index.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { DAY_2100_END, datapoint, returnsPage } from '../support/datapoint.ts';
+import { fakeApi } from '../support/fake-api.ts';
+import {
+  machinesOptions,
+  machinesPage,
+  nodeRecord,
+  systemRecord,
+  validatorRecord,
+} from '../support/machine-records.ts';
+import { HOUR, NOW, noSignal, timing } from '../support/timing.ts';
+
+/** Without what is said of the fleet as a whole, and of the present alone. */
+const PRESENT = ['beaconchain_machines', 'beaconchain_machines_dropped'];
+
+function flat(families: readonly Family[], time: 'timed' | 'untimed'): unknown[] {
+  return families
+    .filter(({ name }) => !PRESENT.includes(name))
+    .flatMap(({ samples, ...head }) =>
+      samples.map(({ at, ...sample }: Sample) => ({
+        name: head.name,
+        type: head.type,
+        help: head.help,
+        ...sample,
+        ...(time === 'timed' ? { at } : {}),
+      })),
+    );
+}
+
+async function past(source: Source<never>, body: unknown, range: PastRange): Promise<Family[]> {
+  const history = source.history?.();
+  if (!history) throw new Error('no history');
+  const { records } = await history.readPage(
+    fakeApi(() => body),
+    range,
+    undefined,
+    noSignal(),
+  );
+  // As they are kept in between.
+  return history.families(JSON.parse(JSON.stringify(records)));
+}
+
+async function live<T>(source: Source<T>, body: unknown, now: number): Promise<Family[]> {
+  const { value } = await source.poll(
+    fakeApi(() => body),
+    source.empty,
+    timing({ now }),
+    noSignal(),
+  );
+  return source.families(value, timing({ now }));
+}
+
+describe('sources/history', () => {
+  it('a record of a machine says the same live and of the past', async () => {
+    const source = machinesSource(
+      machinesOptions({ chains: ['mainnet', 'hoodi'], chainRules: [{ match: 'n*', chain: 'hoodi' }] }),
+      () => undefined,
+    );
+    const at = NOW - 30_500;
+    const odd = 'rack "7"\n\\ü\0';
+    const page = machinesPage({
+      system: [systemRecord({ timestamp: at }), systemRecord({ machine: odd, timestamp: at, cpu_cores: null })],
+      validator: [validatorRecord({ timestamp: at }), validatorRecord({ machine: '', timestamp: at / 1000 })],
+      node: [nodeRecord({ timestamp: at, network_peers_connected: undefined })],
+    });
+    const told = await past(source as never, page, { start: NOW / 1000 - 3_600, end: NOW / 1000 });
+    const shown = await live(source, page, NOW);
+    const order = (all: unknown[]): string[] => all.map((one) => JSON.stringify(one)).sort();
+    expect(order(flat(told, 'untimed'))).toEqual(order(flat(shown, 'untimed')));
+    expect(flat(told, 'timed').every((one) => (one as Sample).at === at / 1000)).toBe(true);
+    expect(flat(told, 'timed').length).toBeGreaterThan(60);
+  });
+
+  it('a day says the same live and of the past, told at its end', async () => {
+    const source = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
+    const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
+    const told = await past(source as never, page, { window: '24h' });
+    expect(flat(told, 'untimed')).toEqual(flat(await live(source, page, DAY_2100_END + HOUR), 'untimed'));
+    expect(new Set(flat(told, 'timed').map((one) => (one as Sample).at))).toEqual(new Set([DAY_2100_END / 1000]));
+  });
+});

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from './files.ts';
+import { type Running, startExporter } from './program.ts';
+import type { StubApi } from './stub-api.ts';
+
+export const KEY = 'a-key-that-nobody-may-see';
+
+/** A folder with a configuration for this service, and backfills that run in it. */
+export class BackfillRuns {
+  readonly folder = temporaryFolder();
+  readonly output = join(this.folder, 'past.om');
+  readonly config = join(this.folder, 'config.yaml');
+
+  constructor({ url }: StubApi, more = '') {
+    writeFileSync(
+      this.config,
+      `api: {base_url: "${url}"}
+chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
+machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
+state: {dir: "${this.folder}/state"}
+${more}`,
+    );
+  }
+
+  start(...flags: readonly string[]): Running {
+    return startExporter(this.line(...flags), { BEACONCHAIN_API_KEY: KEY });
+  }
+
+  line(...flags: readonly string[]): string[] {
+    return ['backfill', `--config.file=${this.config}`, `--output=${this.output}`, ...flags];
+  }
+
+  /** Runs it to its end, which is to be a good one. Returns what it said. */
+  async run(...flags: readonly string[]): Promise<Running> {
+    const running = this.start(...flags);
+    const { code } = await running.ended;
+    if (code !== 0) throw new Error(`ended with ${code}: ${running.output}`);
+    return running;
+  }
+}
+
+/** The promtool command lines that a run printed for a plain Prometheus, each as its words. */
+export function promtoolLines(output: string): string[][] {
+  return [...output.matchAll(/^ {2}promtool (.*)$/gm)].map(([, line = '']) => line.split(' '));
+}
+
+/** Fast enough for a test; without the machine that falls silent some hours before the start. */
+export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
