@@ -1,6 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { planned, spansOf } from '../src/backfill/plan.ts';
@@ -16,12 +25,15 @@ const MACHINES = 50;
 const DAYS = Number(process.env['BENCH_BACKFILL_DAYS'] ?? 3);
 const TARGET_MIB = 300;
 const HALF_DAY = 43_200;
-const MAIN = resolve(import.meta.dirname, '../src/main.ts');
+const BUILT = resolve(import.meta.dirname, '../node_modules/.cache/bench');
+const MAIN = join(BUILT, 'src/main.js');
 const TELL =
   'data:text/javascript,process.on("exit",()=>process.stderr.write("rss "+process.resourceUsage().maxRSS+" "))';
 
 /** Fifty machines at full resolution as if read before, told by the program; and a short run against the simulated service. */
 export async function benchBackfill(): Promise<void> {
+  execFileSync('tsc', ['-p', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' });
+  copyFileSync(join(import.meta.dirname, '../package.json'), join(BUILT, 'package.json'));
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const output = join(folder, 'past.om');
   const flags = [
@@ -159,5 +171,5 @@ async function runAgainstService(folder: string): Promise<Ran & { requests: stri
   ];
   const ran = await run([...flags, `--start=${start}`], folder, {});
   await api.stop();
-  return { ...ran, requests: /100 %\s+(\d+)/.exec(ran.text)?.[1] ?? '' };
+  return { ...ran, requests: /100 % +(\d+)/.exec(ran.text)?.[1] ?? '' };
 }

@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../metrics/encode.ts';
 import type { FamilyHead, Sample } from '../metrics/family.ts';
 import { LineFile } from './line-file.ts';
+
+const COPIED_BYTES = 256 * 1024;
 
 interface Spooled {
   readonly head: FamilyHead;
@@ -45,11 +46,12 @@ export class FamilySpool {
   /** @returns The bytes written. */
   async writeTo(file: string): Promise<number> {
     const handle = await open(file, 'w');
+    const buffer = Buffer.allocUnsafeSlow(COPIED_BYTES);
     try {
       for (const { head, lines } of this.#families.values()) {
         lines.close();
         await handle.appendFile(encodeHead(head, 'openmetrics'));
-        for await (const chunk of createReadStream(lines.file)) await handle.appendFile(chunk as Buffer);
+        await copy(lines.file, handle, buffer);
       }
       await handle.appendFile(OPENMETRICS_EOF);
       await handle.sync();
@@ -57,5 +59,19 @@ export class FamilySpool {
     } finally {
       await handle.close();
     }
+  }
+}
+
+/** Through one buffer: a stream would leave one for each piece of a file of hundreds of megabytes. */
+async function copy(from: string, to: FileHandle, buffer: Buffer): Promise<void> {
+  const source = await open(from);
+  try {
+    for (;;) {
+      const { bytesRead } = await source.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return;
+      await to.appendFile(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await source.close();
   }
 }

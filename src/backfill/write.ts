@@ -23,8 +23,6 @@ export interface Writing {
 /** So much of what was read is held in memory at once. */
 const BUCKET_BYTES = 1024 * 1024;
 const MOST_BUCKETS = 256;
-/** More than a record of any source has. */
-const SAMPLES_PER_RECORD = 64;
 
 /** Writes the records of a span of time into as many files as they need; each is complete before it bears its name. */
 export async function writeWindow(
@@ -137,10 +135,13 @@ async function piecesOf(
   window: Window,
   signal: AbortSignal,
 ): Promise<Window[] | undefined> {
-  const { telling, maxSamples } = writing;
+  const { telling, maxSamples, histories } = writing;
   const repeats = telling.step === undefined ? 1 : Math.ceil(DAY_SECONDS / telling.step);
-  const records = [...sorted.values()].reduce((sum, buckets) => sum + buckets.records, 0);
-  if (records * SAMPLES_PER_RECORD * repeats <= maxSamples) return undefined;
+  const most = [...sorted].reduce(
+    (sum, [source, { records }]) => sum + records * (histories.get(source)?.mostSamples ?? 0),
+    0,
+  );
+  if (most * repeats <= maxSamples) return undefined;
   const census = new Census();
   for await (const group of eachGroup(writing, sorted, signal)) {
     for (const record of group.records) {

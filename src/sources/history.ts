@@ -29,6 +29,8 @@ export interface History<R = unknown> {
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
   /** How many requests these ranges will take; may ask for a page or a few to find out. */
   estimate(api: Api, ranges: readonly PastRange[], now: number, signal: AbortSignal): Promise<number>;
+  /** Samples that one record gives, at most. */
+  readonly mostSamples: number;
   /** One record a day, or many. */
   readonly isDaily: boolean;
   /** How far beyond a range, in seconds, its records may lie. */

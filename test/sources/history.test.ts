@@ -3,6 +3,7 @@ import type { Family, Sample } from '../../src/metrics/family.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import type { PastRange } from '../../src/sources/history.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
+import { SystemRecord } from '../../src/sources/machines/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { DAY_2100_END, datapoint, returnsPage } from '../support/datapoint.ts';
 import { fakeApi } from '../support/fake-api.ts';
@@ -14,6 +15,8 @@ import {
   validatorRecord,
 } from '../support/machine-records.ts';
 import { HOUR, NOW, noSignal, timing } from '../support/timing.ts';
+
+const TEXTS = { timestamp: NOW, machine: 'a', exporter_version: 'x', misc_os: 'lin' };
 
 /** Without what is said of the fleet as a whole, and of the present alone. */
 const PRESENT = ['beaconchain_machines', 'beaconchain_machines_dropped'];
@@ -74,6 +77,25 @@ describe('sources/history', () => {
     expect(order(flat(told, 'untimed'))).toEqual(order(flat(shown, 'untimed')));
     expect(flat(told, 'timed').every((one) => (one as Sample).at === at / 1000)).toBe(true);
     expect(flat(told, 'timed').length).toBeGreaterThan(60);
+  });
+
+  it('no record gives more samples than it is said to', async () => {
+    const full = Object.fromEntries(Object.keys(SystemRecord.shape).map((field) => [field, 1]));
+    const record = { ...systemRecord(), disk_node_io_seconds: 1, ...full, ...TEXTS };
+    const node = nodeRecord({ network_libp2p_bytes_total_receive: 1, network_libp2p_bytes_total_transmit: 2 });
+    const source = machinesSource(machinesOptions(), () => undefined);
+    for (const page of [
+      machinesPage({ system: [record] }),
+      machinesPage({ node: [node] }),
+      machinesPage({ validator: [validatorRecord()] }),
+    ]) {
+      const told = flat(await past(source as never, page, { start: 1, end: 2 }), 'timed');
+      expect(told.length).toBeGreaterThan(5);
+      expect(told.length).toBeLessThanOrEqual(source.history?.().mostSamples ?? 0);
+    }
+    const daily = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
+    const day = flat(await past(daily as never, returnsPage(datapoint()), { window: '24h' }), 'timed');
+    expect(day).toHaveLength(daily.history?.().mostSamples ?? 0);
   });
 
   it('a day says the same live and of the past, told at its end', async () => {

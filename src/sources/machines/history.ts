@@ -18,6 +18,8 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
   return {
     readPage: readPastPage,
     estimate: estimatePages,
+    // Of the system; the others have fewer.
+    mostSamples: 20,
     isDaily: false,
     // The service may go by another clock than its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,
