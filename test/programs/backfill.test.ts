@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../../src/sandbox/answer.ts';
 import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
@@ -155,6 +155,20 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
     expect(running.stderr).toContain('ledger');
     expect(api.requests.filter(({ body }) => body.includes('all_time'))).toEqual([]);
     await daemon.stop();
+  });
+
+  it('is refused where the ledger is the one of replicas, and asks nothing', async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    const config = readFileSync(runs.config, 'utf8').replace(
+      /^state: .*$/m,
+      'state: {redis: {url: "redis://127.0.0.1:1"}}',
+    );
+    writeFileSync(runs.config, config);
+    const running = runs.start(...DAILY);
+    expect(await running.ended).toMatchObject({ code: 1 });
+    expect(running.stderr).toMatch(/^state\.redis: .*state\.dir of its own/m);
+    expect(api.requests).toEqual([]);
   });
 
   it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
