@@ -150,7 +150,8 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('end-to-end/alerts', { tim
   it('the machine falls silent: MachineOffline, and its other alerts are silenced', async () => {
     const since = clock.now();
     sandbox.silence('node-a', since);
-    expect(await told('MachineOffline', since)).toBeGreaterThan(10);
+    // Its last push may have been a minute before.
+    expect(await told('MachineOffline', since)).toBeGreaterThan(9);
     await expectFiring('DiskAlmostFull node-a', 'MachineOffline node-a');
     await waitFor(async () => {
       const alerts = await alertmanager.alerts();
