@@ -15,13 +15,14 @@ import type { Replica } from './snapshot/replica.ts';
 import { type Entry, emptyEntry, entrySchema, sourceId } from './snapshot/snapshot.ts';
 import type { Source } from './sources/source.ts';
 import { sourcesOf } from './sources.ts';
-import { LEDGER, type Restored, SavedTotals, TOTALS } from './state.ts';
+import { LEDGER, type Restored, SavedTotals, TOTALS, unreadable } from './state.ts';
 import { statusPageOf } from './status-page.ts';
 import { termsOf } from './terms.ts';
 
 /**
  * Serves what another replica polls, and asks the API for nothing. It shows the same families, from the entries, the
  * ledger and the counters that the other one wrote.
+ * @throws StateRefused where a process begins and cannot read them
  */
 export async function startFollower(options: EngineOptions, replica: Replica): Promise<Engine> {
   const { config, key, clock, log, processMetrics, lastReload } = options;
@@ -60,8 +61,10 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
     },
     known.missing(),
   );
-  // What is known is shown all the same while the server is away.
-  await replica.look().catch(() => undefined);
+  await replica.look().catch((error: unknown) => {
+    // What is known is shown all the same while the server is away; nothing known would be shown as zeros.
+    if (!options.before) throw unreadable(error);
+  });
   await exposition.refresh();
 
   const abort = new AbortController();

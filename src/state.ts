@@ -71,11 +71,16 @@ export async function openSharedState(
     } catch (error) {
       if (tries < TRIES_AT_START) continue;
       await replica.close();
-      throw new StateRefused(
-        `the state in Redis cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw unreadable(error);
     }
   }
+}
+
+/** Why nothing is known of the state in Redis. */
+export function unreadable(error: unknown): StateRefused {
+  return new StateRefused(
+    `the state in Redis cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+  );
 }
 
 /** What earlier processes left. */
