@@ -155,7 +155,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const heartbeatAt = (): number => Math.min(scheduler.heartbeatAt, replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
   return {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
-    unhealthy: () => problemOf(scheduler.views(), clock.monotonic() - heartbeatAt(), clock.now()),
+    unhealthy: () => problemOf(clock.monotonic() - heartbeatAt(), scheduler.overdue),
     ready: () => isReady(scheduler.views(), clock.now()),
     status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
     touch: () => exposition.touch(OWN),

@@ -73,7 +73,7 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
   return {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
     // Polls that are overdue are the other one's: to restart this one would not help.
-    unhealthy: () => problemOf([], clock.monotonic() - replica.heartbeatAt, clock.now()),
+    unhealthy: () => problemOf(clock.monotonic() - replica.heartbeatAt, undefined),
     ready: () => isReady(views(), clock.now()),
     status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
     touch: () => exposition.touch(OWN),

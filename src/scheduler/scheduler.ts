@@ -36,6 +36,8 @@ export class Scheduler {
   readonly #slots: readonly Slot[];
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
+  /** Monotonic ms at which the loop first found a source due that it could not start; the longest ago first. */
+  readonly #lateSince = new Map<Source, number>();
   #heartbeatAt: number;
   #saveFailures = 0;
   #told: ReadonlyMap<Source, Pace> | undefined;
@@ -53,6 +55,12 @@ export class Scheduler {
   /** Monotonic ms of the last time the loop was alive. */
   get heartbeatAt(): number {
     return this.#heartbeatAt;
+  }
+
+  /** What is due for longest, as the loop saw it: a step of the clock makes nothing late. */
+  get overdue(): { readonly source: Source; readonly ms: number } | undefined {
+    const [first] = this.#lateSince;
+    return first && { source: first[0], ms: this.#deps.clock.monotonic() - first[1] };
   }
 
   get saveFailures(): number {
@@ -105,8 +113,11 @@ export class Scheduler {
       if (slot.running) continue;
       const pace = paceOf(paces, slot.source);
       const at = nextAttemptAt(slot.source, slot.known, { now, ...pace }, this.#deps.opensAt(slot.source));
+      const mayStart = this.#running.size === 0 || this.#mayJoin();
       if (at > now) next = Math.min(next, at);
-      else if (this.#running.size === 0 || this.#mayJoin()) this.#run(slot, () => this.#poll(slot, pace, signal));
+      else if (mayStart) this.#run(slot, () => this.#poll(slot, pace, signal));
+      if (at > now || mayStart) this.#lateSince.delete(slot.source);
+      else if (!this.#lateSince.has(slot.source)) this.#lateSince.set(slot.source, this.#heartbeatAt);
     }
     return next;
   }

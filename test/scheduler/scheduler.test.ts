@@ -156,6 +156,29 @@ describe('scheduler/scheduler', () => {
       ]);
     });
 
+    it('are overdue from when the loop found them due and could not start them, however old they are', async () => {
+      const { clock, source } = recorder();
+      const names = ['machines', 'slashings'] as const;
+      const sources = names.map((name) => source(name, 10 * MINUTE, { name, intervalMs: HOUR }));
+      const { scheduler } = schedule(sources, { clock, isInformed: () => false });
+      await clock.advance(0);
+      expect(scheduler.overdue).toEqual({ source: sources[1], ms: 0 });
+      await clock.advance(6 * MINUTE);
+      expect(scheduler.overdue).toEqual({ source: sources[1], ms: 6 * MINUTE });
+      await clock.advance(4 * MINUTE);
+      expect(scheduler.overdue).toBeUndefined();
+    });
+
+    it('are not overdue because the clock was set forth', async () => {
+      const { clock, source } = recorder();
+      const { scheduler } = schedule([source('a', 0)], { clock });
+      await clock.advance(1);
+      clock.step(DAY);
+      expect(scheduler.overdue).toBeUndefined();
+      await clock.advance(15 * SECOND);
+      expect(scheduler.overdue).toBeUndefined();
+    });
+
     it('do not wait for ever for a limit that no answer tells', async () => {
       const { clock, starts, failing } = recorder();
       const names = ['machines', 'slashings', 'sync_committee'] as const;
