@@ -26,6 +26,8 @@ export const Bucket = z.object({
   resetAt: UnixMs.optional(),
   /** After a 429: nothing leaves before. */
   closedUntil: UnixMs,
+  /** When that was said. */
+  closedAt: UnixMs.optional(),
   /** Consecutive 429s that did not say how long to wait. */
   blindWaits: Count,
   /** When our first request was charged to it. */
@@ -168,16 +170,17 @@ function waitAfter(
   status: number,
   { resetSeconds }: Observation,
   now: number,
-): Pick<Bucket, 'closedUntil' | 'blindWaits'> {
+): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits'> {
   const { closedUntil, blindWaits } = bucket;
   // While a bucket is closed nothing leaves: this answer belongs to the event that closed it, and is no further one.
   const known = blindWaits > 0 && now < closedUntil;
   if (status !== 429) return { closedUntil, blindWaits: known ? blindWaits : 0 };
-  if (resetSeconds !== undefined) {
-    // A reset of 0 cannot be told from a rounded-down second.
-    return { closedUntil: Math.max(closedUntil, now + Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
-  }
+  const closed = (waitMs: number) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
+  // A reset of 0 cannot be told from a rounded-down second.
+  if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
   if (known) return { closedUntil, blindWaits };
-  const wait = Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, LONGEST_BLIND_WAIT_MS);
-  return { closedUntil: Math.max(closedUntil, now + wait), blindWaits: blindWaits + 1 };
+  return {
+    ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, LONGEST_BLIND_WAIT_MS)),
+    blindWaits: blindWaits + 1,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
+import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import { answered, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
 import { inOrder, type Priority } from './priority.ts';
@@ -54,6 +55,7 @@ export class Pacer implements Budget {
   readonly #terms: Terms;
   readonly #clock: Clock;
   readonly #seconds = new Map<string, SecondWindow>();
+  readonly #clockSteps: ClockSteps;
   #ledger: Ledger;
   #waiting: Waiting[] = [];
   #waitedMs = 0;
@@ -68,7 +70,8 @@ export class Pacer implements Budget {
   constructor(terms: Terms, dependencies: PacerDependencies) {
     this.#terms = terms;
     this.#clock = dependencies.clock;
-    this.#ledger = dependencies.ledger;
+    this.#clockSteps = new ClockSteps(this.#clock);
+    this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
     this.#onChange = dependencies.onChange ?? (() => undefined);
     const isFirstStart = this.#ledger.key.standing === 'unknown';
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
@@ -99,6 +102,7 @@ export class Pacer implements Budget {
 
   /** Unix ms from which a request on this lane may leave, its turn apart; Infinity: not on its own. */
   opensAt(lane: string): number {
+    this.#know(this.#clockSteps.follow(this.#ledger));
     return opensAt(this.#ledger, lane, this.#terms, this.#clock.now());
   }
 
@@ -132,6 +136,7 @@ export class Pacer implements Budget {
   /** Lets go whoever may leave now, and sets an alarm for the next. Called whenever something that decides changes. */
   #dispatch(): void {
     this.#alarm.abort();
+    this.#know(this.#clockSteps.follow(this.#ledger));
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;

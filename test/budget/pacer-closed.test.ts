@@ -1,9 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { BudgetClosed } from '../../src/budget/pacer.ts';
+import { Ledger } from '../../src/budget/ledger.ts';
+import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { bucket, LANE, Queue } from '../support/queue.ts';
-import { MINUTE, NOW } from '../support/timing.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };
 
@@ -92,16 +94,49 @@ describe('budget/pacer: 429', () => {
     expect(after.log).toEqual(['b: closed until 3600000']);
   });
 
-  it('waits the reset out where the wall clock steps back', async () => {
+  it.each([
+    ['back by an hour', -HOUR],
+    ['forth by a day', 24 * HOUR],
+    ['back by some seconds', -20_000],
+  ])('waits the reset out, no less and no more, where the wall clock is set %s', async (_, stepMs) => {
     const queue = await known();
     await queue.ask('a');
     await queue.answer('a', 429, { 'ratelimit-reset': '10' });
     await queue.ask('b');
-    queue.clock.step(-20_000);
-    await queue.clock.advance(29_999);
+    queue.clock.step(stepMs);
+    await queue.ask('c', { priority: 'catch_up' });
+    await queue.clock.advance(9_999);
     expect(queue.log).toEqual(['a']);
     await queue.clock.advance(1);
-    expect(queue.log).toEqual(['a', 'b']);
+    expect(queue.log).toEqual(['a', 'b', 'c']);
+  });
+
+  it('keeps an hour of a longer wait after a step forward, which may be time that has passed', async () => {
+    const queue = await known();
+    await queue.ask('a');
+    await queue.answer('a', 429, { 'retry-after': String(10 * 86_400) });
+    const reset = queue.pacer.opensAt(LANE);
+    queue.clock.step(4 * 24 * HOUR);
+    expect(queue.pacer.opensAt(LANE)).toBe(reset);
+    queue.clock.step(8 * 24 * HOUR);
+    expect(queue.pacer.opensAt(LANE)).toBe(queue.clock.now() + HOUR);
+  });
+
+  it('never comes to a time before 1970, which could not be read back', async () => {
+    const queue = await known();
+    queue.clock.step(-HOUR);
+    await queue.ask('a');
+    expect(Ledger.parse(queue.pacer.ledger)).toEqual(queue.pacer.ledger);
+    expect(queue.log).toEqual(['a']);
+  });
+
+  it('waits anew, and not for a time of the clock before, where the clock was set back between two processes', async () => {
+    const before = await known();
+    await before.ask('a');
+    await before.answer('a', 429, { 'retry-after': '600' });
+    const clock = new VirtualClock(NOW - 24 * HOUR);
+    const after = new Pacer({ utilization: 1 }, { clock, ledger: JSON.parse(JSON.stringify(before.pacer.ledger)) });
+    expect(after.opensAt(LANE)).toBe(clock.now() + 600_000);
   });
 });
 

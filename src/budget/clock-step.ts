@@ -1,0 +1,74 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Bucket } from './bucket.ts';
+import type { Ledger } from './ledger.ts';
+import { LONG_WINDOWS } from './long-window.ts';
+
+/** A wait that is longer follows the calendar (the end of the month), which a machine that was suspended has not missed. */
+const LONGEST_KEPT_MS = 3_600_000;
+
+/** Less is a clock that is disciplined. */
+const SHORTEST_STEP_MS = 1_000;
+
+/** Keeps the times of a ledger true when the wall clock is set: by NTP, by hand, or because the machine was suspended. */
+export class ClockSteps {
+  readonly #clock: Clock;
+  /** The wall clock less the monotonic one. */
+  #offset: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#offset = clock.now() - clock.monotonic();
+  }
+
+  /** The ledger by the clock as it is set now; the same one where it was not set since the last time. */
+  follow(ledger: Ledger): Ledger {
+    const now = this.#clock.now();
+    const offset = now - this.#clock.monotonic();
+    const step = offset - this.#offset;
+    if (Math.abs(step) < SHORTEST_STEP_MS) return ledger;
+    this.#offset = offset;
+    return withoutFuture(shifted(ledger, step, now), now);
+  }
+}
+
+/**
+ * Waits take as long as they would have: the service counts them in seconds. After a step forward, which may be time that
+ * really passed, at most an hour of a wait is left to keep.
+ */
+function shifted(ledger: Ledger, step: number, now: number): Ledger {
+  const { key } = ledger;
+  // Nothing was ever before 1970: 0 stands for never.
+  const moved = (at: number): number => Math.max(0, at + step);
+  return mapBuckets({ ...ledger, key: { ...key, since: moved(key.since) } }, (bucket) => {
+    const { closedUntil, closedAt } = bucket;
+    const until = moved(closedUntil);
+    return {
+      ...bucket,
+      closedUntil: step < 0 ? until : Math.max(closedUntil, Math.min(until, now + LONGEST_KEPT_MS)),
+      ...(closedAt === undefined ? {} : { closedAt: moved(closedAt) }),
+    };
+  });
+}
+
+/** What lies after `now` happened before the clock was set back: it counts as having happened now. */
+export function withoutFuture(ledger: Ledger, now: number): Ledger {
+  const { key } = ledger;
+  return mapBuckets({ ...ledger, key: { ...key, since: Math.min(key.since, now) } }, (bucket) => {
+    const { closedAt = 0, closedUntil, firstUseAt } = bucket;
+    const past: Bucket = {
+      ...bucket,
+      ...(closedAt > now ? { closedAt: now, closedUntil: closedUntil - (closedAt - now) } : {}),
+      ...(firstUseAt === undefined ? {} : { firstUseAt: Math.min(firstUseAt, now) }),
+    };
+    for (const name of LONG_WINDOWS) {
+      const window = past[name];
+      if (window && window.since > now) past[name] = { ...window, since: now };
+    }
+    return past;
+  });
+}
+
+function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger {
+  const buckets = Object.entries(ledger.buckets).map(([name, bucket]) => [name, change(bucket)]);
+  return { ...ledger, buckets: Object.fromEntries(buckets) };
+}
