@@ -3,7 +3,7 @@ import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
 import { chainOf, isAdmitted, type MachinesOptions, PROCESSES } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
-import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
+import { CLOCK_AHEAD_MS, missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
@@ -115,9 +115,9 @@ export function nextMachineChange(options: MachinesOptions, { machines }: Machin
     for (const process of PROCESSES) {
       const record = machine[process];
       if (!record) continue;
-      for (const ageMs of ages) {
-        // The first whole ms after that age, at which a value is still shown.
-        const change = Math.floor(record.timestamp * 1000 + ageMs) + 1;
+      const at = record.timestamp * 1000;
+      // The first whole ms at which it is no longer too far ahead, and after each age, at which a value is still shown.
+      for (const change of [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)]) {
         if (change > timing.now) next = Math.min(next, change);
       }
     }

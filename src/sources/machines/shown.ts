@@ -2,6 +2,9 @@ import type { Timing } from '../source.ts';
 import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
 
+/** As far ahead a record is taken in. One further ahead is from before the clock was set back: nobody knows its age. */
+export const CLOCK_AHEAD_MS = 300_000;
+
 /** A machine as it is shown at a moment. */
 export interface Shown {
   readonly machine: Machine;
@@ -18,7 +21,7 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
     machine,
     labels: labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    fresh: recordsUpTo(machine, shownFor(options, timing), now),
+    fresh: recordsUpTo(machine, shownFor(options, timing), now, CLOCK_AHEAD_MS),
   };
 }
 
@@ -36,11 +39,17 @@ export function shownFor(options: MachinesOptions, timing: Timing): number {
   return Math.min(staleAfter(options, timing), options.forgetAfterMs);
 }
 
-function recordsUpTo(machine: Machine, ageMs: number, now: number): Partial<Machine> {
+function recordsUpTo(
+  machine: Machine,
+  ageMs: number,
+  now: number,
+  aheadMs = Number.POSITIVE_INFINITY,
+): Partial<Machine> {
   const records: Partial<Machine> = {};
   for (const process of PROCESSES) {
     const record = machine[process];
-    if (record && now - record.timestamp * 1000 <= ageMs) Object.assign(records, { [process]: record });
+    const age = now - (record?.timestamp ?? 0) * 1000;
+    if (record && age <= ageMs && age >= -aheadMs) Object.assign(records, { [process]: record });
   }
   return records;
 }

@@ -8,6 +8,8 @@ import { watchedCount, watches } from './watch.ts';
 type Value = number | null | undefined;
 
 const SHORTEST_HEAD_STALE_MS = 600_000;
+/** Clocks are disciplined by less. */
+const CLOCK_AHEAD_MS = 300_000;
 const HEAD =
   'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
 const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
@@ -152,12 +154,19 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
 
 /** The head, unless it could not be read for long. */
 export function shownHead(state: Slashings, timing: Timing): Head | undefined {
-  return timing.now < headStaleAt(state, timing) ? state.head : undefined;
+  // Read in the future: before the clock was set back, nobody knows when.
+  const isFresh = timing.now < headStaleAt(state, timing) && timing.now >= headBackAt(state);
+  return isFresh ? state.head : undefined;
 }
 
 export function nextSlashingsChange(state: Slashings, timing: Timing): number {
-  const staleAt = headStaleAt(state, timing);
-  return state.head && staleAt > timing.now ? staleAt : Number.POSITIVE_INFINITY;
+  const changes = [headBackAt(state), headStaleAt(state, timing)].filter((at) => at > timing.now);
+  return state.head ? Math.min(...changes) : Number.POSITIVE_INFINITY;
+}
+
+/** When a head is shown again that was read in the future. */
+function headBackAt({ headReadAt = 0 }: Slashings): number {
+  return headReadAt - CLOCK_AHEAD_MS;
 }
 
 function headStaleAt({ headReadAt = 0 }: Slashings, timing: Timing): number {

@@ -8,8 +8,21 @@ import { DAY, HOUR, NOW, timing } from '../../support/timing.ts';
 
 /** Ages around the times at which something is withdrawn or forgotten, to the millisecond and between. */
 const age = fc.oneof(
-  fc.integer({ min: -300_000, max: 3 * DAY }),
-  fc.constantFrom(0, 599_999, 600_000, 600_001, HOUR, DAY, DAY + 1, DAY - 0.5, 600_000.25),
+  fc.integer({ min: -HOUR, max: 3 * DAY }),
+  fc.constantFrom(
+    -300_001,
+    -300_000,
+    -299_999.5,
+    0,
+    599_999,
+    600_000,
+    600_001,
+    HOUR,
+    DAY,
+    DAY + 1,
+    DAY - 0.5,
+    600_000.25,
+  ),
 );
 
 const record = fc.option(
