@@ -54,7 +54,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
     const signal = AbortSignal.any([stop, timeout]);
     const failed = (error: unknown): unknown => (stop.aborted ? stop.reason : failureOf(endpoint, timeout, error));
     try {
-      const response = await poolOf(url.origin).request({
+      const answered = poolOf(url.origin).request({
         path: url.pathname,
         method,
         headers,
@@ -64,6 +64,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
         bodyTimeout: 0,
         ...(body === undefined ? {} : { body }),
       });
+      const response = await unlessAborted(answered, signal);
       return {
         status: response.statusCode,
         headers: response.headers,
@@ -89,6 +90,15 @@ export function createTransport(options: TransportOptions): { send: Transport; c
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
+}
+
+/** undici hears the signal only once there is a connection: a host that takes none would hold up a stop. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 async function readText(endpoint: Endpoint, body: AsyncIterable<Buffer>): Promise<string> {

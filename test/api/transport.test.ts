@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
 import { apiHarness, failureOf, V1_REQUEST } from '../support/api-harness.ts';
+import { fillBacklog } from '../support/full-backlog.ts';
 import { noSignal } from '../support/timing.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -187,6 +188,19 @@ describe('api/transport: failures', () => {
     during.abort('stopping');
     await expect(text).rejects.toBe('stopping');
     await expect(transportOf(5_000).send(get(base), during.signal)).rejects.toBe('stopping');
+  });
+
+  it('stops at once also where no connection comes about', { timeout: 5_000 }, async () => {
+    const { server, base } = await listen(() => undefined);
+    await new Promise((resolve) => server.close(resolve));
+    cleanups.push(await fillBacklog(Number(new URL(base).port)));
+    const stop = new AbortController();
+    const transport = transportOf(60_000);
+    const asked = transport.send(get(base), stop.signal);
+    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    stop.abort('stopping');
+    await expect(asked).rejects.toBe('stopping');
+    await transport.close();
   });
 
   it('keeps no connection after it is closed', { timeout: 2_000 }, async () => {
