@@ -43,7 +43,7 @@ export async function lockDirectory(dir: string, clock: Clock): Promise<() => Pr
     await rm(own, { force: true });
   }
   const stop = new AbortController();
-  const refreshing = keepFresh(file, clock, stop.signal);
+  const refreshing = keepFresh(file, mine, clock, stop.signal);
   return async () => {
     stop.abort();
     await refreshing;
@@ -143,12 +143,15 @@ function startOf(pid: number): string {
   }
 }
 
-async function keepFresh(file: string, clock: Clock, signal: AbortSignal): Promise<void> {
+async function keepFresh(file: string, mine: Holder, clock: Clock, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {
       await clock.sleep(REFRESH_MS, signal);
       const now = clock.now() / 1000;
-      await utimes(file, now, now).catch(() => undefined);
+      // Where the directory was removed, the next save makes it anew, and the lock has to be made as well.
+      await utimes(file, now, now)
+        .catch(() => writeFile(file, JSON.stringify(mine), { flag: 'wx' }))
+        .catch(() => undefined);
     }
   } catch {
     // Aborted: the lock is given back.
