@@ -4,10 +4,9 @@ import { systemClock } from '../../src/lib/clock.ts';
 // A real Prometheus has no other clock than the machine's. So the exporter lives faster, and what a configuration says
 // about time is divided by as much.
 
-/** A clock that began at the present and goes `speed` times as fast. */
-export function hastyClock(speed: number): Clock & { readonly start: number } {
-  const start = systemClock.now();
-  const origin = systemClock.monotonic();
+/** A clock that began at `start` (Unix ms, by default now) and goes `speed` times as fast. */
+export function hastyClock(speed: number, start = systemClock.now()): Clock & { readonly start: number } {
+  const origin = systemClock.monotonic() - (systemClock.now() - start);
   const elapsed = (): number => (systemClock.monotonic() - origin) * speed;
   return {
     start,

@@ -11,14 +11,19 @@ interface Timer {
  * before the next one, so a month passes in seconds and twice the same way.
  */
 export class VirtualClock implements Clock {
+  readonly #settled: () => Promise<void>;
   #now: number;
   #elapsed = 0;
   #order = 0;
   #timers: Timer[] = [];
 
-  /** @param now Unix ms at the start. */
-  constructor(now: number) {
+  /**
+   * @param now Unix ms at the start.
+   * @param settled Waits until nothing is under way that takes real time; time stands still meanwhile.
+   */
+  constructor(now: number, settled: () => Promise<void> = settle) {
     this.#now = now;
+    this.#settled = settled;
   }
 
   now(): number {
@@ -32,6 +37,11 @@ export class VirtualClock implements Clock {
   /** Sets the wall clock without time passing, as NTP or an administrator does. */
   step(ms: number): void {
     this.#now += ms;
+  }
+
+  /** The machine was stopped for so long: timers are late, and fire all at once when time passes again. */
+  stall(ms: number): void {
+    this.#move(ms);
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -58,14 +68,14 @@ export class VirtualClock implements Clock {
   /** Lets `ms` pass. */
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
-    await settle();
+    await this.#settled();
     for (let next = this.#timers[0]; next && next.at <= end; next = this.#timers[0]) {
       this.#timers.shift();
-      this.#move(next.at - this.#elapsed);
+      this.#move(Math.max(0, next.at - this.#elapsed));
       next.fire();
-      await settle();
+      await this.#settled();
     }
-    this.#move(end - this.#elapsed);
+    this.#move(Math.max(0, end - this.#elapsed));
   }
 
   #move(ms: number): void {
