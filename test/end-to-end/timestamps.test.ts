@@ -5,12 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Asked, ask } from '../support/ask.ts';
 import { machinesPage, nodeRecord, systemRecord } from '../support/machine-records.ts';
 import { portOf, startServe, waitFor } from '../support/program.ts';
-import { startPrometheus } from '../support/prometheus.ts';
+import { type PrometheusRange, startPrometheus } from '../support/prometheus.ts';
 import { type Instead, startStubApi } from '../support/stub-api.ts';
 import { areMissing, PROMETHEUS } from '../support/tools.ts';
 
-/** A minute of the machines lasts so long here. */
-const MINUTE_LASTS_MS = 1_300;
 const MINUTES = 10;
 const START = Math.floor(Date.now() / 60_000) * 60_000 - (MINUTES + 4) * 60_000;
 
@@ -21,11 +19,6 @@ slashings: {enabled: false}
 sync_committee: {enabled: false}
 `;
 
-/** Whole minutes since the machines began, which their records say in their values. */
-function minuteAt(since: number): number {
-  return Math.max(0, Math.floor((Date.now() - since) / MINUTE_LASTS_MS));
-}
-
 function recordsOf(machine: string, minute: number, second: number): { system: unknown; node: unknown } {
   const timestamp = START + minute * 60_000 + second * 1_000 + 123;
   return {
@@ -34,11 +27,14 @@ function recordsOf(machine: string, minute: number, second: number): { system: u
   };
 }
 
-/** Machines that push once a minute, one that stops, one whose clock is set back, one that says two things of a moment. */
-function pushing(since: number): Instead {
+/**
+ * Machines that push once a minute, one that stops, one whose clock is set back, one that says two things of a moment.
+ * Their records say the minute in their values.
+ */
+function pushing(minuteNow: () => number): Instead {
   return ({ path }) => {
     if (!path.endsWith('/machine-metrics')) return undefined;
-    const minute = minuteAt(since);
+    const minute = minuteNow();
     const setBack = minute > 5 ? minute - 4 : minute;
     const pushes = [
       recordsOf('node-a', minute, 7),
@@ -80,8 +76,11 @@ function membersOf(gzipped: Buffer): number {
 
 describe.skipIf(areMissing(PROMETHEUS))('end-to-end/timestamps', { timeout: 60_000 }, () => {
   it('a real Prometheus takes ten minutes of pushes with their own times, and gzip members that are joined', async () => {
-    const since = Date.now() + 6_000;
-    const api = await startStubApi('key', pushing(since));
+    let minute = 0;
+    const api = await startStubApi(
+      'key',
+      pushing(() => minute),
+    );
     const program = startServe(`api: {base_url: "${api.url}"}\n${CONFIG}`, 'key');
     const port = await portOf(program);
     const accept = { accept: 'application/openmetrics-text', 'accept-encoding': 'gzip' };
@@ -93,12 +92,21 @@ describe.skipIf(areMissing(PROMETHEUS))('end-to-end/timestamps', { timeout: 60_0
     const again = await serveAgain(scraped);
     const prometheus = await startPrometheus({ exporter: port, again: again.port });
 
-    await waitFor(() => expect(minuteAt(since)).toBeGreaterThanOrEqual(MINUTES + 1), 30_000);
+    const peers = async (name: string): Promise<PrometheusRange[]> => [
+      ...(await prometheus.samples(`beaconchain_machine_peers{job="exporter",machine="${name}"}`)),
+    ];
+    // A minute lasts until Prometheus has it.
+    for (; minute < MINUTES; minute += 1) {
+      await waitFor(async () => {
+        for (const name of ['node-a', 'twice']) {
+          const [series] = await peers(name);
+          expect(Number(series?.values.at(-1)?.[1]), name).toBe(minute);
+        }
+      }, 30_000);
+    }
 
     for (const name of ['node-a', 'node-b', 'stops', 'set-back', 'twice']) {
-      const [series, ...others] = await prometheus.samples(
-        `beaconchain_machine_peers{job="exporter",machine="${name}"}`,
-      );
+      const [series, ...others] = await peers(name);
       expect(others).toEqual([]);
       const seconds = { 'node-a': 7, 'node-b': 41, stops: 20, 'set-back': 30, twice: 50 }[name] ?? 0;
       const minutes = (series?.values ?? []).map(([, value]) => Number(value));
