@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defaultConfig } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
+import { temporaryFolder } from '../support/files.ts';
 
 const FILE = 'config.example.yaml';
 
@@ -23,6 +25,14 @@ describe('config/example', () => {
     const { config, key } = await loadConfig({ file: FILE, env: { BEACONCHAIN_API_KEY: 'secret' } });
     expect(config).toEqual(defaultConfig());
     expect(key).toBe('secret');
+  });
+
+  it('shows the state in Redis as it can be written', async () => {
+    const [, example = ''] = /^ {2}# (redis: .*)$/m.exec(readFileSync(FILE, 'utf8')) ?? [];
+    const file = join(temporaryFolder(), 'config.yaml');
+    writeFileSync(file, `state:\n  ${example}\n`);
+    const { config } = await loadConfig({ file, env: { BEACONCHAIN_API_KEY: 'secret', REDIS_PASSWORD: 'p' } });
+    expect(config.state).toMatchObject({ redis: { password: 'p', prefix: 'beaconchain' } });
   });
 
   it('mentions every key there is', () => {
