@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { writeFile } from 'atomically';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
@@ -31,7 +31,7 @@ export class FileDocuments implements Documents {
 
   /** @throws StateLocked; an Error with a code where the directory cannot be made or written. */
   static async open(dir: string, clock: Clock, log: Logger): Promise<FileDocuments> {
-    await mkdir(dir, { recursive: true });
+    await makeDirectory(dir);
     const unlock = await lockDirectory(dir, clock);
     await removeLeftovers(dir, clock.now());
     return new FileDocuments(dir, clock, log, unlock);
@@ -66,6 +66,24 @@ export class FileDocuments implements Documents {
   #file(name: string): string {
     return join(this.#dir, `${name}.json`);
   }
+}
+
+/** As a recursive mkdir, which in Node never ends where a file system has no place for the directory (/proc). */
+async function makeDirectory(dir: string): Promise<void> {
+  try {
+    await mkdir(dir);
+  } catch (error) {
+    if (await isDirectory(dir)) return;
+    const parent = dirname(dir);
+    const isOrphan = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (!isOrphan || (await isDirectory(parent))) throw error;
+    await makeDirectory(parent);
+    await makeDirectory(dir);
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 /** Reads a document without taking the directory, and leaves it as it is. Undefined: none that can be read. */

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -97,6 +97,11 @@ describe('snapshot/file', () => {
     writeFileSync(file, '');
     await expect(open(join(file, 'state'))).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(open(file)).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+
+  // A recursive mkdir of Node never ends there.
+  it.runIf(existsSync('/proc/self'))('cannot be opened on a file system that has no place for it', async () => {
+    await expect(open('/proc/none/state')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it.skipIf(process.getuid?.() === 0)('cannot be opened where nothing may be written', async () => {
