@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { Pool, errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
@@ -34,6 +36,8 @@ export interface TransportOptions {
 /** Slashing records list up to 131,072 validators twice; an answer beyond this is not one. */
 const LARGEST_BODY_BYTES = 32 * 1024 * 1024;
 
+const unzip = promisify(gunzip);
+
 /** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): { send: Transport; close(): Promise<void> } {
   const pools = new Map<string, Pool>();
@@ -57,7 +61,8 @@ export function createTransport(options: TransportOptions): { send: Transport; c
       const answered = poolOf(url.origin).request({
         path: url.pathname,
         method,
-        headers,
+        // Without it a server may choose any coding (RFC 9110, 12.5.3).
+        headers: { 'accept-encoding': 'gzip', ...headers },
         signal,
         // The signal limits the whole exchange; undici's own limits are per phase.
         headersTimeout: 0,
@@ -70,7 +75,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
         headers: response.headers,
         async text() {
           try {
-            return await readText(endpoint, response.body);
+            return await readText(endpoint, response.body, response.headers['content-encoding']);
           } catch (error) {
             throw failed(error);
           }
@@ -101,17 +106,33 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-async function readText(endpoint: Endpoint, body: AsyncIterable<Buffer>): Promise<string> {
+async function readText(
+  endpoint: Endpoint,
+  body: AsyncIterable<Buffer>,
+  coding: string | string[] | undefined,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > LARGEST_BODY_BYTES) {
-      throw new RequestFailed(endpoint, 'invalid_body', `body over ${LARGEST_BODY_BYTES} bytes`);
-    }
+    if (size > LARGEST_BODY_BYTES) throw tooLarge(endpoint);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const bytes = Buffer.concat(chunks);
+  return (coding === 'gzip' ? await unzipped(endpoint, bytes) : bytes).toString('utf8');
+}
+
+async function unzipped(endpoint: Endpoint, bytes: Buffer): Promise<Buffer> {
+  try {
+    return await unzip(bytes, { maxOutputLength: LARGEST_BODY_BYTES });
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(endpoint);
+    throw new RequestFailed(endpoint, 'invalid_body', 'not the gzip that it is said to be');
+  }
+}
+
+function tooLarge(endpoint: Endpoint): RequestFailed {
+  return new RequestFailed(endpoint, 'invalid_body', `body over ${LARGEST_BODY_BYTES} bytes`);
 }
 
 function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
@@ -104,6 +105,27 @@ describe('api/transport', () => {
     const [, text] = await exchange(stream(''), 20_000);
     expect(text).toHaveLength(32 * MIB);
     expect((await failureOf(exchange(stream('a'), 20_000))).reason).toBe('invalid_body');
+  });
+
+  describe('gzip', () => {
+    const zipped =
+      (bytes: Buffer): RequestListener =>
+      ({ headers }, response) => {
+        response.writeHead(200, { 'content-encoding': headers['accept-encoding'] }).end(bytes);
+      };
+
+    it('is asked for and read', async () => {
+      const [, text] = await exchange(zipped(gzipSync('{"ü":1}')));
+      expect(text).toBe('{"ü":1}');
+    });
+
+    it.each([
+      ['broken off', gzipSync('a'.repeat(100)).subarray(0, -9)],
+      ['not gzip', Buffer.from('{}')],
+      ['more than 32 MiB unpacked', gzipSync(Buffer.alloc(32 * MIB + 1))],
+    ])('is an invalid body where it is %s', async (_name, bytes) => {
+      expect((await failureOf(exchange(zipped(bytes)))).reason).toBe('invalid_body');
+    });
   });
 });
 
