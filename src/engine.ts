@@ -1,6 +1,7 @@
 import { type ApiOptions, createApi, laneOf } from './api/client.ts';
 import { ENDPOINTS } from './api/errors.ts';
 import { createTransport } from './api/transport.ts';
+import type { Ledger } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
 import { isReady, problemOf } from './health.ts';
@@ -55,8 +56,8 @@ export interface Engine {
   unhealthy(): string | undefined;
   ready(): boolean;
   status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
-  /** The exporter's own metrics have changed. */
-  touch(): void;
+  /** The exporter's own metrics have changed; resolves when they are shown. */
+  touch(): Promise<void>;
   /** Aborts what is in flight, writes what is known and hands it over. */
   stop(): Promise<Restored>;
 }
@@ -80,6 +81,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   );
   stopper.add(() => ledgerWriter.flush());
   const pacer = new Pacer(termsOf(config), { clock, ledger, onChange: () => ledgerWriter.touch() });
+  logStanding(log, pacer.ledger);
   const self = new SelfMetrics({ endpoints: ENDPOINTS });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   stopper.add(() => transport.close());
@@ -158,12 +160,22 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     unhealthy: () => problemOf(clock.monotonic() - heartbeatAt(), scheduler.overdue),
     ready: () => isReady(scheduler.views(), clock.now()),
     status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
-    touch: () => exposition.touch(OWN),
+    touch: () => {
+      exposition.touch(OWN);
+      return exposition.shown();
+    },
     stop: async () => {
       await stopper.stop();
       return { ledger: pacer.ledger, entries: scheduler.entries(), totals: await own.totals() };
     },
   };
+}
+
+/** Nothing will be polled and nothing fail: without a word the program would look as if it hung. */
+function logStanding(log: Logger, { key }: Ledger): void {
+  if (key.standing !== 'revoked' || key.mayProbe) return;
+  const since = new Date(key.since).toISOString();
+  log.warn({ since }, 'access is revoked: no request before another key, or a start or reload ten minutes after that');
 }
 
 /** Where and as whom the API is asked. */

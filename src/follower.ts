@@ -76,7 +76,10 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
     unhealthy: () => problemOf(clock.monotonic() - replica.heartbeatAt, undefined),
     ready: () => isReady(views(), clock.now()),
     status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
-    touch: () => exposition.touch(OWN),
+    touch: () => {
+      exposition.touch(OWN);
+      return exposition.shown();
+    },
     stop: async () => {
       leave();
       abort.abort(new Error('stopping'));

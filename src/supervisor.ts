@@ -83,7 +83,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       lastReload = { isSuccessful: false, successAt };
       throw error;
     } finally {
-      engine.touch();
+      // Who asked for the reload may scrape next.
+      await engine.touch();
     }
   }
 

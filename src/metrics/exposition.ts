@@ -51,6 +51,9 @@ export class Exposition {
   /** Monotonic; until then only what is touched is rendered. */
   #pausedUntil = 0;
   #wake: () => void = () => undefined;
+  /** Told when what is touched now is shown. */
+  #waiting: (() => void)[] = [];
+  #hasEnded = false;
 
   /** `onError` is told when a part cannot be rendered; what was shown of it before stays, the others go on. */
   constructor(parts: readonly Part[], clock: Clock, onError: (error: unknown) => void) {
@@ -64,6 +67,11 @@ export class Exposition {
   touch(...names: readonly string[]): void {
     for (const part of this.#parts) if (names.includes(part.name)) this.#touched.add(part);
     this.#wake();
+  }
+
+  /** Resolves when everything that was touched is shown, or never will be because rendering has ended. */
+  async shown(): Promise<void> {
+    if (!this.#hasEnded) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** The whole exposition as last rendered, in order; nothing is copied. */
@@ -81,6 +89,7 @@ export class Exposition {
       (part) => steppedBack || this.#touched.has(part) || now >= (this.#changesAt.get(part) ?? 0),
     );
     this.#touched.clear();
+    const waiting = this.#waiting.splice(0);
     this.#renderedAt = now;
     const read = changed.map((part) => [part, this.#read(part)] as const);
     // They are awaited one after the other: what fails before its turn would be unhandled, and end the process.
@@ -96,6 +105,7 @@ export class Exposition {
     }
     this.#rendered = next;
     if (changed.length > 0) this.#pausedUntil = this.#clock.monotonic() + PAUSE_MS;
+    for (const resolve of waiting) resolve();
   }
 
   /** Async, so that what a part throws is its own failure; runs at once up to the part's first wait. */
@@ -131,6 +141,8 @@ export class Exposition {
       if (this.#touched.size === 0) await this.#nap();
       await this.refresh();
     }
+    this.#hasEnded = true;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   async #nap(): Promise<void> {

@@ -221,6 +221,18 @@ describe('metrics/exposition', () => {
       expect(b.reads).toEqual([0]);
     });
 
+    it('tells when what was touched is shown, and keeps nobody waiting when it ends', async () => {
+      const { exposition, a, shown, abort, stopped } = await running();
+      a.value = 7;
+      a.answer = () => [gauge('a', a.value)];
+      exposition.touch('a');
+      await exposition.shown();
+      expect(shown()).toBe(text(['a', 7]));
+      const waiting = exposition.shown();
+      abort.abort();
+      await Promise.all([stopped, waiting, exposition.shown()]);
+    });
+
     it('renders a part when it changes by itself, and not before', async () => {
       const { clock, a, b, exposition, abort } = setUp();
       for (const part of [a, b]) part.answer = () => [];
