@@ -13,7 +13,7 @@ const CLOCK_AHEAD_MS = 300_000;
 const HEAD =
   'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
 const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
-const NAMES = 'Attester slashings only: the API gives proposer slashings as a count, without the validator.';
+const NAMES = 'Attester slashings only: the API gives proposer slashings as a count, without the validator';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => Value])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
