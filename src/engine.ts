@@ -175,7 +175,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 function logStanding(log: Logger, { key }: Ledger): void {
   if (key.standing !== 'revoked' || key.mayProbe) return;
   const since = new Date(key.since).toISOString();
-  log.warn({ since }, 'access is revoked: no request before another key, or a start or reload ten minutes after that');
+  log.warn({ since }, 'access is revoked: no request before another key, or a start or reload ten minutes later');
 }
 
 /** Where and as whom the API is asked. */

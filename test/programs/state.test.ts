@@ -60,6 +60,24 @@ describe.concurrent('programs/state', { timeout: 30_000 }, () => {
     for (const name of readdirSync(dir)) expect(name).toMatch(/^[a-z_-]+\.json$/);
   });
 
+  it('revoked access is asked after by no restart within ten minutes, and the log says why nothing happens', async () => {
+    const api = await startStubApi(KEY, () => ({
+      status: 429,
+      headers: { 'x-ratelimit-limit-month': '0' },
+      body: '{}',
+    }));
+    const dir = join(temporaryFolder(), 'state');
+    const first = startServe(config(api.url, dir), KEY);
+    await first.line('poll failed');
+    await first.stop();
+    const second = startServe(config(api.url, dir), KEY);
+    const port = await portOf(second);
+    const why = 'access is revoked: no request before another key, or a start or reload ten minutes later';
+    expect(await second.line(why)).toMatchObject({ level: 'warn', since: expect.any(String) });
+    expect(seriesValue(await scrape(port), 'beaconchain_api_access_revoked')).toBe(1);
+    expect(api.requests).toHaveLength(1);
+  });
+
   it('a second daemon on the same state is refused with the number of the first, which goes on', async () => {
     const api = await startStubApi(KEY);
     const dir = join(temporaryFolder(), 'state');
