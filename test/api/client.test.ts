@@ -25,6 +25,7 @@ describe('api/client', () => {
         url: V2_URL,
         headers: {
           accept: 'application/json',
+          'accept-encoding': 'gzip',
           authorization: `Bearer ${KEY}`,
           connection: 'keep-alive',
           'content-length': String(Buffer.byteLength(JSON.stringify(V2_REQUEST.body))),
@@ -48,6 +49,7 @@ describe('api/client', () => {
         url: V1_URL,
         headers: {
           accept: 'application/json',
+          'accept-encoding': 'gzip',
           apikey: KEY,
           connection: 'keep-alive',
           host: 'hoodi.test',
