@@ -39,7 +39,8 @@ export async function startDemo({
       slotsPerSlashing: Number.POSITIVE_INFINITY,
     });
     stopper.add(() => sandbox.close());
-    sandbox.sandbox.wake(QUIET_MACHINE, systemClock.now());
+    // As if it had never been silent: one that wakes now would be reported until its next record.
+    sandbox.sandbox.wake(QUIET_MACHINE, 0);
     const { key } = sandbox.sandbox;
     const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
     const daemon = await startDaemon({

@@ -126,7 +126,8 @@ function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };
 }
 
-function variableOf(name: string): string {
+/** The environment variable of a flag. */
+export function variableOf(name: string): string {
   return `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`;
 }
 

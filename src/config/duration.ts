@@ -11,6 +11,9 @@ const UNITS = [
 
 const SYNTAX = new RegExp(`^${UNITS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`);
 
+/** The same for a JSON Schema. */
+export const DURATION_PATTERN = `^(?:0|(?=.)${UNITS.map(([unit]) => `(?:\\d+${unit})?`).join('')})$`;
+
 /**
  * Milliseconds of a duration such as `1h30m`; undefined if it is none. Only `0` may lack a unit.
  * https://prometheus.io/docs/prometheus/latest/configuration/configuration/#configuration-file

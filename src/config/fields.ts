@@ -1,11 +1,13 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
-import { formatDuration, parseDuration } from './duration.ts';
+import { DURATION_PATTERN, formatDuration, parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
 
 // The `error` of a schema is the noun phrase that follows "expected"; what was given is added where the mistake is
 // written. Issues of code `custom` are whole sentences that must not show the value: it may be a secret.
+//
+// The `meta` of a schema is what an editor is told of it where zod cannot know; the program does not check by it.
 
 const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
 
@@ -29,7 +31,7 @@ export function either(words: readonly string[]): string {
 
 /** A section that may be left out, or be a key with nothing under it. */
 export function optional<S extends z.ZodType>(schema: S) {
-  return z.preprocess((value) => value ?? {}, schema);
+  return z.preprocess((value) => value ?? {}, schema).meta({ type: ['object', 'null'] });
 }
 
 /** A section with one key per chain. */
@@ -58,7 +60,10 @@ export function duration(least: number, most = LONGEST_DURATION) {
     .min(least, { error: `a duration of at least ${formatDuration(least)}` })
     .max(most, { error: `a duration of at most ${formatDuration(most)}` });
   // YAML reads a bare 0 as a number.
-  return z.preprocess((value) => (value === 0 ? '0' : value), parsed(DURATION, parseDuration)).pipe(bounded);
+  return z
+    .preprocess((value) => (value === 0 ? '0' : value), parsed(DURATION, parseDuration))
+    .pipe(bounded)
+    .meta({ type: least === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
 }
 
 /** `auto`, or a duration in milliseconds. */
@@ -66,7 +71,11 @@ export function autoOrDuration(least: number) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
   const bounds = `auto or a duration from ${formatDuration(least)} to ${formatDuration(LONGEST_DURATION)}`;
-  return value.pipe(z.union([z.literal('auto'), z.number().min(least).max(LONGEST_DURATION)], { error: bounds }));
+  return value
+    .pipe(
+      z.union([z.literal('auto'), z.number().min(least, { error: bounds }).max(LONGEST_DURATION, { error: bounds })]),
+    )
+    .meta({ pattern: `^auto$|${DURATION_PATTERN}` });
 }
 
 /** An http or https URL that paths are appended to, without a slash at the end. */
@@ -77,7 +86,8 @@ export function baseUrl() {
     .transform((text) => {
       const { origin, pathname } = new URL(text);
       return origin + pathname.replace(/\/+$/, '');
-    });
+    })
+    .meta({ type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(?:/[^?#]*)?$' });
 }
 
 function isBaseUrl(text: string): boolean {
@@ -87,9 +97,11 @@ function isBaseUrl(text: string): boolean {
 
 /** May hold a password: no message shows it. */
 export function redisUrl() {
-  return z.custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
-    error: 'expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
-  });
+  return z
+    .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
+      error: 'expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+    })
+    .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://' });
 }
 
 function isRedisUrl(text: string): boolean {
@@ -97,11 +109,13 @@ function isRedisUrl(text: string): boolean {
   return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname) && `${url.search}${url.hash}` === '';
 }
 
+const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;
+
 /** What the names of keys begin with. */
 export function keyPrefix() {
-  return parsed('letters, digits and any of : . _ { } -', (text) =>
-    /^[\w:.{}-]{1,100}$/.test(text) ? text : undefined,
-  );
+  return parsed('letters, digits and any of : . _ { } -', (text) => (KEY_PREFIX.test(text) ? text : undefined)).meta({
+    pattern: KEY_PREFIX.source,
+  });
 }
 
 /** Whether an HTTP server sees this path as it is written. */
@@ -112,7 +126,7 @@ function isPath(text: string): boolean {
 export function autoOrPath() {
   return parsed('auto or a path such as /api/v2/ethereum/eth-store', (text) =>
     text === 'auto' || isPath(text) ? text : undefined,
-  );
+  ).meta({ pattern: '^auto$|^/[^?#]*$' });
 }
 
 /** The paths `/` and `/-/...` are taken by other pages. */
@@ -120,7 +134,7 @@ export function telemetryPath() {
   const isFree = (text: string): boolean => text !== '/' && !text.startsWith('/-/');
   return parsed('a path such as /metrics, other than / and /-/...', (text) =>
     isPath(text) && isFree(text) ? text : undefined,
-  );
+  ).meta({ pattern: '^/(?!-/)[^?#]+$' });
 }
 
 /** Where a server listens. */
@@ -130,16 +144,20 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
+
 export function listenAddress() {
-  return parsed('host:port, :port or [::1]:port', parseListenAddress);
+  return parsed('host:port, :port or [::1]:port', parseListenAddress).meta({ pattern: LISTEN_ADDRESS.source });
 }
 
 function parseListenAddress(text: string): ListenAddress | undefined {
-  const [, ipv6, name, digits] = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/.exec(text) ?? [];
+  const [, ipv6, name, digits] = LISTEN_ADDRESS.exec(text) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) return undefined;
   return { host: ipv6 ?? name, port };
 }
+
+const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
 /** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
 export function indexRange() {
@@ -147,13 +165,13 @@ export function indexRange() {
     .int()
     .min(0)
     .transform((only) => ({ first: only, last: only }));
-  return z.union([index, parsed('a range', parseRange)], {
+  return z.union([index, parsed('a range', parseRange).meta({ pattern: RANGE.source })], {
     error: 'a validator index such as 12345 or a range such as "20000-20099"',
   });
 }
 
 function parseRange(text: string): { first: number; last: number } | undefined {
-  const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
+  const [, from, to = from] = RANGE.exec(text) ?? [];
   if (from === undefined || Number(from) > Number(to)) return undefined;
   return { first: Number(from), last: Number(to) };
 }

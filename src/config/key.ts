@@ -15,13 +15,17 @@ export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or
 /** What can be sent in a header. */
 const KEY = /^[\x21-\x7e]+$/;
 
-export const ApiKey = z.custom<string>((value) => typeof value === 'string' && KEY.test(value.trim()), {
-  error: ({ input }) => (input === '' ? 'the key is empty' : `expected ${RULE}`),
-});
+export const ApiKey = z
+  .custom<string>((value) => typeof value === 'string' && KEY.test(value.trim()), {
+    error: ({ input }) => (input === '' ? 'the key is empty' : `expected ${RULE}`),
+  })
+  .meta({ type: 'string', pattern: '^\\s*[\\x21-\\x7e]+\\s*$' });
 
-export const ApiKeyFile = z.custom<string>((value) => typeof value === 'string' && value !== '', {
-  error: 'expected the path of a file that holds the API key',
-});
+export const ApiKeyFile = z
+  .custom<string>((value) => typeof value === 'string' && value !== '', {
+    error: 'expected the path of a file that holds the API key',
+  })
+  .meta({ type: 'string', minLength: 1 });
 
 /** The key, from the environment before the file; undefined where none is given. */
 export async function findKey(

@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMMAND_NAMES, TABLE } from '../src/flag-table.ts';
+import { variableOf } from '../src/flags.ts';
+import { configSchema, type JsonSchema, plainSchema } from './config-schema.ts';
+
+/** Writes docs/configuration.md and config.schema.json, from what the program itself checks by. */
+
+const ROOT = join(import.meta.dirname, '..');
+
+const HEAD = `# Configuration
+
+<!-- Written by node scripts/config-docs.ts. -->
+
+Everything has a default but the API key. [config.example.yaml](../config.example.yaml) shows every key with its default;
+your file needs only what differs. \`beaconchain-exporter check --config.file=config.yaml\` names every mistake, with line
+and what was expected, and prints what the rest will cost.
+
+- A flag goes before its environment variable, that before the file, the file before the default.
+- \`\${NAME}\` in a text is an environment variable. One that is not set is a mistake.
+- An unknown key is a mistake. A section or chain with nothing under it has the defaults.
+- Durations are as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
+- SIGHUP and \`POST /-/reload\` read the file again. A bad one changes nothing and says why. \`state\` and \`web\` need a
+  \`log.format\` need a restart.
+
+Editors complete and check the file with the [schema](../config.schema.json) (VS Code with its YAML extension, and
+whatever else uses yaml-language-server). First line, with the path to where the schema is:
+
+\`\`\`yaml
+# yaml-language-server: $schema=node_modules/beaconchain-exporter/config.schema.json
+\`\`\`
+`;
+
+/** A key with the path below its section. */
+interface Key {
+  readonly path: string;
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+}
+
+/** All that has a meaning of its own, outer before inner. */
+function keysOf(schema: JsonSchema, path = ''): Key[] {
+  const inner = [schema, ...(schema.anyOf ?? [])];
+  return inner.flatMap((one) => [
+    ...Object.entries(one.properties ?? {}).flatMap(([name, value]): Key[] => {
+      const below = path === '' ? name : `${path}.${name}`;
+      const isRequired = one.required?.includes(name) ?? false;
+      return [...(value.description ? [{ path: below, schema: value, isRequired }] : []), ...keysOf(value, below)];
+    }),
+    ...(one.items ? keysOf(one.items, `${path}[]`) : []),
+  ]);
+}
+
+function rowOf({ path, schema, isRequired }: Key): string {
+  const { default: fallback, errorMessage = '', description = '' } = schema;
+  const unset = isRequired ? 'needed' : '';
+  const given = fallback === undefined ? unset : `\`${JSON.stringify(fallback).replace(/^"(.*)"$/, '$1')}\``;
+  return tableRow([`\`${path}\``, errorMessage.replace(/^expected /, ''), given, linked(description)]);
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replace(/[|*]/g, '\\$&')).join(' | ')} |`;
+}
+
+/** Files of this folder as links. */
+function linked(text: string): string {
+  return text.replace(/\bdocs\/([\w-]+\.md)\b/g, '[$1]($1)');
+}
+
+function sectionText([name, schema]: readonly [string, JsonSchema]): string {
+  const rows = keysOf(schema).map(rowOf);
+  const head = ['| key | expected | default | meaning |', '|---|---|---|---|'];
+  return [`## ${name}`, '', linked(schema.description ?? ''), '', ...head, ...rows, ''].join('\n');
+}
+
+function flagsText(): string {
+  const rows = TABLE.map(({ name, value, commands, help }) =>
+    tableRow([
+      `\`--${name}${value ? `=${value}` : ''}\``,
+      `\`${variableOf(name)}\``,
+      commands.length === COMMAND_NAMES.length ? 'all' : commands.join(', '),
+      help,
+    ]),
+  );
+  return [
+    '## Flags and environment variables',
+    '',
+    'Also `--help` and `--version`. `BEACONCHAIN_API_KEY` is the key; it has no flag, because command lines can be read by',
+    'everybody on the machine.',
+    '',
+    '| flag | environment variable | commands | what |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+export function configDocs(): string {
+  return [HEAD, ...Object.entries(plainSchema().properties ?? {}).map(sectionText), flagsText()].join('\n');
+}
+
+export function schemaText(): string {
+  return `${JSON.stringify(configSchema(), null, 2)}\n`;
+}
+
+/** File and text. */
+export const GENERATED = [
+  ['docs/configuration.md', configDocs],
+  ['config.schema.json', schemaText],
+] as const;
+
+if (import.meta.main) {
+  for (const [file, text] of GENERATED) {
+    const path = join(ROOT, file);
+    if (text() !== readFileSync(path, { encoding: 'utf8', flag: 'a+' })) writeFileSync(path, text());
+  }
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { DURATION_PATTERN } from '../src/config/duration.ts';
+import { ConfigFile } from '../src/config/schema.ts';
+
+/** The config file as JSON Schema, made from what the program itself checks by. */
+
+/** What is used here of a JSON Schema. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  /** What editors say where the value is not right. */
+  readonly errorMessage?: string;
+}
+
+const NOTHING_TAKES = Symbol('nothing takes this');
+
+/** In the words of the program's own message about a wrong value; undefined where that says nothing of its own. */
+function expectedOf(schema: z.core.$ZodType, { type, pattern }: JsonSchema): string | undefined {
+  const messageOf = (value: unknown) => z.safeParse(schema, value).error?.issues.at(-1)?.message;
+  const ofAnything = messageOf(NOTHING_TAKES);
+  // What has the right type and is out of bounds is told the bounds.
+  const ofBounds =
+    type === 'number' || type === 'integer'
+      ? [-1, 1e300].map(messageOf).toSorted((a = '', b = '') => b.length - a.length)[0]
+      : pattern?.endsWith(`${DURATION_PATTERN}`) && messageOf('0ms');
+  const message = ofBounds || ofAnything;
+  return message?.startsWith('Invalid') || message?.startsWith('Too') ? undefined : message?.replace(/^expected /, '');
+}
+
+/** `${NAME}` may stand in every text. */
+const VARIABLE = String.raw`\$\{[A-Za-z_]\w*\}`;
+
+/** The same, with variables where texts are looked at closely. */
+function withVariables(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withVariables);
+  if (typeof value !== 'object' || value === null) return value;
+  const schema = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withVariables(part)]));
+  if (typeof schema['pattern'] === 'string') schema['pattern'] = `(?:${schema['pattern']})|${VARIABLE}`;
+  if (!Array.isArray(schema['enum'])) return schema;
+  const { type, enum: words, errorMessage, ...rest } = schema;
+  return {
+    ...rest,
+    errorMessage,
+    anyOf: [
+      { type, enum: words },
+      { type: 'string', pattern: VARIABLE },
+    ],
+  };
+}
+
+/** As it is checked once the variables are put in. */
+export function plainSchema(): JsonSchema {
+  const { required: _sections, ...schema } = z.toJSONSchema(ConfigFile, {
+    // The newest that most editors know.
+    target: 'draft-07',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      // An unknown key is refused by a catch-all, which JSON Schema cannot see through.
+      if (zodSchema._zod.def.type === 'object') jsonSchema.additionalProperties = false;
+      const expected = expectedOf(zodSchema, jsonSchema as JsonSchema);
+      if (expected !== undefined) jsonSchema['errorMessage'] = `expected ${expected}`;
+    },
+  });
+  return schema as JsonSchema;
+}
+
+/** As it stands in config.schema.json. */
+export function configSchema(): object {
+  return withVariables(plainSchema()) as object;
+}

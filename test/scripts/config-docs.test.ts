@@ -1,0 +1,92 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import { GENERATED } from '../../scripts/config-docs.ts';
+import { configSchema, type JsonSchema, plainSchema } from '../../scripts/config-schema.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
+
+const FIXTURES = 'test/config/fixtures';
+const isValid = new Ajv({
+  strict: true,
+  allowUnionTypes: true,
+  strictRequired: false,
+  keywords: ['errorMessage'],
+}).compile(configSchema());
+
+/** A config as an editor sees it: before variables are put in. */
+function written(text: string): unknown {
+  return parseDocument(text, { uniqueKeys: false }).toJS();
+}
+
+/** What only the program sees: files, variables, other parts of the file, the syntax itself. */
+const BEYOND_A_SCHEMA = [
+  /^invalid-syntax/,
+  /^invalid-two-documents/,
+  /^invalid-duplicate-key/,
+  /^invalid-variable/,
+  /^invalid-key-file(-content|-empty)?\.yaml$/,
+  /^invalid-chain-/,
+  // A port above 65535, a name in brackets and tls without rediss:// would need patterns that nobody can read.
+  /^invalid-listen-/,
+  /^invalid-state-tls/,
+];
+
+const fixtures = readdirSync(FIXTURES).filter((file) => file.endsWith('.yaml'));
+const isBeyond = (file: string): boolean => BEYOND_A_SCHEMA.some((pattern) => pattern.test(file));
+
+/** Every key with a value of its own. */
+function keysOf(schema: JsonSchema, path: string): [path: string, schema: JsonSchema][] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, value]): [string, JsonSchema][] => [
+    [`${path}.${name}`, value],
+    ...keysOf(value, `${path}.${name}`),
+  ]);
+  const inner = [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])];
+  return [...own, ...inner.flatMap((one) => keysOf(one, path))];
+}
+
+describe('scripts/config-docs', () => {
+  it.each(GENERATED)('is what %s says (else: node scripts/config-docs.ts)', (file, text) => {
+    expect(readFileSync(file, 'utf8')).toBe(text());
+  });
+
+  it('says of every key what it is and what is expected', () => {
+    const keys = keysOf(plainSchema(), '');
+    // Their meaning is that of the key above them.
+    const isChain = (path: string): boolean => /\.(chains|watch)\.\w+$/.test(path);
+    expect(keys.length).toBeGreaterThan(45);
+    const silent = keys.filter(
+      ([path, { description, errorMessage }]) => !isChain(path) && !(description && errorMessage),
+    );
+    expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  it.each([
+    'config.example.yaml',
+    'deploy/compose/exporter.yaml',
+    'deploy/systemd/config.yaml',
+    'deploy/kubernetes/exporter/config.yaml',
+  ])('the schema takes %s', (file) => {
+    expect(isValid(written(readFileSync(file, 'utf8'))), JSON.stringify(isValid.errors)).toBe(true);
+  });
+
+  it.each([
+    'api:\nmachines:\nlog: {}\nchains:\n  mainnet:\n',
+    'api: {key: "${KEY}", timeout: "${TIMEOUT}", base_url: "http://127.0.0.1:1/hoodi/"}\nlog: {level: "${LEVEL}"}',
+    'budget: {plan: {per_second: 0.5}, utilization: 1}',
+    'machines: {stale_after: 20m, forget_after: 1w2d3h4m5s6ms, chain_rules: [{match: "m-*", chain: hoodi}]}',
+    'slashings: {catch_up: 0, watch: {hoodi: [7, "10-20", "30"]}}',
+    'state: {dir: /var/lib/exporter, redis: null}\nweb: {listen_address: "[::1]:0", config_file: web.yml}',
+    'state: {redis: {url: "rediss://:secret@host", tls: {cert_file: a, key_file: b}}}',
+  ])('the schema takes what the program takes: %s', (text) => {
+    const document = written(text);
+    const substituted = written(text.replace('${TIMEOUT}', '1s').replace('${LEVEL}', 'info'));
+    expect(ConfigFile.safeParse(substituted).success).toBe(true);
+    expect(isValid(document), JSON.stringify(isValid.errors)).toBe(true);
+  });
+
+  it.each(fixtures.filter((file) => !isBeyond(file)))('the schema refuses %s', (file) => {
+    expect(isValid(written(readFileSync(`${FIXTURES}/${file}`, 'utf8')))).toBe(false);
+  });
+});
