@@ -12,6 +12,7 @@ import { addCost, type Entry, emptyEntry, requestsPerPoll } from '../src/snapsho
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { sourcesOf } from '../src/sources.ts';
 import { termsOf } from '../src/terms.ts';
+import { withTable } from './document-table.ts';
 
 /** Writes the table of docs/budget.md: what the planner makes of each plan. */
 
@@ -24,7 +25,7 @@ const SEPTEMBER = Date.UTC(2026, 8, 1);
 const MINUTE_MS = 60_000;
 const SWEEPS = 3;
 const FILE = join(import.meta.dirname, '../docs/budget.md');
-const MARKS = ['<!-- table: node scripts/budget-table.ts -->', '<!-- end of table -->'] as const;
+export const SCRIPT = 'scripts/budget-table.ts';
 
 /** What a sweep of so many machines takes, seen on the simulated API. */
 async function sweepCost(machines: number): Promise<number> {
@@ -107,11 +108,4 @@ export async function budgetTable(): Promise<string> {
   return `${rows.join('\n')}\n`;
 }
 
-/** The document with this table in it. @throws where it has no place for one. */
-export function withTable(document: string, table: string): string {
-  const [start, end] = MARKS.map((mark) => document.indexOf(mark));
-  if (start === undefined || end === undefined || start < 0 || end < start) throw new TypeError(`no ${MARKS[0]}`);
-  return `${document.slice(0, start)}${MARKS[0]}\n${table}${document.slice(end)}`;
-}
-
-if (import.meta.main) writeFileSync(FILE, withTable(readFileSync(FILE, 'utf8'), await budgetTable()));
+if (import.meta.main) writeFileSync(FILE, withTable(readFileSync(FILE, 'utf8'), SCRIPT, await budgetTable()));

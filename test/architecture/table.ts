@@ -1,6 +1,8 @@
-/** Who may import whom, as the architecture says it: the part, the parts it may import, the npm packages. */
+/** Who may import whom, as docs/architecture.md says it: the part, the parts it may import, the npm packages. */
 export interface Row {
   readonly part: string;
+  /** What it is for: it does that, and nothing else. */
+  readonly what: string;
   readonly imports: readonly string[];
   /** Parts of which only the types may be imported. */
   readonly types?: readonly string[];
@@ -15,38 +17,128 @@ const ALL = ['*'];
  * folder of one source: its files may import each other as well, but never another source.
  */
 export const TABLE: readonly Row[] = [
-  { part: 'lib', imports: [], packages: ['pino'] },
-  { part: 'metrics', imports: ['lib'], packages: ['prom-client in self.ts'] },
-  { part: 'page', imports: ['lib'], packages: [] },
-  { part: 'config', imports: ['lib'], packages: ['zod', 'yaml'] },
-  { part: 'budget', imports: ['lib'], packages: ['zod'] },
-  { part: 'api', imports: ['budget', 'lib'], packages: ['undici', 'zod'] },
-  { part: 'sources', imports: ['lib'], types: ['api', 'metrics', 'page'], packages: ['zod'] },
-  { part: 'sources/*/schema', imports: [], packages: ['zod'] },
-  { part: 'sources/*/poll', imports: ['sources', 'api', 'lib'], packages: [] },
-  { part: 'sources/*/metrics', imports: ['sources', 'metrics', 'lib'], packages: [] },
-  { part: 'sources/*/summary', imports: ['sources', 'page', 'lib'], packages: [] },
-  { part: 'sources/*/sandbox', imports: ['lib'], packages: [] },
-  { part: 'sources/*/index', imports: ['sources', 'lib'], types: ['api', 'metrics'], packages: [] },
+  {
+    part: 'lib',
+    what: 'Clock, random numbers, log, orderly stop, constants of the chains.',
+    imports: [],
+    packages: ['pino'],
+  },
+  {
+    part: 'metrics',
+    what: 'Families as plain data, two text formats, bytes that lie ready for a scrape.',
+    imports: ['lib'],
+    packages: ['prom-client in self.ts'],
+  },
+  { part: 'page', what: 'What a page says as plain data, and its HTML.', imports: ['lib'], packages: [] },
+  {
+    part: 'config',
+    what: 'Turns a YAML file, flags and the environment into one checked configuration.',
+    imports: ['lib'],
+    packages: ['zod', 'yaml'],
+  },
+  {
+    part: 'budget',
+    what: 'Decides when the next request may leave, and what intervals the limits carry.',
+    imports: ['lib'],
+    packages: ['zod'],
+  },
+  {
+    part: 'api',
+    what: 'Makes one request: budget, HTTP, retries, typed failures.',
+    imports: ['budget', 'lib'],
+    packages: ['undici', 'zod'],
+  },
+  {
+    part: 'sources',
+    what: 'The contract of a source (source.ts).',
+    imports: ['lib'],
+    types: ['api', 'metrics', 'page'],
+    packages: ['zod'],
+  },
+  { part: 'sources/*/schema', what: 'What is read of an answer, and what is kept.', imports: [], packages: ['zod'] },
+  {
+    part: 'sources/*/poll',
+    what: 'Turns what is known into what is known next.',
+    imports: ['sources', 'api', 'lib'],
+    packages: [],
+  },
+  {
+    part: 'sources/*/metrics',
+    what: 'Turns what is known into families.',
+    imports: ['sources', 'metrics', 'lib'],
+    packages: [],
+  },
+  {
+    part: 'sources/*/summary',
+    what: 'Turns what is known into what the status page says.',
+    imports: ['sources', 'page', 'lib'],
+    packages: [],
+  },
+  { part: 'sources/*/sandbox', what: 'Simulates the side of the service.', imports: ['lib'], packages: [] },
+  {
+    part: 'sources/*/index',
+    what: 'The source: the above put together, its cadence and its cost.',
+    imports: ['sources', 'lib'],
+    types: ['api', 'metrics'],
+    packages: [],
+  },
   // The parts of a source with names of their own.
-  { part: 'sources/*/other', imports: ['sources', 'lib'], types: ['api', 'metrics'], packages: [] },
+  {
+    part: 'sources/*/other',
+    what: 'Pure parts of a source, by their own names.',
+    imports: ['sources', 'lib'],
+    types: ['api', 'metrics'],
+    packages: [],
+  },
   {
     part: 'snapshot',
+    what: 'What is known of each source, and the files or the Redis that keep it.',
     imports: ['sources', 'lib'],
     packages: ['zod', 'atomically in file.ts', '@redis/client in redis-link.ts'],
   },
   {
     part: 'backfill',
+    what: 'Writes the past as ordered OpenMetrics files.',
     imports: ['sources', 'api', 'budget', 'metrics', 'lib'],
     packages: ['zod', 'atomically in work-folder.ts'],
   },
-  { part: 'scheduler', imports: ['sources', 'snapshot', 'api', 'budget', 'lib'], packages: [] },
-  { part: 'status', imports: ['scheduler', 'sources', 'budget', 'page', 'lib'], packages: [] },
-  { part: 'http', imports: ['http/web-config', 'metrics', 'page', 'lib'], packages: [] },
+  {
+    part: 'scheduler',
+    what: 'Decides which source runs when, runs it, and shows what was kept.',
+    imports: ['sources', 'snapshot', 'api', 'budget', 'lib'],
+    packages: [],
+  },
+  {
+    part: 'status',
+    what: 'What the status page says of sources, budget and chains.',
+    imports: ['scheduler', 'sources', 'budget', 'page', 'lib'],
+    packages: [],
+  },
+  {
+    part: 'http',
+    what: 'The server and its pages.',
+    imports: ['http/web-config', 'metrics', 'page', 'lib'],
+    packages: [],
+  },
   // A second config file: it reads YAML and tells mistakes with the words of the first.
-  { part: 'http/web-config', imports: ['config', 'lib'], packages: ['zod', 'bcryptjs in bcrypt-worker.ts'] },
-  { part: 'sandbox', imports: ['sources/*/sandbox', 'lib'], packages: [] },
-  { part: 'programs', imports: ALL, packages: ALL },
+  {
+    part: 'http/web-config',
+    what: 'TLS, authentication and rate limit of the server.',
+    imports: ['config', 'lib'],
+    packages: ['zod', 'bcryptjs in bcrypt-worker.ts'],
+  },
+  {
+    part: 'sandbox',
+    what: 'The simulated service of `demo`, `sandbox` and the tests.',
+    imports: ['sources/*/sandbox', 'lib'],
+    packages: [],
+  },
+  {
+    part: 'programs',
+    what: 'Files directly in src: flags, commands, and the wiring of all parts.',
+    imports: ALL,
+    packages: ALL,
+  },
 ];
 
 /** Where the code departs from the table, and why it may. One that is not needed any more fails the test. */

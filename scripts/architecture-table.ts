@@ -1,0 +1,21 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Row, TABLE } from '../test/architecture/table.ts';
+import { withTable } from './document-table.ts';
+
+/** Writes the table of docs/architecture.md: what each part is for, and whom it may import. */
+
+export const SCRIPT = 'scripts/architecture-table.ts';
+const FILE = join(import.meta.dirname, '../docs/architecture.md');
+
+function rowOf({ part, what, imports, types = [], packages }: Row): string {
+  const parts = [...imports, ...types.map((type) => `types of ${type}`)].join(', ');
+  return `| \`${part}\` | ${what} | ${part === 'programs' ? 'all' : parts} | ${part === 'programs' ? 'all' : packages.join(', ')} |`;
+}
+
+export function architectureTable(): string {
+  const rows = ['| part of src | what it is for | may import | packages |', '|---|---|---|---|', ...TABLE.map(rowOf)];
+  return `${rows.join('\n')}\n`;
+}
+
+if (import.meta.main) writeFileSync(FILE, withTable(readFileSync(FILE, 'utf8'), SCRIPT, architectureTable()));
