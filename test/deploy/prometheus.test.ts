@@ -7,13 +7,15 @@ import { areMissing, PROMTOOL, runTool } from '../support/tools.ts';
 const RULES = 'deploy/prometheus/rules.yaml';
 
 describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
-  it.each(['deploy/prometheus/prometheus.yaml', 'deploy/prometheus/scrape-tls.yaml', 'deploy/compose/prometheus.yaml'])(
-    '%s is what Prometheus takes, with the rules beside it',
-    (file) => {
-      const folder = temporaryFolder();
-      for (const one of [file, RULES]) copyFileSync(one, join(folder, basename(one)));
-      const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))], '');
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    },
-  );
+  it.each([
+    'deploy/prometheus/prometheus.yaml',
+    'deploy/prometheus/demo.yaml',
+    'deploy/prometheus/scrape-tls.yaml',
+    'deploy/compose/prometheus.yaml',
+  ])('%s is what Prometheus takes, with the rules beside it', (file) => {
+    const folder = temporaryFolder();
+    for (const one of [file, RULES]) copyFileSync(one, join(folder, basename(one)));
+    const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))], '');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
 });

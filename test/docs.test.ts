@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { TABLE } from '../src/flag-table.ts';
+import { parseCommand } from '../src/flags.ts';
+import { ALL_FAMILIES } from './support/metric-contract.ts';
+
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...readdirSync('docs')
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
+
+/** A flag of other exporters that ours does without, and says so. */
+const REFUSED = 'web.max-requests';
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** A document as its fenced blocks and the text between them. */
+function read(file: string): { blocks: Block[]; prose: string } {
+  const blocks: Block[] = [];
+  const prose = readFileSync(file, 'utf8').replace(/^```(\w*)\n([\s\S]*?)^```$/gm, (_, language = '', text = '') => {
+    blocks.push({ language, text });
+    return '';
+  });
+  return { blocks, prose };
+}
+
+/** Anchors as GitHub makes them. */
+function anchorsOf(file: string): Set<string> {
+  const seen = new Map<string, number>();
+  const headings = [...read(file).prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, text = '']) => {
+    const words = text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const slug = words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/ /g, '-');
+    const times = seen.get(slug) ?? 0;
+    seen.set(slug, times + 1);
+    return times === 0 ? slug : `${slug}-${times}`;
+  });
+  return new Set(headings);
+}
+
+/** What links and pictures of a document lead to, without the web. */
+function targetsOf(file: string): string[] {
+  const { prose } = read(file);
+  const text = prose.replace(/`[^`\n]*`/g, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)|\bsrc="([^"]+)"/g)]
+    .map(([, link, picture]) => link ?? picture ?? '')
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+function isBroken(file: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#', 2);
+  const leadsTo = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(leadsTo)) return true;
+  return anchor !== undefined && !anchorsOf(leadsTo).has(anchor);
+}
+
+/** Lines of a shell block, those that go on joined. */
+function linesOf({ text }: Block): string[] {
+  return text.replace(/\\\n\s*/g, '').split('\n');
+}
+
+const IN_SHELL =
+  /^\s*(?:sudo )?(?:[A-Z_]+=\S+ )*(?:npx )?(?:beaconchain-exporter|npm start --|docker compose run --rm exporter)(?= |$)([^#|;&>]*)/;
+
+/** The arguments of every call of our command, in blocks and between the lines. */
+function callsIn(file: string): string[][] {
+  const { blocks, prose } = read(file);
+  const inBlocks = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap((block) => linesOf(block).flatMap((line) => IN_SHELL.exec(line)?.[1] ?? []));
+  const inline = [
+    ...prose.matchAll(/`(?:(?:npx )?beaconchain-exporter( [^`]+)|((?:serve|check|backfill|demo) --[^`]+))`/g),
+  ].map(([, args, shortened]) => args ?? shortened ?? '');
+  return [...inBlocks, ...inline].map((args) => args.split(/\s+/).filter((word) => word !== ''));
+}
+
+function refusalOf(args: readonly string[]): string | undefined {
+  try {
+    parseCommand(args, {});
+    return undefined;
+  } catch (error) {
+    return `${args.join(' ')}: ${String(error)}`;
+  }
+}
+
+describe('docs', () => {
+  it.each(DOCUMENTS)('every link of %s leads somewhere', (file) => {
+    expect(targetsOf(file).filter((target) => isBroken(file, target))).toEqual([]);
+  });
+
+  it.each(DOCUMENTS)('every call of the command in %s is understood', (file) => {
+    expect(callsIn(file).flatMap((args) => refusalOf(args) ?? [])).toEqual([]);
+  });
+
+  it.each(DOCUMENTS)('every flag that %s names is one of ours', (file) => {
+    const known = TABLE.map(({ name }) => name);
+    const named = [...read(file).prose.matchAll(/`--((?:config|web|log)\.[\w.-]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !known.includes(name) && name !== REFUSED)).toEqual([]);
+  });
+
+  it('every log line that operations.md explains is written', () => {
+    const table = /## Logs\n([\s\S]*?)\n## /.exec(readFileSync('docs/operations.md', 'utf8'))?.[1] ?? '';
+    const lines = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? []);
+    const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(join('src', path), 'utf8'))
+      .join('\n');
+    expect(lines.length).toBeGreaterThan(8);
+    expect(lines.filter((line) => !source.includes(`'${line}'`))).toEqual([]);
+  });
+
+  it('looks at calls, links and anchors', () => {
+    const all = <T>(of: (file: string) => T[]): number => DOCUMENTS.flatMap(of).length;
+    expect(all(callsIn)).toBeGreaterThan(12);
+    expect(all(targetsOf)).toBeGreaterThan(80);
+    expect(isBroken('README.md', 'docs/alerts.md#machineoffline')).toBe(false);
+    expect(isBroken('README.md', 'docs/alerts.md#no-such-alert')).toBe(true);
+    expect(isBroken('docs/alerts.md', 'no-such-file.md')).toBe(true);
+    expect(refusalOf(['serve', '--probe'])).toContain('unknown flag');
+  });
+
+  it.each(DOCUMENTS)('the shell can read what %s tells to type, and its scripts and files are there', (file) => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const blocks = read(file).blocks.filter(({ language }) => language === 'sh');
+    for (const { text } of blocks) {
+      const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
+      expect({ text, status, stderr }).toEqual({ text, status: 0, stderr: '' });
+    }
+    const typed = blocks.map(({ text }) => text).join('\n');
+    const called = [...typed.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name);
+    expect(called.filter((name) => !(name in scripts))).toEqual([]);
+    const files = [...typed.matchAll(/(?<![\w./-])(?:deploy|docs|scripts)\/[\w./-]+/g)].map(([path]) => path);
+    expect(files.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it.each(DOCUMENTS)('every metric that %s names is one of ours', (file) => {
+    const known = new Set(ALL_FAMILIES.map(([name]) => `beaconchain_${name}`));
+    const { prose, blocks } = read(file);
+    const text = [prose, ...blocks.filter(({ language }) => language === 'promql').map((block) => block.text)].join(
+      '\n',
+    );
+    const named = [...text.matchAll(/\bbeaconchain_[a-z0-9_]*[a-z0-9](?![\w*{]*\*|_)/g)].map(([name]) =>
+      name.replace(/_bucket$/, ''),
+    );
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('the first two commands are those of the demo and of the tests', () => {
+    const commands = read('README.md').blocks.filter(({ language }) => language === 'sh');
+    expect(commands.slice(0, 2).map(({ text }) => text)).toEqual(['npm ci && npm run demo\n', 'npm ci && npm test\n']);
+  });
+});
