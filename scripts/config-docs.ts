@@ -52,7 +52,7 @@ function keysOf(schema: JsonSchema, path = ''): Key[] {
 }
 
 function rowOf({ path, schema, isRequired }: Key): string {
-  const { default: fallback, errorMessage = '', description = '' } = schema;
+  const { default: fallback, errorMessage = 'a mapping', description = '' } = schema;
   const unset = isRequired ? 'needed' : '';
   const given = fallback === undefined ? unset : `\`${JSON.stringify(fallback).replace(/^"(.*)"$/, '$1')}\``;
   return tableRow([`\`${path}\``, errorMessage.replace(/^expected /, ''), given, linked(description)]);

@@ -21,6 +21,10 @@ export interface JsonSchema {
 
 const NOTHING_TAKES = Symbol('nothing takes this');
 
+function isMapping({ properties, anyOf }: JsonSchema): boolean {
+  return properties !== undefined || (anyOf?.every((one) => one.properties || one.type === 'null') ?? false);
+}
+
 /** In the words of the program's own message about a wrong value; undefined where that says nothing of its own. */
 function expectedOf(schema: z.core.$ZodType, { type, pattern }: JsonSchema): string | undefined {
   const messageOf = (value: unknown) => z.safeParse(schema, value).error?.issues.at(-1)?.message;
@@ -65,6 +69,8 @@ export function plainSchema(): JsonSchema {
     override: ({ zodSchema, jsonSchema }) => {
       // An unknown key is refused by a catch-all, which JSON Schema cannot see through.
       if (zodSchema._zod.def.type === 'object') jsonSchema.additionalProperties = false;
+      // Of a mapping an editor has better words: which key is unknown.
+      if (isMapping(jsonSchema as JsonSchema)) return;
       const expected = expectedOf(zodSchema, jsonSchema as JsonSchema);
       if (expected !== undefined) jsonSchema['errorMessage'] = `expected ${expected}`;
     },

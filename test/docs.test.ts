@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TABLE } from '../src/flag-table.ts';
 import { parseCommand } from '../src/flags.ts';
+import { control } from '../src/sandbox/control.ts';
+import { Sandbox } from '../src/sandbox/world.ts';
 import { ALL_FAMILIES } from './support/metric-contract.ts';
+import { NOW } from './support/timing.ts';
 
 const DOCUMENTS = [
   'README.md',
@@ -101,6 +104,15 @@ describe('docs', () => {
     expect(callsIn(file).flatMap((args) => refusalOf(args) ?? [])).toEqual([]);
   });
 
+  it.each(DOCUMENTS)('the simulated service obeys every order in %s', (file) => {
+    const orders = readFileSync(file, 'utf8').matchAll(/\/-\/(?!healthy|ready|reload|metrics|\.\.\.)[a-z-]+[^\s"'`]*/g);
+    const answers = [...orders].map(([path]) => {
+      const sandbox = new Sandbox({ start: NOW });
+      return [path, control(sandbox, { method: 'POST', path }, NOW)?.status];
+    });
+    expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
+  });
+
   it.each(DOCUMENTS)('every flag that %s names is one of ours', (file) => {
     const known = TABLE.map(({ name }) => name);
     const named = [...read(file).prose.matchAll(/`--((?:config|web|log)\.[\w.-]+)/g)].map(([, name = '']) => name);
@@ -152,6 +164,14 @@ describe('docs', () => {
       name.replace(/_bucket$/, ''),
     );
     expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('every file that architecture.md walks through is there', () => {
+    const { prose } = read('docs/architecture.md');
+    const files = [...prose.matchAll(/`([\w-]+(?:\/[\w-]+)*\.ts)`/g)].map(([, path = '']) => path);
+    const places = ['', 'src', 'src/sources/sync-committee', 'src/sandbox', 'src/config'];
+    expect(files.length).toBeGreaterThan(30);
+    expect(files.filter((path) => !places.some((place) => existsSync(join(place, path))))).toEqual([]);
   });
 
   it('the first two commands are those of the demo and of the tests', () => {
