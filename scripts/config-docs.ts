@@ -20,7 +20,7 @@ and what was expected, and prints what the rest will cost.
 - \`\${NAME}\` in a text is an environment variable. One that is not set is a mistake.
 - An unknown key is a mistake. A section or chain with nothing under it has the defaults.
 - Durations are as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
-- SIGHUP and \`POST /-/reload\` read the file again. A bad one changes nothing and says why. \`state\` and \`web\` need a
+- SIGHUP and \`POST /-/reload\` read the file again. A bad one changes nothing and says why. \`state\`, \`web\` and
   \`log.format\` need a restart.
 
 Editors complete and check the file with the [schema](../config.schema.json) (VS Code with its YAML extension, and

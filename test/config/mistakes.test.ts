@@ -37,6 +37,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':2: machines.stale_after: expected auto or a duration such as 30s, 5m, 1h, 31d, got "soon"',
     ':3: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "auto"',
   ],
+  'duration-auto-bounds': [':2: machines.stale_after: expected auto or a duration from 1s to 100y, got "500ms"'],
   'duration-bounds': [
     ':2: api.timeout: expected a duration of at most 1h, got "2h"',
     ':4: machines.interval: expected a duration of at least 1s, got "500ms"',
