@@ -40,6 +40,9 @@ export function perChain<S extends z.ZodType>(schema: S, expected?: string) {
   return section(shape, expected);
 }
 
+export const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
+export const positive = z.number({ error: 'a number' }).gt(0, { error: 'a number above 0' });
+
 /** Text that `parse` turns into a value, or into undefined when it is not what was expected. */
 function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   return z.string({ error: expected }).transform((text, context) => {

@@ -3,11 +3,13 @@ import { CHAIN_NAMES } from '../lib/chain.ts';
 import {
   autoOrPath,
   baseUrl,
+  count,
   duration,
   either,
   listenAddress,
   optional,
   perChain,
+  positive,
   section,
   telemetryPath,
 } from './fields.ts';
@@ -16,9 +18,6 @@ import { DailyTask, Machines, Slashings } from './source-sections.ts';
 import { State } from './state-section.ts';
 
 const SECOND = 1000;
-
-const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
-const positive = z.number({ error: 'a number' }).gt(0, { error: 'a number above 0' });
 
 const Api = section({
   base_url: baseUrl()
@@ -134,7 +133,7 @@ export const ConfigFile = optional(
     ),
     state: optional(State).describe('Where it keeps what it knows.'),
     web: optional(Web).describe('The HTTP server.'),
-    log: optional(Log).describe('Log lines, on standard error.'),
+    log: optional(Log).describe('Log lines, on standard output.'),
   }),
 );
 export type ConfigFile = z.output<typeof ConfigFile>;

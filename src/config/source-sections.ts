@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../lib/chain.ts';
-import { autoOrDuration, duration, either, indexRange, perChain, section } from './fields.ts';
+import { autoOrDuration, count, duration, either, indexRange, perChain, positive, section } from './fields.ts';
 
 const SECOND = 1000;
 
 const flag = z.boolean({ error: 'true or false' });
-const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
 /** A share against the other sources: only the ratios count, and their sum must be a number. */
 const LARGEST_WEIGHT = 1_000_000;
-const weight = z
-  .number({ error: 'a number' })
-  .gt(0, { error: 'a number above 0' })
-  .max(LARGEST_WEIGHT, { error: `a number above 0 and up to ${LARGEST_WEIGHT}` });
+const weight = positive.max(LARGEST_WEIGHT, { error: `a number above 0 and up to ${LARGEST_WEIGHT}` });
 const chain = z.enum(CHAIN_NAMES, { error: either(CHAIN_NAMES) });
 const names = z.array(z.string({ error: 'a name (in quotes if it looks like a number)' }).min(1, { error: 'a name' }), {
   error: 'a list of names',
