@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import zlib from 'node:zlib';
 
-// What takes real time in a program whose clock is virtual: requests, files, and compressing what is shown. To be imported
+// What takes real time in a program whose clock is virtual: requests, files, unpacking answers, and compressing what is shown. To be imported
 // before the program.
 
 /** What is sent, by its time limit: undici notices late that one is up, and queues requests without telling. */
@@ -40,7 +40,7 @@ export function underWay<T>(work: Promise<T>): Promise<T> {
 }
 
 let compressions = 0;
-const { gzip } = zlib;
+const { gzip, gunzip } = zlib;
 zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
   compressions += 1;
   gzip(data, (error, result) => {
@@ -48,6 +48,13 @@ zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
     done(error, result);
   });
 }) as typeof gzip;
+zlib.gunzip = ((data: zlib.InputType, options: zlib.ZlibOptions, done: zlib.CompressCallback) => {
+  works += 1;
+  gunzip(data, options, (error, result) => {
+    works -= 1;
+    done(error, result);
+  });
+}) as typeof gunzip;
 syncBuiltinESMExports();
 
 /** Resolves when every request was answered or given up, other work is done, and what follows from that is done. */
