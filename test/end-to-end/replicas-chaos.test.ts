@@ -7,7 +7,6 @@ import { type ChainServer, startChainServer } from '../support/chain-server.ts';
 import { countersOf, truthOf } from '../support/chain-truth.ts';
 import { type Cluster, isAlive, lifeOf, metricsOf, type Node, startCluster, termsIn } from '../support/cluster.ts';
 import { seriesOf, seriesValue } from '../support/exposition-text.ts';
-import { temporaryFolder } from '../support/files.ts';
 import { LivelyChain } from '../support/lively-chain.ts';
 import { portOf, type Running, waitFor } from '../support/program.ts';
 import { areMissing, REDIS } from '../support/tools.ts';
@@ -171,7 +170,6 @@ describe.skipIf(areMissing(REDIS))('end-to-end/replicas-chaos', { timeout: isLon
       replicas: 3,
       ...(isLong ? {} : { terms: FAST }),
       skewsMs: [-30_000, 0, 30_000],
-      env: { NODE_COMPILE_CACHE: temporaryFolder() },
     });
     await cluster.addStandby();
     for (const node of cluster.nodes) cluster.start(node);

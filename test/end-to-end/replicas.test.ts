@@ -4,7 +4,6 @@ import type { LeaseTerms } from '../../src/snapshot/lease.ts';
 import { ask } from '../support/ask.ts';
 import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from '../support/cluster.ts';
 import { seriesOf, seriesValue } from '../support/exposition-text.ts';
-import { temporaryFolder } from '../support/files.ts';
 import { portOf, waitFor } from '../support/program.ts';
 import { type Instead, type StubApi, startStubApi } from '../support/stub-api.ts';
 import { areMissing, REDIS } from '../support/tools.ts';
@@ -13,7 +12,6 @@ const KEY = 'a-key-that-nobody-may-see';
 /** Three times as fast as real ones, on a machine that has much to do. */
 const TERMS: LeaseTerms = { ttlMs: 3_000, marginMs: 300, graceMs: 600, beatMs: 150 };
 /** Compiling what was compiled before would take most of the time. */
-const ENV = { NODE_COMPILE_CACHE: temporaryFolder() };
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
 function configOf(url: string, more = ''): string {
@@ -31,7 +29,7 @@ function configOf(url: string, more = ''): string {
 async function setUp(instead?: Instead): Promise<{ cluster: Cluster; apis: StubApi[]; a: Node; b: Node }> {
   const apis = [await startStubApi(KEY, instead), await startStubApi(KEY, instead)];
   const config = (i: number): string => configOf(apis[i]?.url ?? '');
-  const cluster = await startCluster({ config, key: KEY, replicas: 2, terms: TERMS, env: ENV });
+  const cluster = await startCluster({ config, key: KEY, replicas: 2, terms: TERMS });
   onTestFinished(() => cluster.end());
   const [a, b] = cluster.nodes as [Node, Node];
   cluster.start(a);

@@ -4,7 +4,7 @@ import type { LeaseTerms } from '../../src/snapshot/lease.ts';
 import { scrape } from './ask.ts';
 import { temporaryFolder } from './files.ts';
 import { type Network, startNetwork } from './network.ts';
-import { portOf, type Running, start, waitFor } from './program.ts';
+import { COMPILED, portOf, type Running, start, waitFor } from './program.ts';
 import { RedisServer, startRedis } from './redis.ts';
 import { closedPort } from './stub-api.ts';
 
@@ -21,7 +21,6 @@ export interface ClusterOptions {
   readonly terms?: LeaseTerms;
   /** What is wrong with the wall clock of each. */
   readonly skewsMs?: readonly number[];
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** One replica over all its lives, behind a network of its own. */
@@ -56,11 +55,11 @@ export class Cluster {
 
   /** Starts the process of a replica. */
   start(node: Node): Running {
-    const { terms, skewsMs = [], key, env } = this.#options;
+    const { terms, skewsMs = [], key } = this.#options;
     const options = JSON.stringify({ skewMs: skewsMs[node.number] ?? 0, terms });
     const running = start(process.execPath, [FAST_REPLICA, node.file, options], {
       cwd: temporaryFolder(),
-      env: { PATH: process.env['PATH'], BEACONCHAIN_API_KEY: key, ...env },
+      env: { PATH: process.env['PATH'], BEACONCHAIN_API_KEY: key, ...COMPILED },
     });
     node.lives.push(running);
     return running;

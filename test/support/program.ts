@@ -7,6 +7,9 @@ import { temporaryFolder } from './files.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
+/** Hundreds of processes are started: each takes half the time where what the first compiled is kept. */
+export const COMPILED = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled') };
+
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -82,7 +85,7 @@ export function start(
 /** Starts the exporter in an empty folder, with these variables and no others of its own; logs are JSON. */
 export function startExporter(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
   const cwd = temporaryFolder();
-  return start(process.execPath, [MAIN, ...args], { cwd, env: { PATH: process.env['PATH'], ...env } });
+  return start(process.execPath, [MAIN, ...args], { cwd, env: { PATH: process.env['PATH'], ...COMPILED, ...env } });
 }
 
 /** Starts the daemon with this configuration, on a free port, telling everything. */
