@@ -1,4 +1,4 @@
-import { type Api, type ApiObserver, createApi, laneOf } from './api/client.ts';
+import { type Api, createApi, laneOf, NO_OBSERVER } from './api/client.ts';
 import type { Endpoint } from './api/errors.ts';
 import { createTransport } from './api/transport.ts';
 import { EMPTY_BUCKET, windowAt } from './budget/bucket.ts';
@@ -35,22 +35,26 @@ export interface AccountOptions {
   readonly key: string;
   readonly documents: Documents;
   readonly clock: Clock;
-  readonly observer: ApiObserver;
   /** The ledger could not be written. */
   readonly onError: (error: unknown) => void;
 }
 
 /** @throws StateRefused */
 export async function openAccount(options: AccountOptions): Promise<Account> {
-  const { config, key, documents, clock, observer, onError } = options;
+  const { config, key, documents, clock, onError } = options;
   const { ledger } = await restore(documents, [], key, clock.now());
   const terms = termsOf(config);
   const writer = new LatestWriter(() => documents.save(LEDGER, pacer.ledger, 'process'), onError);
   const pacer = new Pacer(terms, { clock, ledger, onChange: () => writer.touch() });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   const apiOptions = apiOptionsOf(config, key);
-  const budget = pacer;
-  const api = createApi(apiOptions, { budget, transport: transport.send, observer, clock, random: Math.random });
+  const api = createApi(apiOptions, {
+    budget: pacer,
+    transport: transport.send,
+    observer: NO_OBSERVER,
+    clock,
+    random: Math.random,
+  });
   return {
     api,
     allowance(endpoint) {

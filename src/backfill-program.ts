@@ -89,13 +89,11 @@ async function openLedger({ config, key, log, clock }: BackfillContext, stopper:
     );
   });
   stopper.add(() => documents.close());
-  const nothing = (): void => undefined;
   const account = await openAccount({
     config,
     key,
     documents,
     clock,
-    observer: { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing },
     onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
   });
   stopper.add(() => account.close());

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Api, type ApiOptions, createApi } from './api/client.ts';
+import { type Api, type ApiOptions, createApi, NO_OBSERVER } from './api/client.ts';
 import { createTransport } from './api/transport.ts';
 import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, type Ledger } from './budget/ledger.ts';
@@ -21,9 +21,13 @@ export async function probe(config: Config, apiOptions: ApiOptions, terms: Terms
   const clock = systemClock;
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   const pacer = new Pacer(terms, { clock, ledger: emptyLedger() });
-  const nothing = (): void => undefined;
-  const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
-  const api = createApi(apiOptions, { budget: pacer, transport: transport.send, observer, clock, random: Math.random });
+  const api = createApi(apiOptions, {
+    budget: pacer,
+    transport: transport.send,
+    observer: NO_OBSERVER,
+    clock,
+    random: Math.random,
+  });
   const chain = config.chains[0]?.name ?? 'mainnet';
   let failure: string | undefined;
   try {

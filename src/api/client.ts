@@ -38,6 +38,15 @@ export interface ApiObserver {
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
+const nothing = (): void => undefined;
+/** For programs that show no metrics. */
+export const NO_OBSERVER: ApiObserver = {
+  requested: nothing,
+  failed: nothing,
+  took: nothing,
+  invalidRecords: nothing,
+};
+
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
