@@ -23,7 +23,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json config.example.yaml LICENSE ./
-RUN install -d -o node -g node /var/lib/beaconchain-exporter && install -d /etc/beaconchain-exporter
+RUN install -d -o node -g node -m 0700 /var/lib/beaconchain-exporter && install -d /etc/beaconchain-exporter
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000
 # Relative paths of the configuration (the state directory, say) are relative to the working directory.

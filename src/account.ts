@@ -44,7 +44,7 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   const { config, key, documents, clock, onError } = options;
   const { ledger } = await restore(documents, [], key, clock.now());
   const terms = termsOf(config);
-  const writer = new LatestWriter(() => documents.save(LEDGER, pacer.ledger, 'process'), onError);
+  const writer = new LatestWriter(() => documents.save(LEDGER, pacer.ledger), onError);
   const pacer = new Pacer(terms, { clock, ledger, onChange: () => writer.touch() });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   const apiOptions = apiOptionsOf(config, key);

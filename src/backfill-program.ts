@@ -75,14 +75,14 @@ function historiesOf(config: Config, { source, chains }: BackfillOptions, log: L
 }
 
 /** The ledger has one writer: two that each spend what is left would spend it twice. */
-async function openLedger({ config, key, log, clock }: BackfillContext, stopper: Stopper): Promise<Account> {
+async function openLedger({ config, key, log, clock, signal }: BackfillContext, stopper: Stopper): Promise<Account> {
   if (config.state.redis) {
     throw new BackfillRefused(
       'state.redis: the ledger there belongs to the replica that polls. Give the backfill a configuration with a ' +
         'state.dir of its own, and both about half of budget.utilization.',
     );
   }
-  const documents = await openState(config.state.dir, clock, log).catch((error: unknown) => {
+  const documents = await openState(config.state.dir, clock, log, signal).catch((error: unknown) => {
     if (!(error instanceof StateRefused)) throw error;
     throw new BackfillRefused(
       `${error.message}.\nA backfill spends from the same ledger of limits, which one process keeps at a time.`,

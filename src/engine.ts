@@ -72,7 +72,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 
   let ledgerFailures = 0;
   const ledgerWriter = new LatestWriter(
-    () => documents.save(LEDGER, pacer.ledger, 'process'),
+    () => documents.save(LEDGER, pacer.ledger),
     (error) => {
       ledgerFailures += 1;
       // Replicas are told at once that the server is away.
@@ -98,7 +98,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     api,
     clock,
     log,
-    store: { save: (id, entry) => documents.save(id, entry, 'durable') },
+    store: { save: (id, entry) => documents.save(id, entry) },
     allowance: {
       bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
       allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),

@@ -158,6 +158,8 @@ export interface ExporterFigures {
   readonly isLeader: boolean;
 }
 
+export const STATE_WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
+
 /** beaconchain_exporter_*: the program itself. */
 export function exporterFamilies(figures: ExporterFigures): Family[] {
   const { version, revision, lastReload, stateWriteFailures, isLeader } = figures;
@@ -177,7 +179,7 @@ export function exporterFamilies(figures: ExporterFigures): Family[] {
       one(lastReload.successAt / 1000),
     ),
     {
-      name: 'beaconchain_exporter_state_write_failures_total',
+      name: STATE_WRITE_FAILURES,
       type: 'counter',
       help: 'Times that the state could not be written; what is shown then stays as it was.',
       samples: one(stateWriteFailures),

@@ -10,6 +10,7 @@ import {
   type ExporterFigures,
   exporterFamilies,
   type LastReload,
+  STATE_WRITE_FAILURES,
 } from './own-families.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 import type { SourceView } from './scheduler/views.ts';
@@ -48,8 +49,7 @@ export interface OwnMetricsOptions {
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
   /**
-   * Among replicas the counters belong to all of them: what could not be written is not shown, because the next to poll
-   * does not know of it. How often a write failed each counts for itself.
+   * Among replicas the counters belong to all of them. How often a write failed each counts for itself.
    */
   readonly isShared: boolean;
 }
@@ -83,16 +83,15 @@ export function programFamilies(figures: Omit<ExporterFigures, 'version' | 'revi
 const SLOW_DISK_MS = 500;
 
 /**
- * The exporter's own metrics. Its counters go on over a restart, so each sum is written before it is shown: while a write
- * is under way, what was shown last stays. Where a file cannot be written they are shown all the same, because that is how
- * the failure is seen.
+ * The exporter's own metrics. Its counters go on over a restart, so each sum is written before it is shown: until it is,
+ * what was shown last stays. Only the count of failed writes is shown at once, because that is how the failure is seen.
  */
 export class OwnMetrics {
   readonly #options: OwnMetricsOptions;
   /** Undefined before the first time: then nothing was counted yet beyond what was restored. */
   #shown: Family[] | undefined;
   #writing: Promise<void> | undefined;
-  /** The counters that were written last, or could not be. */
+  /** The counters that were written last. */
   #settled = '';
   #failures = 0;
 
@@ -108,7 +107,8 @@ export class OwnMetrics {
     if (text === this.#settled) this.#shown = ours;
     else await this.#write(ours, text);
     const exporter = isShared ? this.#exporter() : [];
-    return [...withCountersOf(ours, this.#shown), ...exporter, ...(await processMetrics.families())];
+    const atOnce = ours.filter(({ name }) => name === STATE_WRITE_FAILURES);
+    return [...withCountersOf(ours, [...this.#shown, ...atOnce]), ...exporter, ...(await processMetrics.families())];
   }
 
   /** The counters as they are now, shown or not; among replicas those that were written. */
@@ -135,21 +135,20 @@ export class OwnMetrics {
   }
 
   async #write(ours: Family[], text: string): Promise<void> {
-    const { documents, clock, isShared } = this.#options;
+    const { documents, clock } = this.#options;
     this.#writing ??= documents
-      .save(TOTALS, JSON.parse(text), 'process')
+      .save(TOTALS, JSON.parse(text))
       .then(
-        () => true,
+        () => {
+          this.#shown = ours;
+          this.#settled = text;
+        },
         () => {
           this.#failures += 1;
-          return !isShared;
         },
       )
-      .then((isSettled) => {
+      .finally(() => {
         this.#writing = undefined;
-        if (!isSettled) return;
-        this.#shown = ours;
-        this.#settled = text;
       });
     const patience = new AbortController();
     await Promise.race([this.#writing, clock.sleep(SLOW_DISK_MS, patience.signal).catch(() => undefined)]);

@@ -75,7 +75,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     return result.isGood ? EXIT.stopped : EXIT.refused;
   }
   const log = createLogger(settings.config.log);
-  return untilStopped(start(command, settings, read, log), log);
+  return untilStopped((signal) => start(command, settings, read, log, signal), log);
 }
 
 /** Runs until it is done or stopped: what was read is kept. */
@@ -111,6 +111,7 @@ async function start(
   { config, key }: Settings,
   readAgain: () => Promise<Settings>,
   log: Logger,
+  signal: AbortSignal,
 ): Promise<Running> {
   const processMetrics = !flags['web.disable-exporter-metrics'];
   const { listenAddress, configFile } = config.web;
@@ -123,7 +124,7 @@ async function start(
   if (name === 'serve') {
     const { dir, redis } = config.state;
     const given = { config, key, readAgain, log, processMetrics, access };
-    if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log) });
+    if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log, signal) });
     const replica = await openSharedState(redis, systemClock, log);
     return startDaemon({ ...given, documents: replica, replica });
   }
@@ -139,20 +140,27 @@ async function start(
  * Waits for SIGTERM or SIGINT, which may come before the start is over, and then for an orderly stop. SIGHUP reads the
  * configuration again; before the start is over it waits for that.
  */
-async function untilStopped(starting: Promise<Running>, log: Logger): Promise<number> {
+async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, log: Logger): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  const waits = new AbortController();
+  const starting = begin(waits.signal);
   const signalled = promise.then((signal) => {
     log.info({ signal }, 'stopping');
+    waits.abort(new Error('stopping'));
     endWithin(STOP_WITHIN_MS, () => log.error('not stopped in time'));
   });
   process.on('SIGHUP', () => {
     // A start that failed is told once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  const running = await starting;
+  // Stopped while it waited for the lock of the state: nothing runs yet.
+  const running = await starting.catch((error: unknown) => {
+    if (error !== waits.signal.reason) throw error;
+    return undefined;
+  });
   await signalled;
-  await running.stop();
+  await running?.stop();
   return EXIT.stopped;
 }
 

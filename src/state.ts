@@ -38,11 +38,12 @@ export const NO_DOCUMENTS: Documents & { close(): Promise<void> } = {
   close: async () => undefined,
 };
 
-/** @throws StateRefused */
-export async function openState(dir: string, clock: Clock, log: Logger): Promise<FileDocuments> {
+/** @throws StateRefused; the signal's reason when it aborts while a lock is waited for. */
+export async function openState(dir: string, clock: Clock, log: Logger, signal?: AbortSignal): Promise<FileDocuments> {
   try {
-    return await FileDocuments.open(dir, clock, log);
+    return await FileDocuments.open(dir, clock, log, { signal });
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof StateLocked) throw new StateRefused(error.message);
     throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error)}`);
   }

@@ -79,11 +79,19 @@ describe('own-metrics', () => {
     expect(await next).toBe(1);
   });
 
-  it('shows what cannot be written, and that it cannot', async () => {
-    const { self, requests, failures } = setUp(() => Promise.reject(new Error('disk full')));
+  it('does not show what cannot be written, but that it cannot', async () => {
+    let isFull = false;
+    const { self, requests, failures } = setUp(async () => {
+      if (isFull) throw new Error('disk full');
+    });
+    self.requested(ENDPOINT);
+    expect(await requests()).toBe(1);
+    isFull = true;
     self.requested(ENDPOINT);
     expect(await requests()).toBe(1);
     expect(await failures()).toBe(1);
+    isFull = false;
+    expect(await requests()).toBe(2);
   });
 
   it('among replicas a counter that could not be written is not shown, and is written again', async () => {

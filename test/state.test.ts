@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -42,9 +43,9 @@ describe('state', () => {
     const entries = new Map(
       SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), attempts: i, lastAttemptAt: NOW + i }]),
     );
-    await documents.save(LEDGER, ledger, 'process');
-    await documents.save(TOTALS, totals, 'process');
-    for (const [id, entry] of entries) await documents.save(id, entry, 'durable');
+    await documents.save(LEDGER, ledger);
+    await documents.save(TOTALS, totals);
+    for (const [id, entry] of entries) await documents.save(id, entry);
     expect(await restored(documents)).toEqual({ ledger, entries, totals });
     expect(entries.size).toBe(7);
   });
@@ -65,7 +66,7 @@ describe('state', () => {
         costs: [6, 1, 1],
         vainInARow: 2,
       };
-      await documents.save(sourceId(source), entry, 'durable');
+      await documents.save(sourceId(source), entry);
       expect((await restored(documents)).entries.get(sourceId(source))).toEqual(entry);
     }
   });
@@ -75,9 +76,9 @@ describe('state', () => {
     const documents = await documentsIn(dir);
     const [daily] = SOURCES;
     if (!daily) throw new TypeError('no source');
-    await documents.save('slashings-mainnet', { ...emptyEntry(daily), value: 'of another kind' }, 'durable');
-    await documents.save('machines', emptyEntry(daily), 'durable');
-    await documents.save('somebody-else', emptyEntry(daily), 'durable');
+    await documents.save('slashings-mainnet', { ...emptyEntry(daily), value: 'of another kind' });
+    await documents.save('machines', emptyEntry(daily));
+    await documents.save('somebody-else', emptyEntry(daily));
     expect((await restored(documents)).entries.size).toBe(0);
     expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toHaveLength(2);
   });
@@ -85,7 +86,7 @@ describe('state', () => {
   it('knows nothing of the account of another key', async () => {
     const documents = await documentsIn();
     const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'lane', TERMS, NOW);
-    await documents.save(LEDGER, ledger, 'process');
+    await documents.save(LEDGER, ledger);
     expect((await restored(documents)).ledger).toEqual(ledger);
     expect((await restored(documents, { key: 'another' })).ledger).toEqual(
       withKey(emptyLedger(), fingerprintOf('another'), NOW),
@@ -96,7 +97,7 @@ describe('state', () => {
     const documents = await documentsIn();
     const known = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
     const ledger = { ...known, key: { ...known.key, standing: 'revoked', since: NOW } };
-    await documents.save(LEDGER, ledger, 'process');
+    await documents.save(LEDGER, ledger);
     const opens = async (now: number): Promise<number> =>
       opensAt((await restored(documents, { now })).ledger, 'lane', TERMS, now);
     expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
@@ -111,9 +112,9 @@ describe('state', () => {
       new StateRefused(`the state directory ${dir} cannot be used: ENOTDIR`),
     );
     const taken = temporaryFolder();
-    writeFileSync(join(taken, 'lock'), JSON.stringify({ pid: 4711, started: '', host: 'elsewhere' }));
-    await expect(openState(taken, new VirtualClock(Date.now()), SILENT)).rejects.toThrow(
-      new StateRefused(`the state directory ${taken} is in use by process 4711 on elsewhere`),
+    await documentsIn(taken);
+    await expect(openState(taken, new VirtualClock(NOW), SILENT)).rejects.toThrow(
+      new StateRefused(`the state directory ${taken} is in use by process ${process.pid} on ${hostname()}`),
     );
   });
 

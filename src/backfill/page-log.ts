@@ -58,8 +58,10 @@ export class PageLog {
     return this.#last?.next ?? undefined;
   }
 
+  /** Resolves when the page would survive a loss of power: no later one is then kept without it. */
   async append(page: KeptPage): Promise<void> {
     await this.#handle.appendFile(`${JSON.stringify(page)}\n`);
+    await this.#handle.datasync();
     this.#last = { next: page.next };
   }
 

@@ -1,8 +1,12 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { writeFile } from 'atomically';
+import { dirname, join } from 'node:path';
+import { hasCode } from '../lib/error-code.ts';
+import { DRAFT, syncDirectory, writeWhole } from '../lib/whole-file.ts';
 import { PageLog } from './page-log.ts';
 import { Plan, type Slice } from './plan.ts';
+
+/** It holds what the output will, which others may read. */
+const READABLE = 0o666;
 
 /** What a run keeps beside its output until that is complete. */
 export class WorkFolder {
@@ -18,15 +22,16 @@ export class WorkFolder {
     try {
       text = await readFile(this.#planFile, 'utf8');
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
     return Plan.parse(JSON.parse(text));
   }
 
   async save(plan: Plan): Promise<void> {
-    await mkdir(this.path, { recursive: true });
-    await writeFile(this.#planFile, JSON.stringify(plan));
+    const made = await mkdir(this.path, { recursive: true });
+    await writeWhole(this.#planFile, JSON.stringify(plan), READABLE);
+    if (made !== undefined) await syncDirectory(dirname(this.path));
   }
 
   get #planFile(): string {
@@ -61,11 +66,12 @@ export class WorkFolder {
     return path;
   }
 
-  /** Removes the pages of slices that are no longer in the plan. */
+  /** Removes the pages of slices that are no longer in the plan, and what a write left that was cut off. */
   async tidy({ slices }: Plan): Promise<void> {
     const known = new Set(slices.map(({ id }) => `slice-${id}.jsonl`));
     for (const name of await readdir(this.path)) {
-      if (/^slice-\d+\.jsonl$/.test(name) && !known.has(name)) await rm(join(this.path, name), { force: true });
+      const isUnknown = /^slice-\d+\.jsonl$/.test(name) && !known.has(name);
+      if (isUnknown || name.includes(DRAFT)) await rm(join(this.path, name), { force: true });
     }
   }
 

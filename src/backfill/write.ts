@@ -1,5 +1,6 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { syncDirectory } from '../lib/whole-file.ts';
 import type { History } from '../sources/history.ts';
 import { Buckets } from './buckets.ts';
 import { FamilySpool } from './family-spool.ts';
@@ -179,6 +180,7 @@ async function writePart(
   const bytes = await spool.writeTo(complete);
   const file = number === 1 ? writing.output : `${writing.output}.${number}`;
   await rename(complete, file);
+  await syncDirectory(dirname(file));
   await rm(path, { recursive: true });
   return { file, bytes, samples: spool.samples };
 }

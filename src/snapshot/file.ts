@@ -1,18 +1,27 @@
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { writeFile } from 'atomically';
+import { readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
+import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
+import { type Disk, writeWhole } from '../lib/whole-file.ts';
+import { FILE_MODE, makeDirectory, tidy, warnOfOpenDirectory } from './directory.ts';
 import { open, parseValue, VERSION, wrap } from './envelope.ts';
-import { lockDirectory } from './lock.ts';
+import { DirectoryLock } from './lock.ts';
 
 /** Values by name, over restarts. */
 export interface Documents {
   /** Undefined: none, or one that cannot be read, which was moved aside with a warning. */
   load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
-  /** Resolves when the value would survive the end of the process; a durable one also a loss of power. */
-  save(name: string, value: unknown, durability: 'durable' | 'process'): Promise<void>;
+  /** Resolves when the value would survive the end of the process; in files also a loss of power. */
+  save(name: string, value: unknown): Promise<void>;
+}
+
+export interface FileOptions {
+  /** Ends the wait for a lock that may be of a dead process. */
+  readonly signal?: AbortSignal | undefined;
+  /** What documents are written to. */
+  readonly disk?: Disk;
 }
 
 /** One JSON file per document in a directory that belongs to this process. */
@@ -20,21 +29,26 @@ export class FileDocuments implements Documents {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #unlock: () => Promise<void>;
+  readonly #lock: DirectoryLock;
+  readonly #disk: Disk | undefined;
+  /** The newest write of each document: the next one waits for it. */
+  readonly #writes = new Map<string, Promise<void>>();
 
-  private constructor(dir: string, clock: Clock, log: Logger, unlock: () => Promise<void>) {
+  private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, disk: Disk | undefined) {
     this.#dir = dir;
     this.#clock = clock;
     this.#log = log;
-    this.#unlock = unlock;
+    this.#lock = lock;
+    this.#disk = disk;
   }
 
-  /** @throws StateLocked; an Error with a code where the directory cannot be made or written. */
-  static async open(dir: string, clock: Clock, log: Logger): Promise<FileDocuments> {
+  /** @throws StateLocked; an Error with a code where the directory cannot be made or written; the signal's reason. */
+  static async open(dir: string, clock: Clock, log: Logger, options: FileOptions = {}): Promise<FileDocuments> {
     await makeDirectory(dir);
-    const unlock = await lockDirectory(dir, clock);
-    await removeLeftovers(dir, clock.now());
-    return new FileDocuments(dir, clock, log, unlock);
+    await warnOfOpenDirectory(dir, log);
+    const lock = await DirectoryLock.take(dir, { clock, log, signal: options.signal });
+    await tidy(dir, clock.now());
+    return new FileDocuments(dir, clock, log, lock, options.disk);
   }
 
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
@@ -43,7 +57,7 @@ export class FileDocuments implements Documents {
     try {
       text = await readFile(file, 'utf8');
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
     const parsed = parse(text, schema);
@@ -54,36 +68,35 @@ export class FileDocuments implements Documents {
     return undefined;
   }
 
-  async save(name: string, value: unknown, durability: 'durable' | 'process'): Promise<void> {
-    await writeFile(this.#file(name), wrap(value), { fsync: durability === 'durable' });
+  async save(name: string, value: unknown): Promise<void> {
+    const text = wrap(value);
+    const before = this.#writes.get(name)?.catch(() => undefined);
+    const write = Promise.resolve(before).then(() => this.#write(this.#file(name), text));
+    this.#writes.set(name, write);
+    await write;
   }
 
-  /** Gives the directory back. */
+  /** Gives the directory back when everything is written. */
   async close(): Promise<void> {
-    await this.#unlock();
+    await Promise.allSettled(this.#writes.values());
+    await this.#lock.release();
+  }
+
+  async #write(file: string, text: string): Promise<void> {
+    await this.#lock.check();
+    try {
+      await writeWhole(file, text, FILE_MODE, this.#disk);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      // The directory was removed.
+      await makeDirectory(this.#dir);
+      await writeWhole(file, text, FILE_MODE, this.#disk);
+    }
   }
 
   #file(name: string): string {
     return join(this.#dir, `${name}.json`);
   }
-}
-
-/** As a recursive mkdir, which in Node never ends where a file system has no place for the directory (/proc). */
-async function makeDirectory(dir: string): Promise<void> {
-  try {
-    await mkdir(dir);
-  } catch (error) {
-    if (await isDirectory(dir)) return;
-    const parent = dirname(dir);
-    const isOrphan = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!isOrphan || (await isDirectory(parent))) throw error;
-    await makeDirectory(parent);
-    await makeDirectory(dir);
-  }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 /** Reads a document without taking the directory, and leaves it as it is. Undefined: none that can be read. */
@@ -109,18 +122,4 @@ function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>
   if (isOther) return { success: false, why: `not of version ${VERSION}` };
   if (!opened.success) return opened;
   return parseValue(opened.value, schema);
-}
-
-const ATTEMPT_GONE_AFTER_MS = 60_000;
-
-/** What a write that was cut off leaves behind. */
-async function removeLeftovers(dir: string, now: number): Promise<void> {
-  for (const name of await readdir(dir)) {
-    const file = join(dir, name);
-    if (/\.json\.tmp-/.test(name)) await rm(file, { force: true });
-    if (!/^lock\.\d+$/.test(name)) continue;
-    // A young one may be of a process that is about to be refused.
-    const { mtimeMs } = (await stat(file).catch(() => undefined)) ?? { mtimeMs: now };
-    if (now - mtimeMs > ATTEMPT_GONE_AFTER_MS) await rm(file, { force: true });
-  }
 }

@@ -19,7 +19,7 @@ const ALL = ['*'];
 export const TABLE: readonly Row[] = [
   {
     part: 'lib',
-    what: 'Clock, random numbers, log, orderly stop, constants of the chains.',
+    what: 'Clock, random numbers, log, orderly stop, files that are written whole, constants of the chains.',
     imports: [],
     packages: ['pino'],
   },
@@ -94,13 +94,13 @@ export const TABLE: readonly Row[] = [
     part: 'snapshot',
     what: 'What is known of each source, and the files or the Redis that keep it.',
     imports: ['sources', 'lib'],
-    packages: ['zod', 'atomically in file.ts', '@redis/client in redis-link.ts'],
+    packages: ['zod', '@redis/client in redis-link.ts'],
   },
   {
     part: 'backfill',
     what: 'Writes the past as ordered OpenMetrics files.',
     imports: ['sources', 'api', 'budget', 'metrics', 'lib'],
-    packages: ['zod', 'atomically in work-folder.ts'],
+    packages: ['zod'],
   },
   {
     part: 'scheduler',

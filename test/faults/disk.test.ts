@@ -96,6 +96,10 @@ function fill(dir: string): void {
   }).toThrow('ENOSPC');
 }
 
+function empty(dir: string): void {
+  for (const name of readdirSync(dir)) if (name.startsWith('filler-')) rmSync(join(dir, name));
+}
+
 function remount(dir: string, how: 'ro' | 'rw'): void {
   execFileSync('mount', ['-o', `remount,${how}`, dir]);
 }
@@ -108,7 +112,7 @@ const MADE_UP: [string, () => Disk][] = [
 ];
 
 const MOUNTED: [string, () => Disk][] = [
-  ['full', () => mounted(fill, (dir) => rmSync(join(dir, 'filler-0')))],
+  ['full', () => mounted(fill, empty)],
   [
     'read-only',
     () =>
@@ -122,18 +126,22 @@ const MOUNTED: [string, () => Disk][] = [
 const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_exporter_state_write_failures_total');
 const attempts = (metrics: Metrics): number => metrics.value('beaconchain_source_attempts_total', 'machines');
 
-async function startOn(disk: Pick<Disk, 'dir' | 'through'>, log = pino({ level: 'silent' })): Promise<FaultWorld> {
+async function startOn(
+  disk: Pick<Disk, 'dir' | 'through'>,
+  log = pino({ level: 'silent' }),
+): Promise<FaultWorld & { end(): Promise<void> }> {
   const files = await FileDocuments.open(disk.dir, new VirtualClock(NOW), log);
   const tracked: Documents = {
     load: (name, schema) => files.load(name, schema),
     save: (...args) => underWay(files.save(...args)),
   };
   const world = await FaultWorld.start({ documents: disk.through?.(files) ?? tracked });
-  onTestFinished(async () => {
+  const stop = async (): Promise<void> => {
     await world.stop();
     await files.close();
-  });
-  return world;
+  };
+  onTestFinished(stop);
+  return Object.assign(world, { end: stop });
 }
 
 /** It is served, and no counter steps back: that is looked at all the time. */
@@ -184,7 +192,7 @@ describe('faults/disk', () => {
     const clock = new VirtualClock(NOW);
     const files = await FileDocuments.open(dir, clock, pino({ level: 'silent' }));
     rmSync(dir, { recursive: true });
-    await files.save('machines', 1, 'durable');
+    await files.save('machines', 1);
     await clock.advance(10_000);
     await expect.poll(() => readdirSync(dir).toSorted()).toEqual(['lock', 'machines.json']);
     await files.close();
@@ -194,7 +202,7 @@ describe('faults/disk', () => {
     const dir = temporaryFolder();
     const first = await startOn({ dir });
     await first.until((metrics) => metrics.isWell(), MINUTE);
-    await first.stop();
+    await first.end();
     const half = readFileSync(join(dir, 'machines.json'), 'utf8').slice(0, 200);
     writeFileSync(join(dir, 'machines.json'), half);
     writeFileSync(join(dir, 'ledger.json'), '{"version":2,"value":{"of":"tomorrow"}}');

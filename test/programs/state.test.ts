@@ -90,6 +90,19 @@ describe.concurrent('programs/state', { timeout: 30_000 }, () => {
     expect((await ask(port, '/-/healthy')).status).toBe(200);
   });
 
+  it('a lock of another host is watched before it is taken, and a stop ends that', async () => {
+    const api = await startStubApi(KEY);
+    const dir = temporaryFolder();
+    writeFileSync(join(dir, 'lock'), '{"pid":4711,"started":"1","host":"elsewhere"}');
+    const program = startServe(config(api.url, dir), KEY);
+    const why = 'state directory is locked: waiting to see whether the holder is alive';
+    expect(await program.line(why)).toMatchObject({ level: 'warn', pid: 4711, host: 'elsewhere' });
+    expect(await program.stop()).toEqual({ code: 0, signal: null });
+    expect(program.stderr).toBe('');
+    expect(readdirSync(dir)).toEqual(['lock']);
+    expect(api.requests).toEqual([]);
+  });
+
   it('a directory that cannot be used is refused with one line', async () => {
     const api = await startStubApi(KEY);
     const file = join(temporaryFolder(), 'file');

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -22,7 +31,7 @@ describe('snapshot/file', () => {
   it('gives back what was saved, also to a later process', async () => {
     const dir = join(temporaryFolder(), 'made', 'on the way');
     const first = await open(dir);
-    await first.documents.save('machines', VALUE, 'durable');
+    await first.documents.save('machines', VALUE);
     expect(await first.documents.load('machines', Value)).toEqual(VALUE);
     await first.documents.close();
     const { documents, lines } = await open(dir);
@@ -39,15 +48,15 @@ describe('snapshot/file', () => {
   it('keeps documents apart, one file each, with a version', async () => {
     const dir = temporaryFolder();
     const { documents } = await open(dir);
-    await documents.save('slashings-mainnet', 1, 'durable');
-    await documents.save('slashings-hoodi', 2, 'process');
+    await documents.save('slashings-mainnet', 1);
+    await documents.save('slashings-hoodi', 2);
     expect(readdirSync(dir).toSorted()).toEqual(['lock', 'slashings-hoodi.json', 'slashings-mainnet.json']);
     expect(JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'))).toEqual({ version: 1, value: 2 });
   });
 
   it('keeps the last of many saves that were made at once', async () => {
     const { documents } = await open(temporaryFolder());
-    await Promise.all(Array.from({ length: 50 }, (_, i) => documents.save('ledger', i, 'process')));
+    await Promise.all(Array.from({ length: 50 }, (_, i) => documents.save('ledger', i)));
     expect(await documents.load('ledger', z.number())).toBe(49);
   });
 
@@ -67,7 +76,63 @@ describe('snapshot/file', () => {
     const aside = `${join(dir, 'machines.json')}.unreadable-${NOW}`;
     expect(readFileSync(aside, 'utf8')).toBe(text);
     expect(lines).toEqual([expect.objectContaining({ level: 'warn', document: 'machines', why, moved_to: aside })]);
-    await documents.save('machines', VALUE, 'durable');
+    await documents.save('machines', VALUE);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('keeps files and directory to its own user', async () => {
+    const dir = join(temporaryFolder(), 'made', 'on the way');
+    const before = process.umask(0o022);
+    onTestFinished(() => void process.umask(before));
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    await documents.save('machines', VALUE);
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    for (const name of ['machines.json', 'lock']) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  it('leaves the rights of a directory that is there, and takes those of its files from others', async () => {
+    const dir = temporaryFolder();
+    const ours = ['machines.json', 'ledger.json.unreadable-1'];
+    for (const name of [...ours, 'notes.txt']) {
+      writeFileSync(join(dir, name), '{"version":1,"value":1}');
+      chmodSync(join(dir, name), 0o644);
+    }
+    // As a cluster gives a volume to the group of its user.
+    chmodSync(dir, 0o2770);
+    const { lines } = await open(dir);
+    expect(statSync(dir).mode & 0o7777).toBe(0o2770);
+    for (const name of ours) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+    expect(statSync(join(dir, 'notes.txt')).mode & 0o777).toBe(0o644);
+    expect(lines).toEqual([]);
+  });
+
+  it('says when everybody can write to the directory', async () => {
+    const dir = temporaryFolder();
+    chmodSync(dir, 0o777);
+    const { lines } = await open(dir);
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 'warn', dir, mode: '777', msg: 'everybody can write to the state' }),
+    ]);
+  });
+
+  it('follows no link when it writes', async () => {
+    const dir = temporaryFolder();
+    const victim = join(temporaryFolder(), 'victim');
+    writeFileSync(victim, 'precious');
+    const { documents } = await open(dir);
+    symlinkSync(victim, join(dir, 'machines.json'));
+    await documents.save('machines', VALUE);
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('writes nothing more when another process has taken the directory', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    writeFileSync(join(dir, 'lock'), '{"pid":4711,"started":"1","host":"elsewhere"}');
+    await expect(documents.save('machines', { ...VALUE, count: 8 })).rejects.toThrow('in use by process 4711');
     expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
 
@@ -86,9 +151,9 @@ describe('snapshot/file', () => {
   it('rejects a save that could not be made, and keeps what was there', async () => {
     const dir = temporaryFolder();
     const { documents } = await open(dir);
-    await documents.save('machines', VALUE, 'durable');
+    await documents.save('machines', VALUE);
     // Not even root can write below a file.
-    await expect(documents.save('machines.json/nested', VALUE, 'durable')).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(documents.save('machines.json/nested', VALUE)).rejects.toMatchObject({ code: 'ENOTDIR' });
     expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
 
@@ -120,7 +185,7 @@ describe('snapshot/file', () => {
   it('can be peeked into without taking the directory, whatever lies there', async () => {
     const dir = temporaryFolder();
     const { documents } = await open(dir);
-    await documents.save('machines', VALUE, 'durable');
+    await documents.save('machines', VALUE);
     writeFileSync(join(dir, 'ledger.json'), '{');
     expect(await peek(dir, 'machines', Value)).toEqual(VALUE);
     expect(await peek(dir, 'machines', z.string())).toBeUndefined();

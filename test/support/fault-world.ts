@@ -98,9 +98,9 @@ export class FaultWorld {
       log,
       documents: {
         load: (name, schema) => documents.load(name, schema),
-        save(name, value, durability) {
+        save(name, value) {
           saved.set(name, JSON.stringify(value));
-          return documents.save(name, value, durability);
+          return documents.save(name, value);
         },
       },
       processMetrics: new ProcessMetrics(false),
