@@ -67,6 +67,7 @@ export async function openSharedState(
   const replica = new Replica(state, clock, log, terms);
   for (let tries = 1; ; tries += 1) {
     try {
+      await state.expectWritable();
       await replica.look();
       return replica;
     } catch (error) {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { createClient, RedisClientOptions } from '@redis/client';
 import type { Clock } from '../lib/clock.ts';
+import { explained, RedisAway, reasonOf } from './redis-reasons.ts';
 
 export interface RedisSettings {
   /** redis:// or rediss://; it may hold a password and is never shown. */
@@ -18,11 +19,6 @@ export interface TlsFiles {
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
   readonly serverName?: string | undefined;
-}
-
-/** A command was not answered. Its message is a code or the server's error word: never the URL, which may hold a password. */
-export class RedisAway extends Error {
-  override readonly name = 'RedisAway';
 }
 
 /** What the server sends in answer to our scripts. */
@@ -67,7 +63,7 @@ export class RedisLink {
       });
     } catch (error) {
       if (this.#client === client) this.#drop();
-      throw new RedisAway(reasonOf(error));
+      throw new RedisAway(explained(error));
     }
   }
 
@@ -168,13 +164,4 @@ async function evaluate(
     if (reasonOf(error) !== 'NOSCRIPT') throw error;
     return client.sendCommand(['EVAL', script, ...rest]);
   }
-}
-
-/** A code of Node, or the first word of what the server says, such as WRONGPASS. */
-function reasonOf(error: unknown): string {
-  if (error instanceof RedisAway) return error.message;
-  if (!(error instanceof Error)) return 'unknown error';
-  if ('code' in error && error.code) return String(error.code);
-  const word = /^[A-Z]{3,}\b/.exec(error.message)?.[0];
-  return word ?? 'connection lost';
 }

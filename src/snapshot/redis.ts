@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { open, parseValue, VERSION } from './envelope.ts';
 import type { Standing } from './lease.ts';
 import type { RedisLink, Reply } from './redis-link.ts';
-import { BEAT, RELEASE, WRITE } from './redis-scripts.ts';
+import { BEAT, RELEASE, TOUCH, WRITE } from './redis-scripts.ts';
 
 /** A document as it stands in Redis; a later one has a higher revision. */
 export interface Stored {
@@ -48,6 +48,11 @@ export class RedisState {
   /** Another number after each loss of the connection. */
   get connection(): number {
     return this.#link.connection;
+  }
+
+  /** Whether this server can be written to: a standby can be read, and then nobody would ever poll. */
+  async expectWritable(): Promise<void> {
+    await this.#link.run(TOUCH, this.#keys.slice(1, 2), []);
   }
 
   async beat({ lease, id, ttlMs, taking, wanted }: Question): Promise<Beat> {

@@ -198,7 +198,9 @@ export class Replica implements Documents {
     const before = this.#seen;
     this.#seen = `${standing === 'newer'} ${value}`;
     if (this.#seen === before) return;
-    if (standing === 'other') this.#log.info({ leader: value.split(' ')[1] }, 'following');
+    const [, leader] = value.split(' ');
+    if (standing === 'other' && leader) this.#log.info({ leader }, 'following');
+    else if (standing === 'other') this.#log.warn('the lease in Redis is not of a replica, waiting for its end');
     if (standing === 'newer') this.#log.warn('the state is of a newer version of the program, not leading');
   }
 

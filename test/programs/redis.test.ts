@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { scrape } from '../support/ask.ts';
 import { seriesValue } from '../support/exposition-text.ts';
 import { temporaryFolder } from '../support/files.ts';
-import { portOf, startExporter, startServe, waitFor } from '../support/program.ts';
-import { RedisServer, startRedis } from '../support/redis.ts';
+import { portOf, start, startExporter, startServe, waitFor } from '../support/program.ts';
+import { connected, RedisServer, startRedis } from '../support/redis.ts';
 import { closedPort, startStubApi } from '../support/stub-api.ts';
 import { areMissing, OPENSSL, REDIS, runTool } from '../support/tools.ts';
 
@@ -40,8 +40,130 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 
     const redis = await startRedis(['--save', '', '--requirepass', 'another']);
     const program = startServe(config('http://127.0.0.1:1', `{url: "${redis.url}", password: "${PASSWORD}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
-    expect(program.stderr).toBe('the state in Redis cannot be used: WRONGPASS\n');
+    expect(program.stderr).toBe('the state in Redis cannot be used: WRONGPASS, the user or the password is wrong\n');
     expect(program.output).not.toContain(PASSWORD);
+  });
+
+  const SUPPORTED = 'supported are one server, or a primary with standbys behind one address';
+  const refusals: [string, (redis: RedisServer) => Promise<unknown>, string][] = [
+    [
+      'that wants a password',
+      (redis) => redis.command('CONFIG', 'SET', 'requirepass', PASSWORD),
+      'NOAUTH, it expects a password: state.redis.password',
+    ],
+    [
+      'whose user may not run scripts',
+      (redis) => redis.command('ACL', 'SETUSER', 'default', '-@scripting'),
+      'NOPERM, the user lacks a right: docs/high-availability.md lists what it needs',
+    ],
+    [
+      'whose user may not write',
+      (redis) => redis.command('ACL', 'SETUSER', 'default', '-@write'),
+      'NOPERM, the user lacks a right: docs/high-availability.md lists what it needs',
+    ],
+  ];
+
+  it.each(refusals)('a server %s is refused in one line that says so', async (_, spoil, why) => {
+    const redis = await startRedis(['--save', '']);
+    await spoil(redis);
+    const program = startServe(config('http://127.0.0.1:1', `{url: "${redis.url}"}`), KEY);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stderr).toBe(`the state in Redis cannot be used: ${why}\n`);
+  });
+
+  it.each([
+    ['without its slots', false],
+    ['with all slots', true],
+  ])('a cluster %s is refused in one line that says what is supported', async (_, hasSlots) => {
+    const redis = await startRedis(['--save', '', '--cluster-enabled', 'yes']);
+    if (hasSlots) {
+      await redis.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+      await waitFor(async () => expect(await redis.command('CLUSTER', 'INFO')).toContain('cluster_state:ok'));
+    }
+    const program = startServe(config('http://127.0.0.1:1', `{url: "${redis.url}"}`), KEY);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    const word = hasSlots ? 'CROSSSLOT' : 'CLUSTERDOWN';
+    expect(program.stderr).toBe(`the state in Redis cannot be used: ${word}, it is a cluster: ${SUPPORTED}\n`);
+  });
+
+  it('a node of a cluster that has not the slot is refused as well', async () => {
+    const redis = await startRedis(['--save', '', '--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no']);
+    const other = await startRedis(['--save', '', '--cluster-enabled', 'yes']);
+    await other.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await redis.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
+    await waitFor(async () =>
+      expect(await redis.command('CLUSTER', 'INFO')).toMatch(/cluster_state:ok[\s\S]*cluster_slots_ok:16384/),
+    );
+    const program = startServe(config('http://127.0.0.1:1', `{url: "${redis.url}", prefix: "{one}"}`), KEY);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stderr).toBe(`the state in Redis cannot be used: MOVED, it is a cluster: ${SUPPORTED}\n`);
+  });
+
+  it('a sentinel is refused in one line that says what is supported', async () => {
+    const redis = await startRedis(['--save', '']);
+    const file = join(temporaryFolder(), 'sentinel.conf');
+    const port = await closedPort();
+    const lines = [`port ${port}`, 'bind 127.0.0.1', `sentinel monitor primary 127.0.0.1 ${redis.port} 1`];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    start(REDIS.command, [file, '--sentinel']);
+    await waitFor(() => connected(port));
+    const program = startServe(config('http://127.0.0.1:1', `{url: "redis://127.0.0.1:${port}"}`), KEY);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stderr).toBe(
+      `the state in Redis cannot be used: ERR, it runs no scripts, as a Sentinel does not: ${SUPPORTED}\n`,
+    );
+  });
+
+  it('a standby is refused in one line that says so', async () => {
+    const primary = await startRedis(['--save', '']);
+    const standby = await startRedis(['--save', '', '--replicaof', '127.0.0.1', String(primary.port)]);
+    await waitFor(async () => expect(await standby.command('INFO', 'replication')).toContain('link_status:up'));
+    const program = startServe(config('http://127.0.0.1:1', `{url: "${standby.url}"}`), KEY);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stderr).toBe(
+      `the state in Redis cannot be used: READONLY, it is a standby: the address must lead to the primary\n`,
+    );
+  });
+
+  it.each([
+    [
+      'signed by nobody known',
+      { server_name: 'redis.test' },
+      'DEPTH_ZERO_SELF_SIGNED_CERT, its certificate is not trusted: state.redis.tls.ca_file',
+    ],
+    [
+      'of another name',
+      { ca_file: true },
+      'ERR_TLS_CERT_ALTNAME_INVALID, its certificate is for another name: state.redis.tls.server_name',
+    ],
+    [
+      'that wants one of ours',
+      { ca_file: true, server_name: 'redis.test', wantsOurs: true },
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED, it expects a client certificate: state.redis.tls.cert_file and key_file',
+    ],
+  ])('a server with a certificate %s is refused in one line that says so', async (_, given, why) => {
+    const { cert, key } = certificate();
+    const port = await closedPort();
+    const clients = 'wantsOurs' in given ? ['--tls-ca-cert-file', cert] : ['--tls-auth-clients', 'no'];
+    await startRedis([
+      '--save',
+      '',
+      '--tls-port',
+      String(port),
+      '--tls-cert-file',
+      cert,
+      '--tls-key-file',
+      key,
+      ...clients,
+    ]);
+    const tls = {
+      ...('ca_file' in given ? { ca_file: cert } : {}),
+      ...('server_name' in given ? { server_name: given.server_name } : {}),
+    };
+    const redis = JSON.stringify({ url: `rediss://127.0.0.1:${port}`, tls });
+    const program = startServe(config('http://127.0.0.1:1', redis), KEY);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stderr).toBe(`the state in Redis cannot be used: ${why}\n`);
   });
 
   it('a user with the rights of the documentation is enough', async () => {

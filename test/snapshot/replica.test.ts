@@ -159,6 +159,94 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () =
     expect(slow.replica.leads()).toBe(true);
   });
 
+  describe('a lease that would never run out', () => {
+    const LEASE = `${PREFIX}:lease`;
+    const spoils: [string, (redis: RedisServer) => Promise<unknown>][] = [
+      ['written by somebody else', (redis) => redis.command('SET', LEASE, 'garbage')],
+      ['written as a term of a replica that is no more', (redis) => redis.command('SET', LEASE, '17 gone')],
+      ['empty', (redis) => redis.command('SET', LEASE, '')],
+      ['with a day to live', (redis) => redis.command('SET', LEASE, 'garbage', 'EX', '86400')],
+      ['of another type', (redis) => redis.command('HSET', LEASE, 'gar', 'bage')],
+    ];
+
+    it.each(spoils)('%s, is taken over: nothing of it stops the replicas for good', async (_, spoil) => {
+      const redis = await startRedis();
+      await spoil(redis);
+      const began = performance.now();
+      const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+      await a.start();
+      await b.start();
+      await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
+      expect(performance.now() - began).toBeGreaterThan(TERMS.ttlMs);
+      expect(a.replica.leads() && b.replica.leads()).toBe(false);
+      expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0);
+    });
+
+    it('changes nothing for its holder', async () => {
+      const redis = await startRedis();
+      const a = replicaOf(redis.url);
+      const b = replicaOf(redis.url);
+      await a.start();
+      await a.leads();
+      await b.start();
+      await redis.command('PERSIST', LEASE);
+      await waitFor(async () => expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0));
+      await systemClock.sleep(2 * (TERMS.ttlMs + TERMS.graceMs));
+      expect([a.replica.leads(), a.told.lapses, b.replica.leads()]).toEqual([true, 0, false]);
+    });
+
+    it('of a holder that is cut off is left to it for as long as it may believe in it', async () => {
+      const redis = await startRedis();
+      const network = await startNetwork(redis.port);
+      const [a, b] = [replicaOf(network.url), replicaOf(redis.url)];
+      await a.start();
+      await a.leads();
+      await b.start();
+      network.cut();
+      await redis.command('PERSIST', LEASE);
+      await waitFor(async () => {
+        const [isNew, isOld] = [b.replica.leads(), a.replica.leads()];
+        expect(isNew && isOld).toBe(false);
+        if (!isNew) throw new Error('not yet');
+      });
+      network.heal();
+    });
+
+    it('is taken over at once where it was given back', async () => {
+      const redis = await startRedis();
+      await redis.command('SET', LEASE, 'released');
+      const a = replicaOf(redis.url, { terms: { ...TERMS, ttlMs: 60_000, graceMs: 60_000 } });
+      await a.start();
+      await a.leads();
+    });
+
+    it('is told of, where no replica is named in it', async () => {
+      const redis = await startRedis();
+      await redis.command('SET', LEASE, 'garbage');
+      const a = replicaOf(redis.url);
+      await a.start();
+      await a.leads();
+      expect(a.lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
+        'warn: the lease in Redis is not of a replica, waiting for its end',
+        'info: leading',
+      ]);
+    });
+  });
+
+  it('numbers that are none do not stop a replica', async () => {
+    const redis = await startRedis();
+    const garbage = ['token', 'nan', 'revision', '-inf', 'version', 'x'];
+    await redis.command('HSET', `${PREFIX}:meta`, ...garbage);
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":1,"value":{"count":3}}');
+    await redis.command('HSET', `${PREFIX}:revisions`, 'doc', 'garbage');
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    await a.replica.save('doc', { count: 4 });
+    expect(await a.replica.load('doc', Doc)).toEqual({ count: 4 });
+    expect(a.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   it('all go by the clock of the server, however wrong their own are', async () => {
     const redis = await startRedis();
     const [a, b] = [replicaOf(redis.url, { skewMs: 30_000 }), replicaOf(redis.url, { skewMs: -30_000 })];

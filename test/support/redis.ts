@@ -28,14 +28,7 @@ export class RedisServer {
   async start(): Promise<void> {
     const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir, ...this.#args];
     this.#running = new Running(spawn(REDIS.command, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
-    await waitFor(async () => {
-      const socket = connect(this.port, '127.0.0.1');
-      try {
-        await once(socket, 'connect');
-      } finally {
-        socket.destroy();
-      }
-    });
+    await waitFor(() => connected(this.port));
   }
 
   /** At once, as a loss of power does. */
@@ -60,6 +53,16 @@ export class RedisServer {
     } finally {
       client.destroy();
     }
+  }
+}
+
+/** Resolves when something listens there. */
+export async function connected(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+  } finally {
+    socket.destroy();
   }
 }
 

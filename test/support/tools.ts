@@ -20,7 +20,12 @@ export const ALERTMANAGER: Tool = {
 export const AMTOOL: Tool = { ...ALERTMANAGER, command: 'amtool' };
 export const KUBECTL: Tool = { command: 'kubectl', probe: ['kustomize', '--help'], how: `${APT} kubectl` };
 export const SYSTEMD_ANALYZE: Tool = { command: 'systemd-analyze', probe: ['--version'], how: `${APT} systemd` };
-export const REDIS: Tool = { command: 'redis-server', probe: ['--version'], how: `${APT} redis-server` };
+/** Or what else speaks its protocol: `REDIS_SERVER=valkey-server npx vitest run ...`. */
+export const REDIS: Tool = {
+  command: process.env['REDIS_SERVER'] ?? 'redis-server',
+  probe: ['--version'],
+  how: `${APT} redis-server`,
+};
 /** Makes the certificates of the tests. */
 export const OPENSSL: Tool = { command: 'openssl', probe: ['version'], how: `${APT} openssl` };
 export const PYTHON_PARSERS: Tool = {
