@@ -102,9 +102,9 @@ function isBaseUrl(text: string): boolean {
 export function redisUrl() {
   return z
     .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
-      error: 'expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+      error: 'expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
     })
-    .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://' });
+    .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://(.*@)?[^,]+$' });
 }
 
 function isRedisUrl(text: string): boolean {

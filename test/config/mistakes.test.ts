@@ -127,9 +127,15 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'state-both': [':1: state: dir and redis are both there, expected only one'],
   'state-redis': [
-    ':3: state.redis.url: expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+    ':3: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
     ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
     ':5: state.redis.tls: expected cert_file and key_file together',
+  ],
+  'state-sentinels': [
+    ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
+  ],
+  'state-cluster': [
+    ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
   ],
   'state-tls': [':2: state.redis: tls is for a url that begins with rediss://'],
   'unknown-chain': [
@@ -141,7 +147,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':4: chains.mainnet.v1_url: unknown key, expected one of v1_base_url',
     ':6: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
     ':6: machines.chain_rules[0].chains: unknown key, did you mean chain?',
-    ':8: state.redis.url: expected a URL such as redis://host:6379/0 or rediss://user:password@host:6379',
+    ':8: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
     ':8: state.redis.host: unknown key, expected one of url, password, prefix, tls',
   ],
   'unknown-key': [
