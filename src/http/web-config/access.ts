@@ -7,15 +7,21 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import { ConfigError } from '../../config/mistakes.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { BasicAuth, credentialsOf } from './basic-auth.ts';
+import { BasicAuth, costOf, credentialsOf } from './basic-auth.ts';
 import { Bcrypt, TooBusy } from './bcrypt.ts';
 import { WebConfigFile } from './file.ts';
 import type { RateLimit, TlsSettings, WebConfig } from './load.ts';
+import { addressOf } from './login-queue.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
+
+/** Shorter than a scrape interval: a scraper that once found no place is not behind others at its next try. */
+const SUSPECT_MS = 10_000;
+const HOLD_BACK_MS = 1_000;
 
 /** Who may connect and ask, as a web config file says: every path, every request, as the file is at that moment. */
 export class Access {
@@ -25,7 +31,9 @@ export class Access {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #bcrypt = new Bcrypt();
-  readonly #auth = new BasicAuth((password, hash) => this.#bcrypt.matches(password, hash));
+  readonly #auth: BasicAuth;
+  /** When (monotonic ms) a login over a connection last failed, or found no place to wait. */
+  readonly #failedAt = new WeakMap<Socket, number>();
   #bucket: TokenBucket | undefined;
   #tls: TlsSettings | undefined;
 
@@ -35,6 +43,8 @@ export class Access {
     this.isTls = this.#tls !== undefined;
     this.#clock = clock;
     this.#log = log;
+    this.#auth = new BasicAuth((password, hash, origin) => this.#bcrypt.matches(password, hash, origin), clock);
+    warnOfDearLogins(file.initial, log);
   }
 
   /** @throws ConfigError with every mistake of the file at once. */
@@ -45,6 +55,7 @@ export class Access {
         return;
       }
       log.info('web config changed');
+      warnOfDearLogins(outcome, log);
       if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
     });
     const isTls = file.initial.tls !== undefined;
@@ -91,15 +102,31 @@ export class Access {
   }
 
   async #knows(request: IncomingMessage, response: ServerResponse, config: WebConfig): Promise<boolean> {
+    const { socket } = request;
     const credentials = credentialsOf(request.headers.authorization);
+    const client = { address: addressOf(socket.remoteAddress), hasFailed: this.#hasFailed(socket) };
     try {
-      if (credentials && (await this.#auth.admits(credentials, config.users))) return true;
+      if (credentials && (await this.#auth.admits(credentials, config.users, client))) return true;
     } catch (error) {
-      if (error instanceof TooBusy) return refuse(response, 503);
-      throw error;
+      if (!(error instanceof TooBusy)) throw error;
+      this.#failedAt.set(socket, this.#clock.monotonic());
+      await this.#holdBack(response);
+      return refuse(response, 503);
     }
+    if (credentials) this.#failedAt.set(socket, this.#clock.monotonic());
     response.setHeader('WWW-Authenticate', 'Basic');
     return refuse(response, 401);
+  }
+
+  /** Whoever is refused because of a flood and tries again at once would be the flood. */
+  async #holdBack(response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    await this.#clock.sleep(HOLD_BACK_MS, gone.signal).catch(() => undefined);
+  }
+
+  #hasFailed(socket: Socket): boolean {
+    return this.#clock.monotonic() - (this.#failedAt.get(socket) ?? Number.NEGATIVE_INFINITY) < SUSPECT_MS;
   }
 
   #isWithin(limit: RateLimit | undefined): boolean {
@@ -110,6 +137,15 @@ export class Access {
     if (!this.#bucket || !isSame) this.#bucket = new TokenBucket(limit, now);
     return this.#bucket.take(now);
   }
+}
+
+/** Takes about 1 s; a login cannot be interrupted, and those behind it wait. */
+const DEAR_COST = 14;
+
+function warnOfDearLogins({ users }: WebConfig, log: Logger): void {
+  const dear = [...users].filter(([, hash]) => costOf(hash) >= DEAR_COST).map(([user]) => user);
+  if (dear.length > 0)
+    log.warn({ users: dear }, 'each login of these users takes a second or more: use a bcrypt cost of 10 to 12');
 }
 
 function refuse(response: ServerResponse, status: number): false {

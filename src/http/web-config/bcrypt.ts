@@ -1,5 +1,6 @@
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { LoginQueue, type Origin } from './login-queue.ts';
 
 export interface Comparison {
   readonly password: string;
@@ -11,9 +12,6 @@ interface Job extends Comparison {
   readonly reject: (error: unknown) => void;
 }
 
-/** At 60 ms each at the usual cost. Whoever is behind would not wait that long, and one connection can ask for thousands. */
-const MOST_WAITING = 64;
-
 /** The source runs as it is and as built. */
 const WORKER = join(import.meta.dirname, `bcrypt-worker${extname(import.meta.filename)}`);
 
@@ -24,15 +22,15 @@ export class TooBusy extends Error {
 
 /** Compares passwords with bcrypt hashes in a thread of its own, so that nobody else waits; one at a time. */
 export class Bcrypt {
-  readonly #jobs: Job[] = [];
+  readonly #queue = new LoginQueue<Job>();
+  #current: Job | undefined;
   #worker: Worker | undefined;
 
   /** @throws TooBusy */
-  matches(password: string, hash: string): Promise<boolean> {
-    if (this.#jobs.length >= MOST_WAITING) return Promise.reject(new TooBusy('too many passwords wait'));
+  matches(password: string, hash: string, origin: Origin): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ password, hash, resolve, reject });
-      if (this.#jobs.length === 1) this.#next();
+      this.#queue.push(origin, { password, hash, resolve, reject })?.reject(new TooBusy('too many passwords wait'));
+      if (!this.#current) this.#next();
     });
   }
 
@@ -42,17 +40,18 @@ export class Bcrypt {
   }
 
   #next(): void {
-    const [job] = this.#jobs;
-    if (!job) return;
+    this.#current = this.#queue.shift();
+    if (!this.#current) return;
+    const { password, hash } = this.#current;
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ password: job.password, hash: job.hash } satisfies Comparison);
+    this.#worker.postMessage({ password, hash } satisfies Comparison);
   }
 
   #start(): Worker {
     const worker = new Worker(WORKER);
     worker.unref();
     worker.on('message', (isEqual: boolean) => {
-      this.#jobs.shift()?.resolve(isEqual);
+      this.#current?.resolve(isEqual);
       this.#next();
     });
     worker.on('error', (error) => this.#fail(error));
@@ -63,6 +62,8 @@ export class Bcrypt {
   /** The next comparison starts another. */
   #fail(error: unknown): void {
     this.#worker = undefined;
-    for (const job of this.#jobs.splice(0)) job.reject(error);
+    this.#current?.reject(error);
+    this.#current = undefined;
+    for (let job = this.#queue.shift(); job; job = this.#queue.shift()) job.reject(error);
   }
 }

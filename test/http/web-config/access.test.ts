@@ -138,7 +138,7 @@ describe.concurrent('http/web-config/access', () => {
     );
     socket.write(requests.join(''));
     expect((await ask(port, '/metrics', { headers: basic('alice', 'a') })).status).toBe(200);
-    await waitFor(async () => expect((await ask(port, '/', { headers: basic('slow', 'more') })).status).toBe(503));
+    await waitFor(() => expect(answers).toContain('503 Service Unavailable'));
     expect(answers).not.toContain('200 OK');
     socket.destroy();
   });
