@@ -119,7 +119,12 @@ async function readText(
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
-  return (coding === 'gzip' ? await unzipped(endpoint, bytes) : bytes).toString('utf8');
+  return (isGzip(coding) ? await unzipped(endpoint, bytes) : bytes).toString('utf8');
+}
+
+/** Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1). */
+function isGzip(coding: string | string[] | undefined): boolean {
+  return typeof coding === 'string' && /^(x-)?gzip$/i.test(coding.trim());
 }
 
 async function unzipped(endpoint: Endpoint, bytes: Buffer): Promise<Buffer> {

@@ -85,7 +85,8 @@ function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener
     [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
   ]);
   return async (request, response) => {
-    const path = request.url?.split('?', 1)[0] ?? '/';
+    if (!response.hasHeader('X-Content-Type-Options')) response.setHeader('X-Content-Type-Options', 'nosniff');
+    const path = pathOf(request.url);
     const route = routes.get(path);
     if (!route) return sendText(response, 404, 'not found\n');
     const page = route[request.method ?? ''];
@@ -101,6 +102,12 @@ function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener
       if (!response.headersSent) sendText(response, 500, 'internal error\n');
     }
   };
+}
+
+/** The path of a request target, which a proxy may send in absolute form (RFC 9112, 3.2.2). */
+function pathOf(target = '/'): string {
+  const [path = '/'] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
+  return path === '' ? '/' : path;
 }
 
 function sendReadiness(response: ServerResponse, ready: boolean): void {
@@ -165,7 +172,6 @@ function remembering<T>(read: (header: string | undefined) => T): (header: strin
 /** No link on it tells where it was: what it is called inside of a network is nobody else's business. */
 const STATUS_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-store',
   Vary: 'Accept-Encoding',

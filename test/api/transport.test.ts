@@ -119,6 +119,13 @@ describe('api/transport', () => {
       expect(text).toBe('{"ü":1}');
     });
 
+    it.each(['x-gzip', 'GZIP', 'X-GZip'])('is read as %s', async (coding) => {
+      const [, text] = await exchange((_request, response) => {
+        response.writeHead(200, { 'content-encoding': coding }).end(gzipSync('{}'));
+      });
+      expect(text).toBe('{}');
+    });
+
     it.each([
       ['broken off', gzipSync('a'.repeat(100)).subarray(0, -9)],
       ['not gzip', Buffer.from('{}')],

@@ -131,13 +131,53 @@ describe('http/limits, for many at once', { timeout: 20_000 }, () => {
     expect((await ask(port, '/metrics')).body.toString()).toBe(BODY);
   });
 
-  it('makes room for the next where all places are taken by connections that do nothing', async () => {
+  it.each([
+    ['say nothing', ''],
+    ['stop in their headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
+    ['are idle after an answer', GET],
+  ])('answers a new one at once where all places are taken by connections that %s', async (_name, text) => {
     const port = await serve({ limits: { maxConnections: 5 } });
-    const idle = await Promise.all(Array.from({ length: 5 }, () => client(port, GET)));
-    await Promise.all(idle.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));
-    await expect(ask(port, '/metrics')).rejects.toThrow();
-    await Promise.all(idle.map(({ told }) => told));
+    const idle = await Promise.all(Array.from({ length: 5 }, () => client(port, text)));
+    if (text === GET)
+      await Promise.all(idle.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));
     expect((await ask(port, '/metrics')).status).toBe(200);
+    await idle[0]?.told;
+    expect(idle.slice(1).some(({ socket }) => socket.destroyed)).toBe(false);
+  });
+
+  it('answers a new one at once beside 1,000 silent ones, the kind of crowd that comes again', async () => {
+    const port = await serve();
+    let isOver = false;
+    const sockets = new Set<Socket>();
+    const crowd = async (): Promise<void> => {
+      while (!isOver) {
+        const { socket, told } = await client(port);
+        sockets.add(socket);
+        await told;
+        sockets.delete(socket);
+      }
+    };
+    const silent = Array.from({ length: 1_100 }, crowd);
+    for (let i = 0; i < 20; i += 1) {
+      const start = performance.now();
+      expect((await ask(port, '/metrics')).status).toBe(200);
+      expect(performance.now() - start).toBeLessThan(2_000);
+    }
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(silent);
+  });
+
+  it('lets a request that is being answered live, however many come', async () => {
+    const port = await serve({ body: LARGE, limits: { maxConnections: 5 } });
+    const { socket, told } = await client(port);
+    socket.pause();
+    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    // The server takes requests in the order in which they come.
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+    await Promise.all(Array.from({ length: 20 }, () => client(port)));
+    socket.resume();
+    expect((await told).length).toBeGreaterThan(LARGE.length);
   });
 
   it('answers 200 scrapes at once', async () => {
@@ -162,5 +202,11 @@ describe.skipIf(areMissing(OPENSSL))('http/limits over TLS', { timeout: 20_000 }
     const tls = { rejectUnauthorized: false };
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, '/metrics', { tls })));
     expect(answers.filter(({ status, body }) => status === 200 && body.length === 100_000)).toHaveLength(200);
+  });
+
+  it('answers a new one at once where all places are taken by connections that say nothing', async () => {
+    const port = await serve({ certificate: makeCertificate(), limits: { maxConnections: 5 } });
+    await Promise.all(Array.from({ length: 5 }, () => client(port)));
+    expect((await ask(port, '/metrics', { tls: { rejectUnauthorized: false } })).status).toBe(200);
   });
 });

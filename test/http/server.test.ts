@@ -216,6 +216,25 @@ describe('http/server', () => {
     expect((await ask(port, '/metrics')).status).toBe(404);
   });
 
+  it.each(['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'])(
+    '%s is never taken for another type than it says',
+    async (path) => {
+      for (const method of ['GET', 'POST']) {
+        const { headers } = await ask(await serve(), path, { method });
+        expect(headers['x-content-type-options']).toBe('nosniff');
+      }
+    },
+  );
+
+  it.each([
+    ['http://exporter.example:10032/metrics', 200],
+    ['HTTPS://exporter.example/metrics?x=1', 200],
+    ['http://exporter.example', 200],
+    ['http://exporter.example/nothing', 404],
+  ])('the absolute form of a target is answered: %s', async (target, status) => {
+    expect((await ask(await serve(), target)).status).toBe(status);
+  });
+
   describe('the status page', () => {
     it('may run nothing, load nothing, be framed by nobody and tell nobody where it is', async () => {
       const port = await serve({ status: async () => Buffer.from('<!doctype html><p>ü</p>') });

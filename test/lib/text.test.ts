@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readableText } from '../../src/lib/text.ts';
+import { isolated, readableText } from '../../src/lib/text.ts';
 
 describe('lib/text', () => {
   it.each(['', 'node-a', 'ü "quoted" \\ \n\t', 'Häuschen 🏠', '\ufffd'])('leaves %j as it is', (text) => {
@@ -22,5 +22,19 @@ describe('lib/text', () => {
         expect(readableText(readable)).toBe(readable);
       }),
     );
+  });
+
+  it.each(['', 'node-a', 'Häuschen 🏠', '節点'])('isolates nothing where nothing asks for a direction: %j', (text) => {
+    expect(isolated(text)).toBe(text);
+  });
+
+  it.each([
+    ['an override', '\u202eedon', '\u2068\u202eedon\u2069'],
+    ['Hebrew', 'שרת-1', '\u2068שרת-1\u2069'],
+    ['an end without a beginning', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
+    ['beginnings without an end', '\u2067a\u2066b', '\u2068\u2067a\u2066b\u2069\u2069\u2069'],
+    ['a pair', '\u2067a\u2069b', '\u2068\u2067a\u2069b\u2069'],
+  ])('isolates %s from the text around it', (_name, text, expected) => {
+    expect(isolated(text)).toBe(expected);
   });
 });

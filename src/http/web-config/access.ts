@@ -150,6 +150,11 @@ function warnOfDearLogins({ users }: WebConfig, log: Logger): void {
 
 function refuse(response: ServerResponse, status: number): false {
   const text = `${STATUS_CODES[status]}\n`;
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length }).end(text);
+  const headers = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': text.length,
+    'X-Content-Type-Options': 'nosniff',
+  };
+  response.writeHead(status, headers).end(text);
   return false;
 }

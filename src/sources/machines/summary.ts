@@ -1,3 +1,4 @@
+import { isolated } from '../../lib/text.ts';
 import {
   type Badge,
   badge,
@@ -75,7 +76,7 @@ function isSynced({ node }: Partial<Machine>): boolean | undefined {
 
 function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
   const notices = STANDINGS.filter((standing) => standing !== 'fresh').flatMap((standing): Notice[] => {
-    const names = all.filter((one) => one.standing === standing).map(({ name }) => cropped(name, LONGEST_NAME));
+    const names = all.filter((one) => one.standing === standing).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
     const more = names.length > MOST_IN_NOTICE ? ' and others' : '';
     const listed = `${names.slice(0, MOST_IN_NOTICE).join(', ')}${more}`;
@@ -91,7 +92,7 @@ function* rowsOf(options: MachinesOptions, all: readonly Listed[]): Generator<Ro
 
 function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row {
   const state = badge(TONES[standing], standing);
-  const title = cropped(name, LONGEST_NAME);
+  const title = titleOf(name);
   if (!shown) return [title, state, chainOf(options, name), '', '', '', ''];
   const { system } = shown.fresh;
   return [
@@ -103,6 +104,11 @@ function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row
     system ? memory(system) : '',
     system ? disk(system) : '',
   ];
+}
+
+/** A name as it stands on the page. */
+function titleOf(name: string): string {
+  return isolated(cropped(name, LONGEST_NAME));
 }
 
 function processLines({ seen, fresh }: Shown): Inline[][] {
@@ -117,7 +123,7 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
   if (process === 'system') return '';
   const { client_name: name, client_version: version } = fresh[process] ?? {};
   const client = [name, version].filter(Boolean).join(' ');
-  return client && ` ${cropped(client, LONGEST_CLIENT)}`;
+  return client && ` ${isolated(cropped(client, LONGEST_CLIENT))}`;
 }
 
 type System = NonNullable<Machine['system']>;
