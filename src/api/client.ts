@@ -4,6 +4,7 @@ import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
+import { JsonRefused, parseJson } from './json.ts';
 import { retryDelay } from './retry.ts';
 import { expectOk } from './status.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
@@ -162,13 +163,11 @@ function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRe
   };
 }
 
-function readBody(endpoint: Endpoint, envelope: z.ZodType, text: string): unknown {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new RequestFailed(endpoint, 'invalid_body', 'not JSON', 200);
-  }
+async function readBody(endpoint: Endpoint, envelope: z.ZodType, text: string): Promise<unknown> {
+  const json = await parseJson(endpoint, text).catch((error: unknown) => {
+    const why = error instanceof JsonRefused ? error.message : String(error);
+    throw new RequestFailed(endpoint, 'invalid_body', why, 200);
+  });
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') || 'body';

@@ -33,8 +33,12 @@ export interface TransportOptions {
   readonly timeoutMs: number;
 }
 
-/** Slashing records list up to 131,072 validators twice; an answer beyond this is not one. */
-const LARGEST_BODY_BYTES = 32 * 1024 * 1024;
+const MIB = 1024 * 1024;
+
+/** Slashing records list up to 131,072 validators twice. No other page comes near its limit. */
+function maxBodyBytes(endpoint: Endpoint): number {
+  return (endpoint === 'attester_slashings' ? 32 : 4) * MIB;
+}
 
 const unzip = promisify(gunzip);
 
@@ -115,7 +119,7 @@ async function readText(
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > LARGEST_BODY_BYTES) throw tooLarge(endpoint);
+    if (size > maxBodyBytes(endpoint)) throw tooLarge(endpoint);
     chunks.push(chunk);
   }
   const bytes = Buffer.concat(chunks);
@@ -129,7 +133,7 @@ function isGzip(coding: string | string[] | undefined): boolean {
 
 async function unzipped(endpoint: Endpoint, bytes: Buffer): Promise<Buffer> {
   try {
-    return await unzip(bytes, { maxOutputLength: LARGEST_BODY_BYTES });
+    return await unzip(bytes, { maxOutputLength: maxBodyBytes(endpoint) });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(endpoint);
     throw new RequestFailed(endpoint, 'invalid_body', 'not the gzip that it is said to be');
@@ -137,7 +141,7 @@ async function unzipped(endpoint: Endpoint, bytes: Buffer): Promise<Buffer> {
 }
 
 function tooLarge(endpoint: Endpoint): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', `body over ${LARGEST_BODY_BYTES} bytes`);
+  return new RequestFailed(endpoint, 'invalid_body', `body over ${maxBodyBytes(endpoint)} bytes`);
 }
 
 function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { Endpoint } from '../../src/api/errors.ts';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
 import { apiHarness, failureOf, V1_REQUEST } from '../support/api-harness.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
@@ -35,9 +36,14 @@ function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
 }
 
 /** What came of a whole exchange with one handler: status and body. */
-async function exchange(handler: RequestListener, timeoutMs = 5_000, stop = noSignal()): Promise<[Answer, string]> {
+async function exchange(
+  handler: RequestListener,
+  timeoutMs = 5_000,
+  stop = noSignal(),
+  endpoint: Endpoint = 'epoch_slots',
+): Promise<[Answer, string]> {
   const { base } = await listen(handler);
-  const answer = await transportOf(timeoutMs).send(get(base), stop);
+  const answer = await transportOf(timeoutMs).send(get(base, { endpoint }), stop);
   return [answer, await answer.text()];
 }
 
@@ -94,17 +100,23 @@ describe('api/transport', () => {
     expect([answer.status, asked]).toEqual([302, ['/x']]);
   });
 
-  it('reads a body of 32 MiB, and no byte more', async () => {
+  it.each([
+    ['attester_slashings', 32],
+    ['epoch_slots', 4],
+    ['machine_metrics', 4],
+    ['daily_returns', 4],
+    ['sync_committee', 4],
+  ] as const)('reads a body of %s of %i MiB, and no byte more', async (endpoint, size) => {
     const chunk = Buffer.alloc(MIB, 'a');
     const stream =
       (extra: string): RequestListener =>
       (_, response) => {
-        for (let i = 0; i < 32; i += 1) response.write(chunk);
+        for (let i = 0; i < size; i += 1) response.write(chunk);
         response.end(extra);
       };
-    const [, text] = await exchange(stream(''), 20_000);
-    expect(text).toHaveLength(32 * MIB);
-    expect((await failureOf(exchange(stream('a'), 20_000))).reason).toBe('invalid_body');
+    const [, text] = await exchange(stream(''), 20_000, noSignal(), endpoint);
+    expect(text).toHaveLength(size * MIB);
+    expect((await failureOf(exchange(stream('a'), 20_000, noSignal(), endpoint))).reason).toBe('invalid_body');
   });
 
   describe('gzip', () => {
@@ -129,7 +141,7 @@ describe('api/transport', () => {
     it.each([
       ['broken off', gzipSync('a'.repeat(100)).subarray(0, -9)],
       ['not gzip', Buffer.from('{}')],
-      ['more than 32 MiB unpacked', gzipSync(Buffer.alloc(32 * MIB + 1))],
+      ['more than 4 MiB unpacked', gzipSync(Buffer.alloc(4 * MIB + 1))],
     ])('is an invalid body where it is %s', async (_name, bytes) => {
       expect((await failureOf(exchange(zipped(bytes)))).reason).toBe('invalid_body');
     });

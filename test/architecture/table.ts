@@ -158,6 +158,8 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['lib/clock.ts', 'setTimeout', 'the clock'],
   ['lib/clock.ts', 'node:timers/promises', 'the clock'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
+  ['api/json.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
+  ['api/json.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['http/rendered-page.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['http/rendered-page.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['http/web-config/tls-server.ts', 'setImmediate', 'gives others a turn, however long that takes'],

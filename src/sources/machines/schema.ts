@@ -3,7 +3,13 @@ import { z } from 'zod';
 /** JSON numbers that count or measure: unsigned in the service's storage (api facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
 const Flag = z.boolean().nullish();
-const Text = z.string().nullish();
+/** In code points: what a label can take without making every scrape large. */
+const MAX_TEXT_LENGTH = 1_000;
+/** A lone surrogate has no UTF-8 form: two names that differ only there would be one series. */
+const Text = z
+  .string()
+  .refine((text) => text.isWellFormed() && (text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH))
+  .nullish();
 
 /** Above this a time is in milliseconds: as seconds it would be the year 5138. */
 const LARGEST_SECONDS = 1e11;
@@ -14,7 +20,7 @@ const Timestamp = z
   .positive()
   .transform((time) => (time > LARGEST_SECONDS ? time / 1000 : time));
 
-const common = { timestamp: Timestamp, machine: z.string().nullish(), exporter_version: Text };
+const common = { timestamp: Timestamp, machine: Text, exporter_version: Text };
 
 const process = {
   cpu_process_seconds_total: Quantity,
