@@ -32,6 +32,8 @@ export const Bucket = z.object({
   blindWaits: Count,
   /** When our first request was charged to it. */
   firstUseAt: UnixMs.optional(),
+  /** When the last one was. */
+  lastUseAt: UnixMs.optional(),
   /** The limits beyond the second that are real. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
@@ -82,7 +84,7 @@ export function bucketOpensAt(bucket: Bucket, terms: Terms, now: number): number
 
 /** One of our requests leaves. */
 export function chargeBucket(bucket: Bucket, terms: Terms, now: number): Bucket {
-  const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now };
+  const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
   for (const name of LONG_WINDOWS) {
     const window = windowAt(charged, name, terms, now);
     if (window) charged[name] = charge(window);

@@ -54,11 +54,12 @@ function shifted(ledger: Ledger, step: number, now: number): Ledger {
 export function withoutFuture(ledger: Ledger, now: number): Ledger {
   const { key } = ledger;
   return mapBuckets({ ...ledger, key: { ...key, since: Math.min(key.since, now) } }, (bucket) => {
-    const { closedAt = 0, closedUntil, firstUseAt } = bucket;
+    const { closedAt = 0, closedUntil, firstUseAt, lastUseAt } = bucket;
     const past: Bucket = {
       ...bucket,
       ...(closedAt > now ? { closedAt: now, closedUntil: closedUntil - (closedAt - now) } : {}),
       ...(firstUseAt === undefined ? {} : { firstUseAt: Math.min(firstUseAt, now) }),
+      ...(lastUseAt === undefined ? {} : { lastUseAt: Math.min(lastUseAt, now) }),
     };
     for (const name of LONG_WINDOWS) {
       const window = past[name];

@@ -10,6 +10,7 @@ import {
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
 import { UnixMs } from './long-window.ts';
+import { bucketAsksAt, type Quota, quotaOf } from './quota.ts';
 
 const BucketName = z.string().refine(isBucketName);
 
@@ -86,6 +87,18 @@ export function isAssigned(ledger: Ledger, lane: string): boolean {
 export function opensAt(ledger: Ledger, lane: string, terms: Terms, now: number): number {
   const bucket = ledger.buckets[bucketOf(ledger, lane)] ?? EMPTY_BUCKET;
   return Math.max(bucketOpensAt(bucket, terms, now), keyOpensAt(ledger));
+}
+
+/** How it stands with the quota of a bucket, while the key is taken. */
+export function quotaIn(ledger: Ledger, bucket: string, terms: Terms, now: number): Quota {
+  const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, terms, now);
+  return { ...quota, asksAt: Math.max(quota.asksAt, keyOpensAt(ledger)) };
+}
+
+/** Whether a request on this lane may leave now to ask whether more is left than is known. */
+export function mayAsk(ledger: Ledger, lane: string, now: number): boolean {
+  const bucket = ledger.buckets[bucketOf(ledger, lane)] ?? EMPTY_BUCKET;
+  return now >= Math.max(bucketAsksAt(bucket), keyOpensAt(ledger));
 }
 
 function keyOpensAt({ key }: Ledger): number {

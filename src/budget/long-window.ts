@@ -75,9 +75,13 @@ export function usable(window: LongWindow, utilization: number): number {
 
 /** Unix ms of the full hour or the UTC month start after `at`. */
 export function calendarEnd(name: LongWindowName, at: number): number {
-  if (name === 'hour') return (Math.floor(at / HOUR_MS) + 1) * HOUR_MS;
+  return name === 'hour' ? (Math.floor(at / HOUR_MS) + 1) * HOUR_MS : monthStart(at, 1);
+}
+
+/** Unix ms of the start of the UTC month of `at`, or of one that is `later` by so many. */
+export function monthStart(at: number, later = 0): number {
   const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
 }
 
 /** Unix ms until which the quota must last: a trial's may end with the month or 30 days after its first use. */

@@ -1,6 +1,6 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { addCost, attemptsOf, type Entry } from '../snapshot/snapshot.ts';
-import type { Poll, Source, Timing } from '../sources/source.ts';
+import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
 
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;
@@ -33,17 +33,26 @@ export interface Run {
   /** Unix ms. */
   readonly start: number;
   readonly durationMs: number;
-  /** The effective interval at its start. */
-  readonly intervalMs: number;
+  /** The effective interval at its start, and what it covered; absent where no limit was known. */
+  readonly intervalMs?: number;
+  readonly coverage?: Coverage;
   readonly requests: number;
 }
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { value, failure, requestsOfOnce = 0 } = poll;
-  const { start, durationMs, intervalMs, requests } = run;
+  const { start, durationMs, requests, intervalMs, coverage } = run;
   const { pausedUntil: _, isDueNow: __, ...rest } = entry;
-  const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs, intervalMs };
+  const tried = {
+    ...rest,
+    value,
+    attempts: entry.attempts + 1,
+    lastAttemptAt: start,
+    durationMs,
+    ...(intervalMs === undefined ? {} : { intervalMs }),
+    ...(coverage === undefined ? {} : { coverage }),
+  };
   const end = start + durationMs;
   if (!failure)
     return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs: addCost(entry.costs, requests - requestsOfOnce) };

@@ -5,8 +5,10 @@ import type { Logger } from '../lib/log.ts';
 import { type Entry, emptyEntry, type Store, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import { isMaterialChange } from './paces.ts';
-import { afterPoll, countVain, nextAttemptAt } from './plan.ts';
-import { type Known, type Permits, paceOf, pacesOfKnown, type SourceView, viewsOf } from './views.ts';
+import { afterPoll, countVain } from './plan.ts';
+import type { Schedule, Wait } from './schedule.ts';
+import { type Known, of, type Permits, type SourceView, schedulesOf, viewsOf } from './views.ts';
+import { WaitNews } from './wait-news.ts';
 
 export interface SchedulerDependencies extends Permits {
   readonly api: Api;
@@ -17,6 +19,8 @@ export interface SchedulerDependencies extends Permits {
   readonly isInformed: () => boolean;
   /** Told of the paces at first, and when they have changed materially. */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
+  /** Told of every source that waits for the quota, when another one has come to wait. */
+  readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
   /** Told when what is shown of a source changed. */
   readonly onChange: (source: Source) => void;
 }
@@ -41,6 +45,7 @@ export class Scheduler {
   #heartbeatAt: number;
   #saveFailures = 0;
   #told: ReadonlyMap<Source, Pace> | undefined;
+  readonly #waits = new WaitNews();
   #wake: () => void = () => undefined;
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
@@ -106,17 +111,18 @@ export class Scheduler {
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
-    const paces = pacesOfKnown(this.#slots, this.#deps.allowance);
-    this.#tell(paces);
+    const schedules = schedulesOf(this.#slots, this.#deps, now);
+    this.#tell(schedules);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots) {
       if (slot.running) continue;
-      const pace = paceOf(paces, slot.source);
-      const at = nextAttemptAt(slot.source, slot.known, { now, ...pace }, this.#deps.opensAt(slot.source));
-      const mayStart = this.#running.size === 0 || this.#mayJoin();
+      const { pace, nextAttemptAt, asksAt } = of(schedules, slot.source);
+      const at = Math.min(nextAttemptAt, asksAt);
+      // One poll alone asks whether there is more: what it is told decides about the others.
+      const mayStart = this.#running.size === 0 || (nextAttemptAt <= now && this.#mayJoin());
       if (at > now) next = Math.min(next, at);
       else if (mayStart) this.#run(slot, () => this.#poll(slot, pace, signal));
-      if (at > now || mayStart) this.#lateSince.delete(slot.source);
+      if (nextAttemptAt > now || mayStart) this.#lateSince.delete(slot.source);
       else if (!this.#lateSince.has(slot.source)) this.#lateSince.set(slot.source, this.#heartbeatAt);
     }
     return next;
@@ -127,7 +133,12 @@ export class Scheduler {
     return this.#deps.isInformed() || this.#slots.some(({ known }) => known.attempts > 0);
   }
 
-  #tell(paces: ReadonlyMap<Source, Pace>): void {
+  #tell(schedules: ReadonlyMap<Source, Schedule>): void {
+    const { began, changed } = this.#waits.take(schedules, this.#heartbeatAt);
+    if (began) this.#deps.onWait(began);
+    // Staleness follows the pace.
+    for (const source of changed) this.#deps.onChange(source);
+    const paces = new Map([...schedules].map(([source, { pace }]) => [source, pace]));
     if (!this.#deps.isInformed() || (this.#told && !isMaterialChange(this.#told, paces))) return;
     this.#told = paces;
     this.#deps.onPlan(paces);
@@ -157,7 +168,9 @@ export class Scheduler {
         return api.request(...call);
       },
     };
-    const timing = { now, intervalMs: pace.intervalMs, coverage: pace.coverage };
+    const { intervalMs, coverage } = pace;
+    const timing = { now, intervalMs, coverage };
+    const paced = this.#deps.isInformed() ? { intervalMs, coverage } : {};
     let poll: Poll<unknown>;
     try {
       poll = await source.poll(counting, slot.known.value, timing, signal);
@@ -165,7 +178,7 @@ export class Scheduler {
       if (signal.aborted) return;
       poll = { value: slot.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const run = { start: now, durationMs: clock.monotonic() - start, intervalMs: pace.intervalMs, requests };
+    const run = { start: now, durationMs: clock.monotonic() - start, requests, ...paced };
     slot.known = countVain(source, afterPoll(slot.known, poll, run), timing);
     const { name, chain } = source;
     if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');

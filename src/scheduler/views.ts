@@ -1,18 +1,22 @@
+import type { Quota } from '../budget/quota.ts';
 import { type Entry, requestsPerPoll, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
 import { type Allowance, pacesOf } from './paces.ts';
-import { isInVain, nextAttemptAt } from './plan.ts';
+import { isInVain } from './plan.ts';
+import { type Schedule, scheduleOf, type Wait } from './schedule.ts';
 
 /** What the rest of the program sees of one source. */
 export interface SourceView {
   readonly source: Source;
   readonly entry: Entry;
-  /** As the budget allows it now. */
+  /** As the budget allows it; of a source that waits for the quota, the last one that the budget allowed. */
   readonly pace: Pace;
   /** What the families are to be read with. */
   readonly timing: Timing;
   /** Unix ms at which the next attempt is due and permitted; Infinity: not without the operator. */
   readonly nextAttemptAt: number;
+  /** Present while the source waits for the quota. */
+  readonly wait?: Wait;
   /** Whether a poll, or the saving of what it brought, is in progress. */
   readonly running: boolean;
 }
@@ -30,11 +34,27 @@ export interface Known {
 /** What the budget says of a source. */
 export interface Permits {
   readonly allowance: Allowance;
+  readonly quotaOf: (bucket: string) => Quota;
   /** Unix ms from which the requests of a source may leave. */
   readonly opensAt: (source: Source) => number;
 }
 
-export function pacesOfKnown(sources: readonly Known[], allowance: Allowance): ReadonlyMap<Source, Pace> {
+/** How each source runs now. */
+export function schedulesOf(sources: readonly Known[], permits: Permits, now: number): ReadonlyMap<Source, Schedule> {
+  const { allowance, quotaOf, opensAt } = permits;
+  const bucketOf = (source: Source): string => allowance.bucketOf(source);
+  const planned = pacesOfKnown(sources, allowance);
+  const whole = pacesOfKnown(sources, { bucketOf, allowedPerDay: (bucket) => quotaOf(bucket).wholePerDay });
+  return new Map(
+    sources.map(({ source, known: entry }) => {
+      const paces = { planned: of(planned, source), whole: of(whole, source) };
+      const standing = { source, entry, ...paces, quota: quotaOf(bucketOf(source)), opensAt: opensAt(source) };
+      return [source, scheduleOf(standing, now)];
+    }),
+  );
+}
+
+function pacesOfKnown(sources: readonly Known[], allowance: Allowance): ReadonlyMap<Source, Pace> {
   const asking = sources.map(({ source, known }) => ({
     source,
     requestsPerPoll: requestsPerPoll(known),
@@ -44,26 +64,27 @@ export function pacesOfKnown(sources: readonly Known[], allowance: Allowance): R
 }
 
 /** What is shown of each source, in their order. */
-export function viewsOf(sources: readonly Known[], { allowance, opensAt }: Permits, now: number): SourceView[] {
-  const paces = pacesOfKnown(sources, allowance);
-  return sources.map(({ source, shown, known, running }) => {
-    const pace = paceOf(paces, source);
-    const { coverage } = pace;
+export function viewsOf(sources: readonly Known[], permits: Permits, now: number): SourceView[] {
+  const schedules = schedulesOf(sources, permits, now);
+  return sources.map(({ source, shown, running }) => {
+    const { pace, slowestMs, nextAttemptAt, wait } = of(schedules, source);
     // What was polled for a longer interval does not get stale because the next one will be shorter.
-    const intervalMs = Math.max(pace.intervalMs, shown.intervalMs ?? 0);
+    const intervalMs = Math.max(pace.intervalMs, Math.min(shown.intervalMs ?? 0, slowestMs));
     return {
       source,
       entry: shown,
       pace,
-      timing: { now, intervalMs, coverage },
-      nextAttemptAt: nextAttemptAt(source, known, { now, intervalMs: pace.intervalMs, coverage }, opensAt(source)),
+      timing: { now, intervalMs, coverage: pace.coverage },
+      nextAttemptAt,
+      ...(wait ? { wait } : {}),
       running,
     };
   });
 }
 
-export function paceOf(paces: ReadonlyMap<Source, Pace>, source: Source): Pace {
-  const pace = paces.get(source);
-  if (!pace) throw new TypeError(`no pace for ${sourceId(source)}`);
-  return pace;
+/** That of a source of which there is one. */
+export function of<T>(all: ReadonlyMap<Source, T>, source: Source): T {
+  const one = all.get(source);
+  if (one === undefined) throw new TypeError(`nothing for ${sourceId(source)}`);
+  return one;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Attempts, Source } from '../sources/source.ts';
+import { type Attempts, COVERAGES, type Coverage, type Source } from '../sources/source.ts';
 
 /** What is known of one source: its value, and how its attempts went. Persisted as it is; times are Unix ms. */
 export interface Entry<T = unknown> {
@@ -16,8 +16,10 @@ export interface Entry<T = unknown> {
   readonly isDueNow?: true;
   /** Nothing is tried before, whatever the interval says. */
   readonly pausedUntil?: number;
-  /** Effective interval at the last poll. */
+  /** Effective interval at the last poll; absent where no limit was known then. */
   readonly intervalMs?: number;
+  /** What the last poll covered; absent where no limit was known then. */
+  readonly coverage?: Coverage;
   /** Requests that each of the last successful polls took, newest last. */
   readonly costs?: readonly number[];
   /** Polls in a row that did not find what work of once a day looks for. */
@@ -78,6 +80,7 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
     isDueNow: z.literal(true).exactOptional(),
     pausedUntil: z.number().exactOptional(),
     intervalMs: z.number().exactOptional(),
+    coverage: z.enum(COVERAGES).exactOptional(),
     costs: z.array(z.number()).exactOptional(),
     vainInARow: z.number().exactOptional(),
   });

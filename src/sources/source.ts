@@ -25,7 +25,8 @@ export interface Timing {
  * How much of the chain the budget lets the slashings source read: head and every finalized epoch; no head passes; or
  * not even every finalized epoch.
  */
-export type Coverage = 'full' | 'finalized' | 'sampled';
+export const COVERAGES = ['full', 'finalized', 'sampled'] as const;
+export type Coverage = (typeof COVERAGES)[number];
 
 /** How often a source runs, what that costs, and how much of the chain it can cover. */
 export interface Pace {

@@ -2,7 +2,7 @@ import { type ApiOptions, createApi, laneOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { Terms } from '../../src/budget/bucket.ts';
-import { emptyLedger, type Ledger, withKey } from '../../src/budget/ledger.ts';
+import { emptyLedger, type Ledger, quotaIn, withKey } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
@@ -54,6 +54,8 @@ export class Simulation {
   readonly entries = new Map<string, Entry>();
   /** Told of the plan, in words of the log. */
   readonly plans: { at: number; intervals: Record<string, number> }[] = [];
+  /** Told of sources that wait for the quota: which until when. */
+  readonly waits: { at: number; until: Record<string, number> }[] = [];
   /** Nothing that is sent arrives. */
   offline = false;
   readonly #abort = new AbortController();
@@ -100,11 +102,16 @@ export class Simulation {
         bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
         allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
       },
+      quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, terms, clock.now()),
       opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
       isInformed: () => pacer.ledger.key.standing !== 'unknown',
       onPlan: (paces) => {
         const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));
         this.plans.push({ at: clock.now(), intervals });
+      },
+      onWait: (waits) => {
+        const until = Object.fromEntries([...waits].map(([source, wait]) => [sourceId(source), wait.until]));
+        this.waits.push({ at: clock.now(), until });
       },
       onChange: options.onChange ?? nothing,
     });

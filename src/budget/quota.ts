@@ -1,0 +1,51 @@
+import { allowedPerDay, type Bucket, bucketOpensAt, type Terms, windowAt } from './bucket.ts';
+import { LONG_WINDOWS, lastsUntil, monthStart, usable } from './long-window.ts';
+
+/** How it stands with the requests of one bucket that are to last for long. Times are Unix ms. */
+export interface Quota {
+  /** Nothing is left before, or a 429 said to wait; in the past: something may leave. */
+  readonly opensAt: number;
+  /** What there is a wait for, or would be. */
+  readonly limit: 'hour' | 'month' | '429';
+  /** When there is a whole quota again; Infinity: there is none, or never again. */
+  readonly renewsAt: number;
+  /** When one request may leave all the same, to ask whether there is more by now. */
+  readonly asksAt: number;
+  /** Requests per day that a whole quota leaves this exporter. */
+  readonly wholePerDay: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The quota of a bucket, as far as the bucket itself says. */
+export function quotaOf(bucket: Bucket, terms: Terms, now: number): Quota {
+  const month = windowAt(bucket, 'month', terms, now);
+  const opensAt = bucketOpensAt(bucket, terms, now);
+  const spent = LONG_WINDOWS.findLast((name) => {
+    const window = windowAt(bucket, name, terms, now);
+    return window && usable(window, terms.utilization) < 1;
+  });
+  const ends = month ? lastsUntil('month', month, bucket.firstUseAt ?? now) : Number.POSITIVE_INFINITY;
+  return {
+    opensAt,
+    limit: spent ?? (opensAt > now ? '429' : 'month'),
+    renewsAt: opensAt > now ? opensAt : ends,
+    asksAt: bucketAsksAt(bucket),
+    wholePerDay: wholePerDay(bucket, terms, now),
+  };
+}
+
+/**
+ * Unix ms from which one request may leave although nothing is left by our count: a larger plan shows only in an answer.
+ * After a 429 the service itself has said until when to wait.
+ */
+export function bucketAsksAt({ closedUntil, lastUseAt }: Bucket): number {
+  return Math.max(closedUntil, lastUseAt === undefined ? 0 : lastUseAt + DAY_MS);
+}
+
+function wholePerDay(bucket: Bucket, terms: Terms, now: number): number {
+  const month = windowAt(bucket, 'month', terms, now);
+  if (!month) return allowedPerDay(bucket, terms, now);
+  const since = monthStart(now);
+  return allowedPerDay({ ...bucket, firstUseAt: since, month: { limit: month.limit, own: 0, since } }, terms, since);
+}
