@@ -46,6 +46,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   budget_stretch_ratio: 'NAME > 1',
   source_up: 'NAME == 0',
   source_next_attempt_timestamp_seconds: 'NAME - time()',
+  source_quota_wait_end_timestamp_seconds: 'NAME - time() > 0',
   exporter_build_info: 'count by (version) (NAME)',
   exporter_config_last_reload_successful: 'NAME == 0',
   exporter_leader: 'sum by (job) (NAME)',

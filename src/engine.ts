@@ -1,7 +1,7 @@
 import { type ApiOptions, createApi, laneOf } from './api/client.ts';
 import { ENDPOINTS } from './api/errors.ts';
 import { createTransport } from './api/transport.ts';
-import type { Ledger } from './budget/ledger.ts';
+import { type Ledger, quotaIn } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
 import { isReady, problemOf } from './health.ts';
@@ -15,7 +15,7 @@ import { type ProcessMetrics, SelfMetrics } from './metrics/self.ts';
 import type { LastReload } from './own-families.ts';
 import { knowledgeOf, OwnMetrics } from './own-metrics.ts';
 import { ATTEMPTS, expositionParts, OWN } from './parts.ts';
-import { logPlan } from './plan-log.ts';
+import { logPlan, logWaits } from './plan-log.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { Documents } from './snapshot/file.ts';
 import { LatestWriter } from './snapshot/latest.ts';
@@ -80,7 +80,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     },
   );
   stopper.add(() => ledgerWriter.flush());
-  const pacer = new Pacer(termsOf(config), { clock, ledger, onChange: () => ledgerWriter.touch() });
+  const terms = termsOf(config);
+  const pacer = new Pacer(terms, { clock, ledger, onChange: () => ledgerWriter.touch() });
   logStanding(log, pacer.ledger);
   const self = new SelfMetrics({ endpoints: ENDPOINTS });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
@@ -103,9 +104,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
       allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
     },
+    quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, terms, clock.now()),
     opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
     isInformed: () => pacer.ledger.key.standing !== 'unknown',
     onPlan: (paces) => logPlan(log, paces),
+    onWait: (waits) => logWaits(log, waits),
     onChange: ({ name }) => exposition.touch(name, ATTEMPTS),
   });
   const own = new OwnMetrics({

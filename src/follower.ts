@@ -1,7 +1,7 @@
 import { laneOf } from './api/client.ts';
 import { ENDPOINTS } from './api/errors.ts';
 import { allowedPerDay } from './budget/bucket.ts';
-import { bucketOf, emptyLedger, Ledger, opensAt } from './budget/ledger.ts';
+import { bucketOf, emptyLedger, Ledger, opensAt, quotaIn } from './budget/ledger.ts';
 import { apiOptionsOf, type Engine, type EngineOptions } from './engine.ts';
 import { isReady, problemOf } from './health.ts';
 import { Exposition } from './metrics/exposition.ts';
@@ -9,7 +9,7 @@ import { SelfMetrics } from './metrics/self.ts';
 import type { Totals } from './metrics/totals.ts';
 import { countedFamilies, type Knowledge, programFamilies } from './own-metrics.ts';
 import { ATTEMPTS, expositionParts, OWN } from './parts.ts';
-import { type SourceView, viewsOf } from './scheduler/views.ts';
+import { type Permits, type SourceView, viewsOf } from './scheduler/views.ts';
 import { parseValue } from './snapshot/envelope.ts';
 import type { Replica } from './snapshot/replica.ts';
 import { type Entry, emptyEntry, entrySchema, sourceId } from './snapshot/snapshot.ts';
@@ -32,9 +32,10 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
   const apiOptions = apiOptionsOf(config, key);
   const lane = (source: Source): string => laneOf(apiOptions, source);
   const allowed = (bucket: string): number => allowedPerDay(known.ledger.buckets[bucket], terms, clock.now());
-  const permits = {
-    allowance: { bucketOf: (source: Source) => bucketOf(known.ledger, lane(source)), allowedPerDay: allowed },
-    opensAt: (source: Source) => opensAt(known.ledger, lane(source), terms, clock.now()),
+  const permits: Permits = {
+    allowance: { bucketOf: (source) => bucketOf(known.ledger, lane(source)), allowedPerDay: allowed },
+    quotaOf: (bucket) => quotaIn(known.ledger, bucket, terms, clock.now()),
+    opensAt: (source) => opensAt(known.ledger, lane(source), terms, clock.now()),
   };
   const views = (): SourceView[] => viewsOf(known.sources(), permits, clock.now());
 

@@ -25,13 +25,19 @@ const SOURCE_COLUMNS: readonly SourceColumn[] = [
   [
     'next_attempt_timestamp_seconds',
     'gauge',
-    'Unix time at which the next poll is due and permitted, a wait for a reset included; +Inf while access is revoked',
+    'Unix time at which the next poll is due and permitted, a wait for a reset or for the quota included; +Inf while access is revoked',
     (view) => view.nextAttemptAt / 1000,
+  ],
+  [
+    'quota_wait_end_timestamp_seconds',
+    'gauge',
+    'Unix time until which the source waits because too little is left of the quota for its interval; 0 while it does not',
+    ({ wait }) => (wait?.until ?? 0) / 1000,
   ],
   [
     'interval_seconds',
     'gauge',
-    'Effective interval between polls, after the budget stretched it; of slashings that of the head pass, or of the finalized pass where head passes have stopped',
+    'Effective interval between polls, after the budget stretched it; while the source waits for the quota, that of its last poll; of slashings that of the head pass, or of the finalized pass where head passes have stopped',
     ({ pace }) => pace.intervalMs / 1000,
   ],
   [
@@ -120,7 +126,7 @@ export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigu
   return [
     gauge(
       'budget_planned_requests_per_day',
-      'Requests per day that the effective intervals ask for',
+      'Requests per day that the effective intervals ask for; while a source waits for the quota, what is left for it',
       perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
     ),
     gauge(

@@ -1,5 +1,6 @@
 import { formatDuration } from './config/duration.ts';
 import type { Logger } from './lib/log.ts';
+import type { Wait } from './scheduler/schedule.ts';
 import { sourceId } from './snapshot/snapshot.ts';
 import type { Pace, Source } from './sources/source.ts';
 
@@ -21,4 +22,19 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 
 function describePace({ intervalMs, coverage }: Pace): string {
   return `${formatDuration(Math.round(intervalMs / 1000) * 1000)}${COVERAGE[coverage]}`;
+}
+
+const LIMITS: Readonly<Record<Wait['limit'], string>> = {
+  hour: 'quota of the hour',
+  month: 'quota of the month',
+  '429': 'refused with 429',
+};
+
+/** One line for all sources that wait: for what, and until when. */
+export function logWaits(log: Logger, waits: ReadonlyMap<Source, Wait>): void {
+  const described = [...waits].map(([source, { limit, until }]) => [
+    sourceId(source),
+    `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
+  ]);
+  log.warn({ waits: Object.fromEntries(described) }, 'too little is left of the quota, sources wait');
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { unknownNames } from './support/exposed.ts';
 import { AMTOOL, areMissing, runTool } from './support/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
@@ -31,6 +32,7 @@ describe('alertmanager', () => {
     const unknown = named.filter(([label, value]) => {
       if (label === 'alertname') return !RULES.includes(`- alert: ${value}\n`);
       if (label === 'subject') return !RULES.includes(`subject: ${value}}`);
+      if (label === 'source') return unknownNames(`beaconchain_source_up{source="${value}"}`).length > 0;
       return label !== 'instance';
     });
     expect(unknown).toEqual([]);

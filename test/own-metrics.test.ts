@@ -7,6 +7,7 @@ import { knowledgeOf, OwnMetrics } from '../src/own-metrics.ts';
 import { Scheduler } from '../src/scheduler/scheduler.ts';
 import { NO_DOCUMENTS } from '../src/state.ts';
 import { fakeApi } from './support/fake-api.ts';
+import { NO_QUOTA } from './support/quota.ts';
 import { sampleValue } from './support/samples.ts';
 import { NOW } from './support/timing.ts';
 import { VirtualClock } from './support/virtual-clock.ts';
@@ -24,9 +25,11 @@ describe('own-metrics', () => {
       log: pino({ level: 'silent' }),
       store: { save: async () => undefined },
       allowance: { bucketOf: () => '', allowedPerDay: () => 1 },
+      quotaOf: () => NO_QUOTA,
       opensAt: () => 0,
       isInformed: () => true,
       onPlan: () => undefined,
+      onWait: () => undefined,
       onChange: () => undefined,
     });
     const documents = { ...NO_DOCUMENTS, save };

@@ -96,7 +96,7 @@ export function quotaIn(ledger: Ledger, bucket: string, terms: Terms, now: numbe
 }
 
 /** Whether a request on this lane may leave now to ask whether more is left than is known. */
-export function mayAsk(ledger: Ledger, lane: string, now: number): boolean {
+export function asks(ledger: Ledger, lane: string, now: number): boolean {
   const bucket = ledger.buckets[bucketOf(ledger, lane)] ?? EMPTY_BUCKET;
   return now >= Math.max(bucketAsksAt(bucket), keyOpensAt(ledger));
 }

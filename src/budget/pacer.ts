@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
-import { answered, bucketOf, isAssigned, type Ledger, mayAsk, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
+import { answered, asks, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
 import { inOrder, type Priority } from './priority.ts';
 import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
 
@@ -142,8 +142,9 @@ export class Pacer implements Budget {
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const asks = mayAsk(this.#ledger, waiting.lane, now);
-      const closedMs = asks ? 0 : opensAt(this.#ledger, waiting.lane, this.#terms, now) - now;
+      const closedMs = asks(this.#ledger, waiting.lane, now)
+        ? 0
+        : opensAt(this.#ledger, waiting.lane, this.#terms, now) - now;
       if (closedMs > LONGEST_HOLD_MS) {
         this.#remove(waiting);
         waiting.fail(new BudgetClosed(now + closedMs));

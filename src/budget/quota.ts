@@ -37,10 +37,10 @@ export function quotaOf(bucket: Bucket, terms: Terms, now: number): Quota {
 
 /**
  * Unix ms from which one request may leave although nothing is left by our count: a larger plan shows only in an answer.
- * After a 429 the service itself has said until when to wait.
+ * After a 429 the service itself has said until when to wait, and that may be cut by a second.
  */
-export function bucketAsksAt({ closedUntil, lastUseAt }: Bucket): number {
-  return Math.max(closedUntil, lastUseAt === undefined ? 0 : lastUseAt + DAY_MS);
+export function bucketAsksAt({ closedUntil, lastUseAt = 0 }: Bucket): number {
+  return Math.max(closedUntil, lastUseAt) + DAY_MS;
 }
 
 function wholePerDay(bucket: Bucket, terms: Terms, now: number): number {

@@ -5,18 +5,16 @@ import { nextAttemptAt } from './plan.ts';
 
 /** How a source runs now. Times are Unix ms. */
 export interface Schedule {
-  /** As the budget allows it; of a source that waits for the quota, the last one that the budget allowed. */
+  /** As the budget allows it; of a source for which that is no pace, the last one that was. */
   readonly pace: Pace;
-  /** The slowest interval that is a pace, milliseconds. */
-  readonly slowestMs: number;
   /** When the next attempt is due and permitted; Infinity: not without the operator. */
   readonly nextAttemptAt: number;
-  /** When a poll may ask before that whether more is left by now; Infinity: never. */
+  /** When one poll may ask before that whether more is left by now; Infinity: never. */
   readonly asksAt: number;
   readonly wait?: Wait;
 }
 
-/** A source is due, and what is left of the quota keeps it waiting for longer than its interval. */
+/** What is left of the quota keeps a source waiting for longer than its interval after it is due. */
 export interface Wait {
   readonly until: number;
   readonly limit: Quota['limit'];
@@ -26,52 +24,48 @@ export interface Wait {
 export interface Standing {
   readonly source: Source;
   readonly entry: Entry;
-  /** What the budget leaves it now, and what it would get of a whole quota. */
+  /** What the budget allows it now. */
   readonly planned: Pace;
-  readonly whole: Pace;
+  /** What a whole quota would allow it. */
+  readonly whole: () => Pace;
   readonly quota: Quota;
-  /** When its requests may leave, key and bucket together. */
+  /** When its requests may leave, key and quota together. */
   readonly opensAt: number;
 }
 
-/** Others on the account may take half of the quota before what is left is no pace any more. */
+/** Others on the account may take half of the quota. */
 const SLOWER_THAN_WHOLE = 2;
 
-/**
- * Less than a poll a day is no pace, unless a whole quota would give hardly more: then the source waits for the quota, and
- * its values go as they do in an outage.
- */
+/** Less than a poll a day is no pace, unless a whole quota allows hardly more. */
+export function isPace(intervalMs: number, whole: () => Pace): boolean {
+  return intervalMs <= MS_PER_DAY || intervalMs <= SLOWER_THAN_WHOLE * whole().intervalMs;
+}
+
+/** A source that is left with less than a pace waits: however long that takes, its interval and staleness stay. */
 export function scheduleOf(standing: Standing, now: number): Schedule {
   const { source, entry, planned, whole, quota, opensAt } = standing;
-  const slowestMs = Math.max(MS_PER_DAY, SLOWER_THAN_WHOLE * whole.intervalMs);
-  const nextAt = (pace: Interval, permittedAt: number): number =>
+  const nextAt = (pace: Cadence, permittedAt: number): number =>
     nextAttemptAt(source, entry, { now, ...pace }, permittedAt);
-  if (planned.intervalMs <= slowestMs && quota.opensAt <= now + planned.intervalMs) {
-    return { pace: planned, slowestMs, nextAttemptAt: nextAt(planned, opensAt), asksAt: Number.POSITIVE_INFINITY };
+  if (quota.opensAt <= now + planned.intervalMs && isPace(planned.intervalMs, whole)) {
+    return { pace: planned, nextAttemptAt: nextAt(planned, opensAt), asksAt: Number.POSITIVE_INFINITY };
   }
-  const last = lastPace(entry, slowestMs, whole);
+  const last = lastPace(entry, whole);
   const pace: Pace = { ...last, requestsPerDay: quota.opensAt > now ? 0 : planned.requestsPerDay };
   const next = Math.min(nextAt(planned, opensAt), nextAt(last, Math.max(opensAt, quota.renewsAt)));
   const due = nextAt(last, 0) || now;
-  // A refused or revoked key closes what a quota leaves open.
+  // A refused or revoked key closes what the quota leaves open.
   const isKeyClosed = opensAt > Math.max(now, quota.opensAt);
-  const isWaiting = !isKeyClosed && next > due + last.intervalMs;
-  return {
-    pace,
-    slowestMs,
-    nextAttemptAt: next,
-    asksAt: isWaiting ? Math.max(due, quota.asksAt) : Number.POSITIVE_INFINITY,
-    ...(isWaiting ? { wait: { until: next, limit: quota.limit } } : {}),
-  };
+  if (isKeyClosed || next <= due + last.intervalMs) {
+    return { pace, nextAttemptAt: next, asksAt: Number.POSITIVE_INFINITY };
+  }
+  const wait: Wait = { until: next, limit: quota.limit };
+  return { pace, nextAttemptAt: next, asksAt: Math.max(due, quota.asksAt), wait };
 }
 
-interface Interval {
-  readonly intervalMs: number;
-  readonly coverage: Coverage;
-}
+type Cadence = { readonly intervalMs: number; readonly coverage: Coverage };
 
-/** That of the last poll, if it had one. */
-function lastPace({ intervalMs, coverage }: Entry, slowestMs: number, whole: Pace): Interval {
-  if (intervalMs === undefined || intervalMs > slowestMs) return whole;
-  return { intervalMs, coverage: coverage ?? whole.coverage };
+/** That of the last poll, where that had one. */
+function lastPace({ intervalMs, coverage }: Entry, whole: () => Pace): Cadence {
+  if (intervalMs === undefined || !isPace(intervalMs, whole)) return whole();
+  return { intervalMs, coverage: coverage ?? whole().coverage };
 }

@@ -3,7 +3,7 @@ import { type Entry, requestsPerPoll, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
 import { type Allowance, pacesOf } from './paces.ts';
 import { isInVain } from './plan.ts';
-import { type Schedule, scheduleOf, type Wait } from './schedule.ts';
+import { isPace, type Schedule, scheduleOf, type Wait } from './schedule.ts';
 
 /** What the rest of the program sees of one source. */
 export interface SourceView {
@@ -41,17 +41,32 @@ export interface Permits {
 
 /** How each source runs now. */
 export function schedulesOf(sources: readonly Known[], permits: Permits, now: number): ReadonlyMap<Source, Schedule> {
-  const { allowance, quotaOf, opensAt } = permits;
-  const bucketOf = (source: Source): string => allowance.bucketOf(source);
+  const { allowance, opensAt } = permits;
   const planned = pacesOfKnown(sources, allowance);
-  const whole = pacesOfKnown(sources, { bucketOf, allowedPerDay: (bucket) => quotaOf(bucket).wholePerDay });
+  const wholeOf = wholePaces(sources, permits);
+  const quotas = new Map<string, Quota>();
   return new Map(
     sources.map(({ source, known: entry }) => {
-      const paces = { planned: of(planned, source), whole: of(whole, source) };
-      const standing = { source, entry, ...paces, quota: quotaOf(bucketOf(source)), opensAt: opensAt(source) };
-      return [source, scheduleOf(standing, now)];
+      const bucket = allowance.bucketOf(source);
+      const quota = quotas.get(bucket) ?? permits.quotaOf(bucket);
+      quotas.set(bucket, quota);
+      const paces = { planned: of(planned, source), whole: () => wholeOf(source) };
+      return [source, scheduleOf({ source, entry, ...paces, quota, opensAt: opensAt(source) }, now)];
     }),
   );
+}
+
+/** What a whole quota would allow each source; worked out when it is first asked for, which is rare. */
+function wholePaces(sources: readonly Known[], { allowance, quotaOf }: Permits): (source: Source) => Pace {
+  let paces: ReadonlyMap<Source, Pace> | undefined;
+  const whole: Allowance = {
+    bucketOf: (source) => allowance.bucketOf(source),
+    allowedPerDay: (bucket) => quotaOf(bucket).wholePerDay,
+  };
+  return (source) => {
+    paces ??= pacesOfKnown(sources, whole);
+    return of(paces, source);
+  };
 }
 
 function pacesOfKnown(sources: readonly Known[], allowance: Allowance): ReadonlyMap<Source, Pace> {
@@ -66,10 +81,14 @@ function pacesOfKnown(sources: readonly Known[], allowance: Allowance): Readonly
 /** What is shown of each source, in their order. */
 export function viewsOf(sources: readonly Known[], permits: Permits, now: number): SourceView[] {
   const schedules = schedulesOf(sources, permits, now);
+  const wholeOf = wholePaces(sources, permits);
   return sources.map(({ source, shown, running }) => {
-    const { pace, slowestMs, nextAttemptAt, wait } = of(schedules, source);
+    const { pace, nextAttemptAt, wait } = of(schedules, source);
+    const { intervalMs: polledForMs = 0 } = shown;
     // What was polled for a longer interval does not get stale because the next one will be shorter.
-    const intervalMs = Math.max(pace.intervalMs, Math.min(shown.intervalMs ?? 0, slowestMs));
+    const intervalMs = isPace(polledForMs, () => wholeOf(source))
+      ? Math.max(pace.intervalMs, polledForMs)
+      : pace.intervalMs;
     return {
       source,
       entry: shown,

@@ -77,7 +77,7 @@ function longRow(known: Known, { name, bucket, window, state }: Long, now: numbe
     windowName(window, name, known),
     bar(state.limit, { used, kept: state.limit - used - left }, count),
     resets(bucket, window, state, now),
-    quotaEnd(known, { name, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
+    quotaEnd(known, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
   ];
 }
 
@@ -122,16 +122,23 @@ function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: 
 /** When what is left is used up, if all goes on as planned. */
 function quotaEnd(
   known: Known,
-  { name, left, until }: { name: string; left: number; until: number },
+  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: number },
   now: number,
 ): Cell {
   const pace = pacePerDay(known, name);
+  if (known.ledger.key.standing === 'revoked') return 'nothing leaves';
+  if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
   if (pace === 0) return 'nothing leaves';
-  if (left < 1) return lines('used up', quiet('nothing leaves before the reset'));
   const end = now + (left / pace) * MS_PER_DAY;
   const spare = left - (pace * (until - now)) / MS_PER_DAY;
   const lasts: Inline[] = end >= until ? [`lasts, ${count(Math.max(0, spare))} to spare`] : ['ends ', time(end)];
   return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
+}
+
+/** A larger plan shows only in an answer; a 429 has said until when there is none. */
+function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: number): string {
+  const asks = window === 'month' && closedUntil <= now;
+  return asks ? 'one request a day asks for more' : 'nothing leaves before the reset';
 }
 
 /** The plan as it was learned, and a wait that the service asked for. */

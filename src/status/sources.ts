@@ -30,8 +30,9 @@ function rowOf(view: SourceView, now: number): Row {
 }
 
 /** In a word: does it bring what it should? */
-export function stateOf({ entry, nextAttemptAt, running }: SourceView, now: number): Badge {
+export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: number): Badge {
   if (!Number.isFinite(nextAttemptAt)) return badge('bad', 'stopped');
+  if (wait) return badge('warning', 'waits for the quota');
   if (entry.failuresInARow > 0) {
     if (entry.lastError?.reason === 'BudgetClosed') return badge('warning', 'waits for the budget');
     if ((entry.pausedUntil ?? 0) > now) return badge('bad', 'paused');

@@ -1,6 +1,7 @@
 import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
 import { type Badge, badge, type Notice } from '../page/content.ts';
-import { plural, relative, span } from '../page/words.ts';
+import { absolute, plural, relative, span } from '../page/words.ts';
+import type { Wait } from '../scheduler/schedule.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Known } from './known.ts';
 import { stateOf } from './sources.ts';
@@ -9,10 +10,13 @@ import { stateOf } from './sources.ts';
 export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Badge {
   if (ledger.key.standing === 'revoked') return badge('bad', 'Stopped: access is revoked');
   if (ledger.key.standing === 'refused') return badge('bad', 'Not working: the key is refused');
+  const waiting = views.filter(({ wait }) => wait).length;
+  if (waiting > 0 && waiting === views.length) return badge('bad', 'Not working: all sources wait for the quota');
   if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return badge('neutral', 'Starting');
   const broken = views.filter(({ entry }) => entry.failuresInARow > 0).length;
   if (broken > 0 && broken === views.length) return badge('bad', 'Not working');
   if (notices.some(({ tone }) => tone === 'bad')) return badge('bad', 'Needs attention');
+  if (waiting > 0) return badge('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
   if (notices.some(({ tone }) => tone === 'warning')) return badge('warning', 'Working, with something to look at');
   return badge('good', 'Working');
 }
@@ -72,7 +76,23 @@ function failureNotices(views: readonly SourceView[], now: number): Notice[] {
   return [{ tone: 'bad', text: `${failing.length} of ${plural(views.length, 'source')} failing: ${names}.` }];
 }
 
-function waitNotices({ ledger, terms }: Known, now: number): Notice[] {
+const LIMITS = {
+  hour: 'the quota of the hour',
+  month: 'the quota of the month',
+  '429': 'the service, which refused with 429',
+} as const satisfies Record<Wait['limit'], string>;
+
+function waitNotices({ views, ledger, terms }: Known, now: number): Notice[] {
+  const waiting = Map.groupBy(
+    views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
+    ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
+  );
+  if (waiting.size > 0) {
+    return [...waiting].map(([what, group]) => ({
+      tone: 'warning',
+      text: `Waiting for ${what}: ${group.map(({ view }) => nameOf(view)).join(', ')}. Values go as they do in an outage.`,
+    }));
+  }
   const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket ?? EMPTY_BUCKET, terms, now));
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];

@@ -1,114 +1,28 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pino } from 'pino';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { configOf } from '../../src/config/config.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
-import { startEngine } from '../../src/engine.ts';
-import { startServer } from '../../src/http/server.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
-import { QUIET_MACHINE } from '../../src/sources/machines/sandbox.ts';
-import { NO_DOCUMENTS } from '../../src/state.ts';
-import { type Alertmanager, startAlertmanager } from '../support/alertmanager.ts';
-import { atTheEnd } from '../support/cleanup.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { hastyClock, hastyDuration, hastyExpression } from '../support/haste.ts';
+import type { Alertmanager } from '../support/alertmanager.ts';
+import { hastyClock } from '../support/haste.ts';
+import { type HastyExporter, startHastyAlerts, startHastyExporter, WATCHED } from '../support/hasty-exporter.ts';
 import { waitFor } from '../support/program.ts';
-import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
+import type { Prometheus } from '../support/prometheus.ts';
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../support/tools.ts';
 
 const SPEED = 100;
-const DEPLOY = join(import.meta.dirname, '../../deploy');
-const WATCHED = 12_345;
 const MINUTE = 60_000;
-
-interface RuleFile {
-  groups: { rules: { expr: string; for?: string }[] }[];
-}
-
-/** The rules as they are shipped, with all times divided by the speed. */
-function hastyRules(start: number): string {
-  const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
-  for (const rule of rules.groups.flatMap((group) => group.rules)) {
-    rule.expr = hastyExpression(rule.expr, SPEED, start);
-    if (rule.for) rule.for = hastyDuration(rule.for, SPEED);
-  }
-  const file = join(temporaryFolder(), 'rules.json');
-  writeFileSync(file, JSON.stringify(rules));
-  return file;
-}
-
-interface Exporter {
-  readonly port: number;
-  readonly sandbox: Sandbox;
-  /** It answers no more. */
-  down(): Promise<void>;
-}
-
-/** The exporter and the service that it reads, of which all is well. */
-async function startExporterIn(clock: Clock): Promise<Exporter> {
-  const service = await startSandbox({
-    host: '127.0.0.1',
-    port: 0,
-    clock,
-    slotsPerSlashing: Number.POSITIVE_INFINITY,
-  });
-  atTheEnd(() => service.close());
-  service.sandbox.wake(QUIET_MACHINE, clock.now());
-  const file = ConfigFile.parse({
-    api: { base_url: service.url },
-    chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
-    // What a silent machine last said stays: only then there is anything to inhibit.
-    machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], stale_after: '6h' },
-    slashings: { watch: { mainnet: [WATCHED] } },
-  });
-  const engine = await startEngine({
-    config: configOf(file),
-    key: service.sandbox.key,
-    clock,
-    log: pino({ level: 'silent' }),
-    documents: NO_DOCUMENTS,
-    processMetrics: new ProcessMetrics(false),
-    lastReload: () => ({ isSuccessful: true, successAt: clock.now() }),
-    startedAt: clock.now(),
-  });
-  atTheEnd(() => engine.stop());
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
-    { ...engine, reload: async () => undefined, onError: () => undefined },
-  );
-  let down: Promise<void> | undefined;
-  const stop = (): Promise<void> => (down ??= server.close());
-  atTheEnd(stop);
-  return { port: server.port, sandbox: service.sandbox, down: stop };
-}
 
 /** In the order of time: what was made to happen stays for the tests after it. */
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('end-to-end/alerts', { timeout: 60_000 }, () => {
   const clock = hastyClock(SPEED);
-  let exporter: Exporter;
+  let exporter: HastyExporter;
   let sandbox: Sandbox;
   let prometheus: Prometheus;
   let alertmanager: Alertmanager;
 
   beforeAll(async () => {
-    exporter = await startExporterIn(clock);
+    // What a silent machine last said stays: only then there is anything to inhibit.
+    exporter = await startHastyExporter(clock, { machines: { stale_after: '6h' } });
     ({ sandbox } = exporter);
-    alertmanager = await startAlertmanager((webhook) =>
-      hastyDuration(readFileSync(join(DEPLOY, 'alertmanager/alertmanager.yml'), 'utf8'), SPEED).replaceAll(
-        '127.0.0.1:5001',
-        webhook,
-      ),
-    );
-    const sections = {
-      rule_files: [hastyRules(clock.start)],
-      alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${alertmanager.port}`] }] }] },
-    };
-    prometheus = await startPrometheus({ beaconchain: exporter.port }, { sections, scrapeInterval: '200ms' });
+    ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, start: clock.start }));
   }, 30_000);
 
   /** These and no others: where the machine has no time for the exporter, one more may flicker. */

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { ENDPOINTS } from '../../src/api/errors.ts';
+import { quotaIn } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Format } from '../../src/metrics/encode.ts';
@@ -14,6 +15,8 @@ import { fakeApi } from '../support/fake-api.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { entriesOf, ledger } from './values.ts';
+
+const TERMS = { utilization: 0.9 };
 
 function goldenConfig(): Config {
   const config = defaultConfig();
@@ -55,16 +58,18 @@ export async function renderGolden(): Promise<(format: Format) => string> {
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
   const sources = sourcesOf(goldenConfig(), log);
-  const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger });
+  const pacer = new Pacer(TERMS, { clock, ledger });
   const scheduler = new Scheduler(sources, entriesOf(sources), {
     api: fakeApi(() => ({})),
     clock,
     log,
     store: { save: async () => undefined },
     allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => pacer.allowedPerDay(bucket) },
+    quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, TERMS, NOW),
     opensAt: () => 0,
     isInformed: () => true,
     onPlan: () => undefined,
+    onWait: () => undefined,
     onChange: () => undefined,
   });
   const own = new OwnMetrics({

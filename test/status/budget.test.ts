@@ -94,7 +94,7 @@ describe('status/budget', () => {
   it('says that a quota is used up', () => {
     const [, month] = words(monthly({ own: 90_000, remaining: 5_000 }));
     expect(month).toContain('left 0 of 100,000');
-    expect(month).toContain('used up nothing leaves before the reset');
+    expect(month).toContain('used up one request a day asks for more');
   });
 
   it('shows an hour that is a limit of its own', () => {

@@ -27,8 +27,12 @@ export function hastyDuration(text: string, speed: number): string {
   });
 }
 
-/** An expression with ranges and offsets as short, and with the time of the hasty clock. */
-export function hastyExpression(expr: string, speed: number, start: number): string {
+/**
+ * An expression with ranges and offsets as short, and with the time of the hasty clock, which was the real one at `start`.
+ * @param aheadMs How much later the exporter's time is than that of the clock.
+ */
+export function hastyExpression(expr: string, speed: number, start: number, aheadMs = 0): string {
   const since = start / 1000;
-  return hastyDuration(expr, speed).replaceAll('time()', `(${since} + (time() - ${since}) * ${speed})`);
+  const now = `(${since + aheadMs / 1000} + (time() - ${since}) * ${speed})`;
+  return hastyDuration(expr, speed).replaceAll('time()', now);
 }

@@ -130,6 +130,7 @@ export const SOURCES: Contract = [
   ['source_last_attempt_timestamp_seconds', 'gauge', SOURCE],
   ['source_last_success_timestamp_seconds', 'gauge', SOURCE],
   ['source_next_attempt_timestamp_seconds', 'gauge', SOURCE],
+  ['source_quota_wait_end_timestamp_seconds', 'gauge', SOURCE],
   ['source_interval_seconds', 'gauge', SOURCE],
   ['source_duration_seconds', 'gauge', SOURCE],
 ];

@@ -4,6 +4,7 @@ import { type Entry, type Store, sourceId } from '../../src/snapshot/snapshot.ts
 import type { Source } from '../../src/sources/source.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
+import { NO_QUOTA } from './quota.ts';
 import { NOW } from './timing.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -41,9 +42,11 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     log,
     store,
     allowance: { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY },
+    quotaOf: () => NO_QUOTA,
     opensAt: () => 0,
     isInformed: () => true,
     onPlan: () => undefined,
+    onWait: () => undefined,
     onChange: (source) => void changes.push(sourceId(source)),
     ...overrides,
   });

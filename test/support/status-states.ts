@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import type { Ledger } from '../../src/budget/ledger.ts';
+import { type Ledger, quotaIn } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Page } from '../../src/page/content.ts';
@@ -199,9 +199,11 @@ export function knownIn(name: StateName): Known {
     log,
     store: { save: async () => undefined },
     allowance: { bucketOf: () => bucket, allowedPerDay: (of) => pacer.allowedPerDay(of) },
-    opensAt: () => state.opensAt ?? 0,
+    quotaOf: (of) => quotaIn(state.ledger, of, terms, NOW),
+    opensAt: () => state.opensAt ?? pacer.opensAt('any'),
     isInformed: () => true,
     onPlan: () => undefined,
+    onWait: () => undefined,
     onChange: () => undefined,
   });
   return {

@@ -62,7 +62,7 @@ const now: Section = {
       title: 'Sources',
       height: 10,
       description:
-        'How each kind of data is doing, with its effective interval. One that is long overdue is the alert SourceStale.',
+        'How each kind of data is doing, with its effective interval. One that is long overdue is the alert SourceStale; one that waits for the quota is SourceWaitsForQuota.',
       labels: { source: { name: 'Source', width: 160 }, chain: { name: 'Chain', width: 110 } },
       values: [
         [ofSource('beaconchain_source_up'), { name: 'Last poll', mappings: words('succeeded', 'failed') }],
@@ -77,6 +77,10 @@ const now: Section = {
         [
           `${ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0')} - time()`,
           { name: 'Due in', unit: 's', decimals: 0, steps: DUE },
+        ],
+        [
+          `${ofSource('beaconchain_source_quota_wait_end_timestamp_seconds > 0')} - time()`,
+          { name: 'Waits for quota', unit: 's', decimals: 0, steps: [{ value: 0, color: POOR }] },
         ],
         [ofSource('beaconchain_source_interval_seconds'), { name: 'Interval', unit: 's', decimals: 0 }],
         [ofSource('beaconchain_source_duration_seconds'), { name: 'Duration', unit: 's', decimals: 1 }],

@@ -1,0 +1,118 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { parse } from 'yaml';
+import { configOf } from '../../src/config/config.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
+import { type Engine, startEngine } from '../../src/engine.ts';
+import { startServer } from '../../src/http/server.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { ProcessMetrics } from '../../src/metrics/self.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { QUIET_MACHINE } from '../../src/sources/machines/sandbox.ts';
+import { NO_DOCUMENTS } from '../../src/state.ts';
+import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
+import { atTheEnd } from './cleanup.ts';
+import { temporaryFolder } from './files.ts';
+import { hastyDuration, hastyExpression } from './haste.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+
+const DEPLOY = join(import.meta.dirname, '../../deploy');
+
+/** The validator that is watched. */
+export const WATCHED = 12_345;
+
+export interface HastyExporter {
+  readonly port: number;
+  readonly engine: Engine;
+  readonly sandbox: Sandbox;
+  /** It answers no more. */
+  down(): Promise<void>;
+}
+
+interface HastyOptions {
+  /** Of the section `machines`. */
+  readonly machines?: object;
+  readonly log?: Logger;
+}
+
+/** The exporter and the service that it reads, of which all is well. */
+export async function startHastyExporter(clock: Clock, options: HastyOptions = {}): Promise<HastyExporter> {
+  const service = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    clock,
+    slotsPerSlashing: Number.POSITIVE_INFINITY,
+  });
+  atTheEnd(() => service.close());
+  service.sandbox.wake(QUIET_MACHINE, clock.now());
+  const file = ConfigFile.parse({
+    api: { base_url: service.url },
+    chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
+    machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
+    slashings: { watch: { mainnet: [WATCHED] } },
+  });
+  const engine = await startEngine({
+    config: configOf(file),
+    key: service.sandbox.key,
+    clock,
+    log: options.log ?? pino({ level: 'silent' }),
+    documents: NO_DOCUMENTS,
+    processMetrics: new ProcessMetrics(false),
+    lastReload: () => ({ isSuccessful: true, successAt: clock.now() }),
+    startedAt: clock.now(),
+  });
+  atTheEnd(() => engine.stop());
+  const server = await startServer(
+    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
+    { ...engine, reload: async () => undefined, onError: () => undefined },
+  );
+  let down: Promise<void> | undefined;
+  const stop = (): Promise<void> => (down ??= server.close());
+  atTheEnd(stop);
+  return { port: server.port, engine, sandbox: service.sandbox, down: stop };
+}
+
+interface RuleFile {
+  groups: { rules: { expr: string; for?: string }[] }[];
+}
+
+interface Haste {
+  readonly speed: number;
+  /** When the hasty clock was the real one, Unix ms. */
+  readonly start: number;
+  /** How much later the exporter's time is than that of the clock. */
+  readonly aheadMs?: number;
+}
+
+/** The rules as they are shipped, with all times divided by the speed, and the time of the exporter. */
+function hastyRules({ speed, start, aheadMs }: Haste): string {
+  const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
+  for (const rule of rules.groups.flatMap((group) => group.rules)) {
+    rule.expr = hastyExpression(rule.expr, speed, start, aheadMs);
+    if (rule.for) rule.for = hastyDuration(rule.for, speed);
+  }
+  const file = join(temporaryFolder(), 'rules.json');
+  writeFileSync(file, JSON.stringify(rules));
+  return file;
+}
+
+/** A Prometheus with the rules and an Alertmanager with the example that are shipped, both as hasty as the exporter. */
+export async function startHastyAlerts(
+  exporter: HastyExporter,
+  haste: Haste,
+): Promise<{ prometheus: Prometheus; alertmanager: Alertmanager }> {
+  const alertmanager = await startAlertmanager((webhook) =>
+    hastyDuration(readFileSync(join(DEPLOY, 'alertmanager/alertmanager.yml'), 'utf8'), haste.speed).replaceAll(
+      '127.0.0.1:5001',
+      webhook,
+    ),
+  );
+  const sections = {
+    rule_files: [hastyRules(haste)],
+    alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${alertmanager.port}`] }] }] },
+  };
+  const prometheus = await startPrometheus({ beaconchain: exporter.port }, { sections, scrapeInterval: '200ms' });
+  return { prometheus, alertmanager };
+}

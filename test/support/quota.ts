@@ -1,0 +1,10 @@
+import type { Quota } from '../../src/budget/quota.ts';
+
+/** Of a plan that limits only the second. */
+export const NO_QUOTA: Quota = {
+  opensAt: 0,
+  limit: 'month',
+  renewsAt: Number.POSITIVE_INFINITY,
+  asksAt: Number.POSITIVE_INFINITY,
+  wholePerDay: Number.POSITIVE_INFINITY,
+};
