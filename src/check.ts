@@ -1,12 +1,13 @@
 import type { Terms } from './budget/bucket.ts';
 import { allowedPerDay, isFiller, windowAt } from './budget/bucket.ts';
 import { WINDOWS } from './budget/headers.ts';
-import type { Ledger } from './budget/ledger.ts';
+import { type Ledger, quotaIn } from './budget/ledger.ts';
 import { usable } from './budget/long-window.ts';
+import type { Quota } from './budget/quota.ts';
 import { formatDuration } from './config/duration.ts';
-import { pacesOf } from './scheduler/paces.ts';
-import { isInVain } from './scheduler/plan.ts';
-import { type Entry, requestsPerPoll, sourceId } from './snapshot/snapshot.ts';
+import type { Schedule } from './scheduler/schedule.ts';
+import { of, schedulesOf } from './scheduler/views.ts';
+import { type Entry, emptyEntry, requestsPerPoll, sourceId } from './snapshot/snapshot.ts';
 import { MS_PER_DAY, type Pace, type Source } from './sources/source.ts';
 
 /** What the costs are worked out from. */
@@ -32,23 +33,19 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 /** The costs of a configuration as a table: what it asks for, what the limits allow, and what comes of it. Pure. */
 export function describeCosts(input: CheckInput): string {
   const { sources, terms, ledger, bucketOf, entries, now } = input;
-  const costOf = (source: Source): number => {
-    const entry = entries.get(sourceId(source));
-    return entry ? requestsPerPoll(entry) : 1;
-  };
-  const isVain = (source: Source): boolean => {
-    const entry = entries.get(sourceId(source));
-    return entry !== undefined && isInVain(entry);
-  };
-  const priced = sources.map((source) => ({
-    source,
-    requestsPerPoll: costOf(source),
-    isInVain: isVain(source),
-  }));
+  const known = sources.map((source) => {
+    const entry = entries.get(sourceId(source)) ?? emptyEntry(source);
+    return { source, shown: entry, known: entry, running: false };
+  });
   const allowed = (bucket: string): number => allowedPerDay(ledger.buckets[bucket], terms, now);
-  const paces = pacesOf(priced, { bucketOf, allowedPerDay: allowed });
-  const configured = new Map(sources.map((source) => [source, source.pace(Number.POSITIVE_INFINITY, costOf(source))]));
-  const rows = sources.map((source) => rowOf(source, configured.get(source), paces.get(source)));
+  const quotaOf = (bucket: string): Quota => quotaIn(ledger, bucket, terms, now);
+  const opensAt = (source: Source): number => quotaOf(bucketOf(source)).opensAt;
+  const schedules = schedulesOf(known, { allowance: { bucketOf, allowedPerDay: allowed }, quotaOf, opensAt }, now);
+  const paces = new Map([...schedules].map(([source, { pace }]) => [source, pace]));
+  const configured = new Map(
+    known.map(({ source, known: entry }) => [source, source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(entry))]),
+  );
+  const rows = sources.map((source) => rowOf(source, of(configured, source), of(schedules, source)));
   const buckets = [...new Set(sources.map(bucketOf))];
   return [
     `Limits: ${input.limitsFrom}.`,
@@ -65,17 +62,16 @@ export function describeCosts(input: CheckInput): string {
   ].join('\n');
 }
 
-function rowOf(source: Source, configured: Pace | undefined, effective: Pace | undefined): string[] {
-  if (!configured || !effective) throw new TypeError(`no pace for ${sourceId(source)}`);
+function rowOf(source: Source, configured: Pace, { pace, wait }: Schedule): string[] {
   return [
     source.name,
     source.chain ?? '',
     duration(configured.intervalMs),
     perDay(configured.requestsPerDay),
-    duration(effective.intervalMs),
-    perDay(effective.requestsPerDay),
-    `x${(effective.intervalMs / source.intervalMs).toFixed(effective.intervalMs === source.intervalMs ? 0 : 1)}`,
-    COVERAGE[effective.coverage],
+    duration(pace.intervalMs),
+    perDay(pace.requestsPerDay),
+    `x${(pace.intervalMs / source.intervalMs).toFixed(pace.intervalMs === source.intervalMs ? 0 : 1)}`,
+    wait ? `waits for the quota until ${minuteOf(wait.until)}` : COVERAGE[pace.coverage],
   ];
 }
 
@@ -102,10 +98,12 @@ function describeEnd(
   const month = bucket && windowAt(bucket, 'month', terms, now);
   if (!month) return [];
   const wanted = sum([...configured].filter(([source]) => bucketOf(source) === name).map(([, pace]) => pace));
-  const end = new Date(now + (usable(month, terms.utilization) / wanted) * MS_PER_DAY);
-  return [
-    `As configured the quota of ${month.limit} would be used up on ${end.toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
-  ];
+  const end = now + (usable(month, terms.utilization) / wanted) * MS_PER_DAY;
+  return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
+}
+
+function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function sum(paces: Iterable<Pace>): number {

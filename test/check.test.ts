@@ -5,6 +5,7 @@ import { type CheckInput, describeCosts } from '../src/check.ts';
 import { defaultConfig } from '../src/config/config.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { sourcesOf } from '../src/sources.ts';
+import { DAY, HOUR } from './support/timing.ts';
 
 const NOW = Date.UTC(2026, 9, 1);
 
@@ -51,6 +52,21 @@ describe('check', () => {
     expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:28 UTC.');
   });
 
+  it('prints which sources wait for a quota that is used up, at the pace that they had', () => {
+    const attempts = { attempts: 9, failures: 0, failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
+    const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
+    const text = describeCosts(
+      input({
+        terms: { utilization: 0.9, perMonth: 1_000 },
+        ledger: quota({ remaining: 0, own: 500 }),
+        entries: new Map([['machines', entry]]),
+        now: NOW + 2 * DAY,
+      }),
+    );
+    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00 UTC$/m);
+    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00 UTC$/m);
+  });
+
   it('takes the cost of a sweep from what was observed', () => {
     const entry = { value: {}, attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
     const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
@@ -59,7 +75,9 @@ describe('check', () => {
   });
 });
 
-function quota() {
+function quota(month?: { remaining: number; own: number }) {
   const limits = { second: 1, month: 1_000 };
-  return { ...emptyLedger(), buckets: { '': { ...EMPTY_BUCKET, limits, remaining: { month: 1_000 } } } };
+  const bucket = { ...EMPTY_BUCKET, limits, remaining: { month: 1_000 } };
+  const known = month ? { ...bucket, month: { ...month, limit: 1_000, since: NOW } } : bucket;
+  return { ...emptyLedger(), buckets: { '': known } };
 }

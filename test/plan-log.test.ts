@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { logPlan } from '../src/plan-log.ts';
+import { logPlan, logWaits } from '../src/plan-log.ts';
 import { pacesOf } from '../src/scheduler/paces.ts';
 import { BOTH_CHAINS, configured } from './support/month.ts';
 
@@ -53,5 +53,25 @@ describe('plan-log', () => {
         machines: '3m37s',
       },
     });
+  });
+
+  it('warns in one line of all sources that wait: for what, and until when', () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const until = Date.UTC(2026, 10, 1);
+    const limits = ['month', 'hour', '429', 'month'] as const;
+    logWaits(log, new Map(configured().map((source, i) => [source, { until, limit: limits[i] ?? 'month' }])));
+    expect(lines).toEqual([
+      {
+        level: 40,
+        waits: {
+          'daily_returns-mainnet': 'quota of the month, until 2026-11-01T00:00:00.000Z',
+          'sync_committee-mainnet': 'quota of the hour, until 2026-11-01T00:00:00.000Z',
+          machines: 'refused with 429, until 2026-11-01T00:00:00.000Z',
+          'slashings-mainnet': 'quota of the month, until 2026-11-01T00:00:00.000Z',
+        },
+        msg: 'too little is left of the quota, sources wait',
+      },
+    ]);
   });
 });

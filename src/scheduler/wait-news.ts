@@ -14,7 +14,7 @@ export class WaitNews {
     const waits = new Map([...schedules].flatMap(([source, { wait }]) => (wait ? [[source, wait]] : [])));
     const changed = [...schedules.keys()].filter((source) => waits.has(source) !== this.#waits.has(source));
     const isNews = (source: Source): boolean =>
-      monotonic - (this.#seenAt.get(source) ?? Number.NEGATIVE_INFINITY) >= MS_PER_DAY;
+      !this.#waits.has(source) && monotonic - (this.#seenAt.get(source) ?? Number.NEGATIVE_INFINITY) >= MS_PER_DAY;
     const began = [...waits.keys()].some(isNews) ? waits : undefined;
     for (const source of waits.keys()) this.#seenAt.set(source, monotonic);
     this.#waits = waits;

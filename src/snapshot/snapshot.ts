@@ -79,7 +79,7 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
     lastError: z.object({ at: z.number(), reason: z.string(), message: z.string() }).exactOptional(),
     isDueNow: z.literal(true).exactOptional(),
     pausedUntil: z.number().exactOptional(),
-    intervalMs: z.number().exactOptional(),
+    intervalMs: z.number().positive().exactOptional(),
     coverage: z.enum(COVERAGES).exactOptional(),
     costs: z.array(z.number()).exactOptional(),
     vainInARow: z.number().exactOptional(),

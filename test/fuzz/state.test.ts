@@ -72,6 +72,7 @@ const entryOf = (value: unknown): unknown => ({
   lastError: { at: NOW, reason: 'network', message: 'x' },
   pausedUntil: NOW,
   intervalMs: MINUTE,
+  coverage: 'full',
   costs: [1, 2],
   vainInARow: 0,
 });
@@ -101,6 +102,7 @@ describe('fuzz state', PATIENT, () => {
       closedUntil: NOW - 1,
       blindWaits: 1,
       firstUseAt: NOW - HOUR,
+      lastUseAt: NOW - HOUR,
       hour: window,
       month: window,
     };

@@ -4,9 +4,10 @@ import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { accountFamilies, sourceFamilies } from '../../src/own-families.ts';
 import { emptyEntry } from '../../src/snapshot/snapshot.ts';
 import { fakeSource } from '../support/fake-source.ts';
+import { NO_QUOTA } from '../support/quota.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 import { schedule } from '../support/scheduler-harness.ts';
-import { NOW } from '../support/timing.ts';
+import { DAY, MINUTE, NOW } from '../support/timing.ts';
 
 function ledgerWith(key: Partial<Ledger['key']>, buckets: Ledger['buckets'] = {}): Ledger {
   const ledger = emptyLedger();
@@ -53,6 +54,23 @@ describe('own-families', () => {
       }[name];
       expect(samples, name).toEqual([{ labels, value: value ?? 0 }]);
     }
+  });
+
+  it('say until when a source waits for the quota, and that it has failed nothing', () => {
+    const source = fakeSource();
+    const until = NOW + 9 * DAY;
+    const entry = { ...emptyEntry(source), attempts: 5, lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE };
+    const { scheduler } = schedule([source], {
+      entries: new Map([['machines', entry]]),
+      allowance: { bucketOf: () => 'default', allowedPerDay: () => 0 },
+      quotaOf: () => ({ ...NO_QUOTA, opensAt: until, renewsAt: until }),
+      opensAt: () => until,
+    });
+    const families = sourceFamilies(scheduler.views());
+    const value = (name: string): number | undefined => sampleValue(families, `beaconchain_source_${name}`);
+    expect(value('quota_wait_end_timestamp_seconds')).toBe(until / 1000);
+    expect(value('next_attempt_timestamp_seconds')).toBe(until / 1000);
+    expect([value('interval_seconds'), value('up'), value('failures_total')]).toEqual([300, 1, 0]);
   });
 
   it('call a source up only by its last attempt', () => {

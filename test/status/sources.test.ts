@@ -7,6 +7,8 @@ import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 const [view] = knownIn('healthy').views.filter(({ source }) => source.name === 'machines');
 if (!view) throw new Error('no machines');
 
+const WAIT = { until: NOW + 12 * HOUR, limit: 'month' } as const;
+
 function stateWith(entry: Partial<Entry>, overrides: Partial<typeof view> = {}): unknown[] {
   const { tone, text } = stateOf(
     { ...(view as NonNullable<typeof view>), ...overrides, entry: { ...view?.entry, ...entry } as Entry },
@@ -28,6 +30,13 @@ describe('status/sources', () => {
     ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['bad', 'failing, 9 in a row']],
     ['paused', { failuresInARow: 1, lastError: error('forbidden'), pausedUntil: NOW + HOUR }, {}, ['bad', 'paused']],
     ['out of budget', { failuresInARow: 1, lastError: error('BudgetClosed') }, {}, ['warning', 'waits for the budget']],
+    ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
+    [
+      'waiting for the quota since a 429',
+      { failuresInARow: 1, lastError: error('rate_limited') },
+      { wait: WAIT },
+      ['warning', 'waits for the quota'],
+    ],
     ['stopped', {}, { nextAttemptAt: Number.POSITIVE_INFINITY }, ['bad', 'stopped']],
   ])('tells of a source that is %s', (_, entry, overrides, expected) => {
     expect(stateWith(entry, overrides)).toEqual(expected);

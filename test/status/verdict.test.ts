@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/budget/ledger.ts';
+import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Entry } from '../../src/snapshot/snapshot.ts';
 import type { Known } from '../../src/status/known.ts';
 import { noticesOf, verdictOf } from '../../src/status/verdict.ts';
 import { knownIn, type StateName } from '../support/status-states.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 function verdict(known: Known): string {
   return verdictOf(known, noticesOf(known, NOW)).text;
@@ -92,6 +93,32 @@ describe('status/verdict', () => {
     const closed = { ...known, ledger: { ...known.ledger, buckets } };
     expect(texts(closed)).toEqual(['The budget is closed: requests leave again in 2 h.']);
     expect(verdict(closed)).toBe('Working, with something to look at');
+  });
+
+  it('tells which sources wait for what, until when, and calls it not working where all do', () => {
+    const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
+    const known = knownIn('healthy');
+    const waiting = (names: readonly string[], of: SourceView['wait'] = wait): Known => ({
+      ...known,
+      views: known.views.map((view) => (of && names.includes(view.source.name) ? { ...view, wait: of } : view)),
+    });
+    const some = waiting(['machines', 'sync_committee']);
+    expect([verdict(some), ...texts(some)]).toEqual([
+      'Waiting for the quota: 3 of 7 sources',
+      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values go as they do in an outage.',
+    ]);
+    const all = waiting(known.views.map(({ source }) => source.name));
+    expect(verdict(all)).toBe('Not working: all sources wait for the quota');
+    const refused = waiting(['machines'], { ...wait, limit: '429' });
+    expect(texts(refused)[0]).toMatch(/^Waiting for the service, which refused with 429, until 2026-10-09/);
+  });
+
+  it('does not call what a 429 refused failing while it waits for the quota', () => {
+    const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
+    const lastError = { at: NOW, reason: 'rate_limited', message: 'machine_metrics: rate_limited' };
+    const known = withEntries({ failuresInARow: 1, lastError }, ['machines']);
+    const views = known.views.map((view) => (view.source.name === 'machines' ? { ...view, wait } : view));
+    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 7 sources');
   });
 
   it('tells how many sources have not been polled yet', () => {

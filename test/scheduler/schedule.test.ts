@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { Quota } from '../../src/budget/quota.ts';
+import { type Schedule, type Standing, scheduleOf } from '../../src/scheduler/schedule.ts';
+import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
+import type { Pace } from '../../src/sources/source.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { NO_QUOTA } from '../support/quota.ts';
+import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+
+const NOVEMBER = Date.UTC(2026, 10, 1);
+const NOW = NOVEMBER - 20 * DAY;
+const source = fakeSource();
+
+function every(intervalMs: number, coverage: Pace['coverage'] = 'full'): Pace {
+  return { intervalMs, requestsPerDay: DAY / intervalMs, coverage };
+}
+
+const POLLED: Entry = {
+  ...emptyEntry(source),
+  attempts: 9,
+  lastAttemptAt: NOW - HOUR,
+  intervalMs: 2 * HOUR,
+  coverage: 'full',
+};
+const LEFT: Quota = { ...NO_QUOTA, renewsAt: NOVEMBER, asksAt: NOW + 23 * HOUR };
+const SPENT: Quota = { ...LEFT, opensAt: NOVEMBER };
+/** Nothing is left, and as little is planned as a pace can say. */
+const NOTHING = { planned: every(31 * DAY), quota: SPENT, opensAt: NOVEMBER };
+
+function scheduled(standing: Partial<Omit<Standing, 'whole'>> & { whole?: Pace } = {}, now = NOW): Schedule {
+  const { whole = every(2 * HOUR, 'sampled'), ...rest } = standing;
+  const usual = { source, entry: POLLED, planned: every(2 * HOUR), quota: LEFT, opensAt: 0 };
+  return scheduleOf({ ...usual, ...rest, whole: () => whole }, now);
+}
+
+describe('scheduler/schedule', () => {
+  it('runs a source at the pace that the budget allows', () => {
+    expect(scheduled()).toEqual({ pace: every(2 * HOUR), nextAttemptAt: NOW + HOUR, asksAt: Infinity });
+  });
+
+  it('keeps the pace of the last poll where nothing is left, until the renewal, but for a question', () => {
+    expect(scheduled(NOTHING)).toEqual({
+      pace: { intervalMs: 2 * HOUR, coverage: 'full', requestsPerDay: 0 },
+      nextAttemptAt: NOVEMBER,
+      // A day after the last request, and not before the source is due.
+      asksAt: NOW + 23 * HOUR,
+      wait: { until: NOVEMBER, limit: 'month' },
+    });
+    const due = scheduled({ ...NOTHING, quota: { ...SPENT, asksAt: NOW - DAY } });
+    expect(due.asksAt).toBe(NOW + HOUR);
+  });
+
+  it.each<[string, Partial<Entry>]>([
+    ['before the first poll', {}],
+    ['where the last poll had no pace either', { lastAttemptAt: NOW - HOUR, attempts: 9, intervalMs: 31 * DAY }],
+    ['where no limit was known at the last poll', { lastAttemptAt: NOW - HOUR, attempts: 1 }],
+  ])('has the pace of a whole quota %s', (_, entry) => {
+    const { pace, wait } = scheduled({ ...NOTHING, entry: { ...emptyEntry(source), ...entry } });
+    expect(pace).toMatchObject({ intervalMs: 2 * HOUR, coverage: 'sampled' });
+    expect(wait?.until).toBe(NOVEMBER);
+  });
+
+  it('takes the coverage from a whole quota where an earlier version kept none', () => {
+    const { coverage: _, ...entry } = POLLED;
+    expect(scheduled({ ...NOTHING, entry: { ...entry, intervalMs: 3 * HOUR } }).pace).toMatchObject({
+      intervalMs: 3 * HOUR,
+      coverage: 'sampled',
+    });
+  });
+
+  it('waits for a long time that a 429 named, whatever is left by our count', () => {
+    const { pace, wait } = scheduled({ quota: { ...SPENT, limit: '429' }, opensAt: NOVEMBER, planned: every(HOUR) });
+    expect(pace).toMatchObject({ intervalMs: 2 * HOUR, requestsPerDay: 0 });
+    expect(wait).toEqual({ until: NOVEMBER, limit: '429' });
+  });
+
+  it('does not call it a wait where the renewal comes before the source is due, or less than an interval later', () => {
+    const at = NOW + 2.9 * HOUR;
+    const soon = { ...NOTHING, quota: { ...SPENT, opensAt: at, renewsAt: at }, opensAt: at };
+    expect(scheduled(soon)).toEqual({
+      pace: { intervalMs: 2 * HOUR, coverage: 'full', requestsPerDay: 0 },
+      nextAttemptAt: at,
+      asksAt: Infinity,
+    });
+    expect(scheduled({ ...soon, entry: { ...POLLED, lastAttemptAt: NOW } }).wait).toBeUndefined();
+    expect(scheduled({ ...soon, entry: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
+  });
+
+  it('does not call a refused or revoked key a wait for the quota', () => {
+    for (const opensAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
+      const { wait, asksAt } = scheduled({ planned: every(31 * DAY), opensAt });
+      expect([wait, asksAt]).toEqual([undefined, Infinity]);
+    }
+  });
+
+  describe('with little left', () => {
+    it('calls a poll a day a pace, and what is less a wait: for the poll that it carries, or the renewal', () => {
+      expect(scheduled({ planned: every(DAY) })).toMatchObject({ pace: every(DAY), nextAttemptAt: NOW + 23 * HOUR });
+      const slow = scheduled({ planned: every(5 * DAY) });
+      expect(slow.pace).toEqual({ intervalMs: 2 * HOUR, coverage: 'full', requestsPerDay: 0.2 });
+      expect(slow.nextAttemptAt).toBe(NOW + 5 * DAY - HOUR);
+      expect(slow.wait).toEqual({ until: NOW + 5 * DAY - HOUR, limit: 'month' });
+      expect(scheduled({ planned: every(25 * DAY) }).nextAttemptAt).toBe(NOVEMBER);
+    });
+
+    it('calls it a pace as well where a whole quota would carry at most twice as many polls', () => {
+      const whole = every(5 * DAY);
+      expect(scheduled({ whole, planned: every(10 * DAY) }).pace.intervalMs).toBe(10 * DAY);
+      expect(scheduled({ whole, planned: every(10 * DAY + MINUTE) }).pace.intervalMs).toBe(2 * HOUR);
+    });
+  });
+});
