@@ -36,5 +36,5 @@ export function logWaits(log: Logger, waits: ReadonlyMap<Source, Wait>): void {
     sourceId(source),
     `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
   ]);
-  log.warn({ waits: Object.fromEntries(described) }, 'too little is left of the quota, sources wait');
+  log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
 }

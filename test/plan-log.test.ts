@@ -70,7 +70,7 @@ describe('plan-log', () => {
           machines: 'refused with 429, until 2026-11-01T00:00:00.000Z',
           'slashings-mainnet': 'quota of the month, until 2026-11-01T00:00:00.000Z',
         },
-        msg: 'too little is left of the quota, sources wait',
+        msg: 'sources wait for the quota',
       },
     ]);
   });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Bucket, chargeBucket, EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, Ledger, quotaIn } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
 import { type Quota, quotaOf } from '../../src/budget/quota.ts';
 import { LANE, Queue } from '../support/queue.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 const TERMS: Terms = { utilization: 0.9 };
 const OCTOBER = Date.UTC(2026, 9, 1);
@@ -99,6 +101,14 @@ describe('budget/pacer: a quota that is used up', () => {
     expect(queue.log.filter(isOut)).toEqual(['a', 'renewed', 'x 24', 'x 48', 'x 72', 'x 96']);
     // Those who are turned away are told of the renewal, and not of the next question.
     expect(queue.log.at(-1)).toBe(`y 119: closed until ${NOVEMBER - queue.clock.now()}`);
+  });
+
+  it('asks a day after a start with a clock that was set back', async () => {
+    const before = await spent('700');
+    const clock = new VirtualClock(NOW - 5 * DAY);
+    const ledger = Ledger.parse(JSON.parse(JSON.stringify(before.pacer.ledger)));
+    const after = new Pacer({ utilization: 0.001 }, { clock, ledger });
+    expect(quotaIn(after.ledger, '', { utilization: 0.001 }, clock.now()).asksAt).toBe(NOW - 4 * DAY);
   });
 
   it('asks no sooner after a restart, and not at all once a 429 has said until when', async () => {

@@ -67,7 +67,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
     });
 
     it('one line of the log says which, for what and until when', () => {
-      const said = lines.filter(({ msg }) => msg === 'too little is left of the quota, sources wait');
+      const said = lines.filter(({ msg }) => msg === 'sources wait for the quota');
       const until = expect.stringMatching(/^quota of the month, until 2026-11-01T00:00:0[01]\.\d{3}Z$/);
       expect(said).toEqual([
         expect.objectContaining({

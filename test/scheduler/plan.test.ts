@@ -97,6 +97,17 @@ describe('scheduler/plan', () => {
       });
     });
 
+    it('keeps the pace of an earlier poll where no limit was known at this one', () => {
+      const { intervalMs: _, ...first } = run();
+      expect(afterPoll(emptyEntry(hourly), { value: 7 }, first)).not.toHaveProperty('intervalMs');
+      const known = { ...entry, intervalMs: DAY, coverage: 'sampled' } as const;
+      expect(afterPoll(known, { value: 7 }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
+      expect(afterPoll(known, { value: 7 }, run({ coverage: 'full' }))).toMatchObject({
+        intervalMs: HOUR,
+        coverage: 'full',
+      });
+    });
+
     it('counts a failure and keeps what was learned before it', () => {
       const failure = failureOf('server_error');
       expect(afterPoll(entry, { value: 7, failure }, run({ start: NOW + MINUTE }))).toEqual({

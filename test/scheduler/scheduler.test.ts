@@ -5,6 +5,7 @@ import { BudgetClosed } from '../../src/budget/pacer.ts';
 import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';
+import { NO_QUOTA } from '../support/quota.ts';
 import { type Harness, schedule } from '../support/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -295,6 +296,62 @@ describe('scheduler/scheduler', () => {
       scheduler.wake();
       await clock.advance(0);
       expect(view(source).entry.attempts).toBe(2);
+    });
+  });
+
+  describe('a quota that is used up', () => {
+    const names = ['sync_committee', 'machines', 'slashings'] as const;
+
+    /** Nothing is left until the month ends; each question is answered with `answer`, by which more may be left. */
+    function spent(asked: (state: { opensAt: number; asksAt: number }) => void) {
+      const { clock, events, source } = recorder();
+      const state = { opensAt: NOW + 20 * DAY, asksAt: NOW + DAY };
+      const waits: string[][] = [];
+      const sources = names.map((name) =>
+        source(name, SECOND, {
+          name,
+          poll: async (value, _timing, signal) => {
+            events.push(name);
+            state.asksAt = clock.now() + DAY;
+            await clock.sleep(10 * SECOND, signal);
+            asked(state);
+            return { value };
+          },
+        }),
+      );
+      const harness = schedule(sources, {
+        clock,
+        allowance: { bucketOf: () => 'default', allowedPerDay: () => (state.opensAt > NOW ? 0 : 100_000) },
+        quotaOf: () => ({ ...NO_QUOTA, ...state, renewsAt: state.opensAt, wholePerDay: 288 }),
+        opensAt: () => state.opensAt,
+        onWait: (told) => void waits.push([...told.keys()].map(({ name }) => name)),
+      });
+      return { ...harness, events, sources, waits };
+    }
+
+    it('is asked for by one poll a day, and told once', async () => {
+      const { clock, events, waits, changes, sources, view } = spent(() => undefined);
+      await clock.advance(5 * DAY + MINUTE);
+      expect(events).toEqual([
+        'sync_committee',
+        'sync_committee',
+        'sync_committee',
+        'sync_committee',
+        'sync_committee',
+      ]);
+      expect(waits).toEqual([[...names]]);
+      for (const source of sources) expect(view(source).nextAttemptAt).toBe(NOW + 20 * DAY);
+      // Shown anew when the wait begins.
+      expect(changes.slice(0, 3)).toEqual([...names]);
+    });
+
+    it('sets everybody free when there is more', async () => {
+      const { clock, events, sources, view } = spent((state) => {
+        state.opensAt = 0;
+      });
+      await clock.advance(DAY + 11 * SECOND);
+      expect(events).toEqual(['sync_committee', 'machines', 'slashings']);
+      for (const source of sources) expect(view(source).wait).toBeUndefined();
     });
   });
 

@@ -5,7 +5,8 @@ import { restarted } from '../support/restart.ts';
 import { Simulation } from '../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 
-const OCTOBER = Date.UTC(2026, 9, 1);
+/** A first start so late that the month ends after twelve days. */
+const START = Date.UTC(2026, 9, 20);
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const TRIAL = { plan: 'free_trial', machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY } as const;
 
@@ -38,9 +39,10 @@ async function backfilled(sim: Simulation, sources: ReturnType<typeof configured
   return restarted(sim, sources, { ledger: { ...ledger, buckets } });
 }
 
-async function trialUntilDay(day: number, sources: ReturnType<typeof configured>): Promise<Simulation> {
-  const sim = new Simulation({ start: OCTOBER, sandbox: TRIAL, sources });
-  await sim.clock.advance(day * DAY);
+/** A trial after two days in which all was well. */
+async function trial(sources = configured()): Promise<Simulation> {
+  const sim = new Simulation({ start: START, sandbox: TRIAL, sources });
+  await sim.clock.advance(2 * DAY);
   return sim;
 }
 
@@ -58,20 +60,23 @@ describe('simulation/exhausted: nothing is left of the month', { timeout: 60_000
     ['one request is left', leave(1)],
   ])('%s: the pace stays, values go, all comes back at the renewal', async (_title, spend) => {
     const sources = configured();
-    const sim = await trialUntilDay(4, sources);
+    const sim = await trial(sources);
     const before = intervals(sim);
     expect(shown(sim)).toBe(3);
     spend(sim);
     await sim.clock.advance(2 * HOUR);
-    for (let day = 4; day < 31; day += 1) {
+    for (let day = 2; day < 12; day += 1) {
       for (const [id, interval] of Object.entries(intervals(sim))) {
         expect(interval / (before[id] ?? 0), `${id} on day ${day}`).toBeCloseTo(1, 1);
       }
       expectNextAtRenewal(sim);
-      await sim.clock.advance(OCTOBER + (day + 0.5) * DAY - sim.clock.now());
+      await sim.clock.advance(START + (day + 0.5) * DAY - sim.clock.now());
       // Twice the interval after the last record.
       expect(shown(sim), `day ${day}`).toBe(0);
     }
+    // Told once, and no new plan.
+    expect(sim.waits.map(({ until }) => Object.keys(until).length)).toEqual([4]);
+    expect(sim.plans).toHaveLength(1);
     await sim.clock.advance(NOVEMBER + 4 * HOUR - sim.clock.now());
     expect(shown(sim)).toBe(3);
     for (const { source, entry } of sim.scheduler.views()) {
@@ -82,11 +87,11 @@ describe('simulation/exhausted: nothing is left of the month', { timeout: 60_000
 
   it('backfill spent our share: the pace stays over restarts, values go, the next attempt is at the renewal', async () => {
     const sources = configured();
-    const running = await trialUntilDay(4, sources);
+    const running = await trial(sources);
     const before = intervals(running);
     let sim = await backfilled(running, sources);
-    for (const day of [4.5, 12, 28]) {
-      await sim.clock.advance(OCTOBER + day * DAY - sim.clock.now());
+    for (const day of [2.5, 7, 11.5]) {
+      await sim.clock.advance(START + day * DAY - sim.clock.now());
       expect(shown(sim), `day ${day}`).toBe(0);
       for (const [id, interval] of Object.entries(intervals(sim))) {
         expect(interval / (before[id] ?? 0), `${id} on day ${day}`).toBeCloseTo(1, 1);
@@ -99,7 +104,7 @@ describe('simulation/exhausted: nothing is left of the month', { timeout: 60_000
   });
 
   it('a first start: the pace is that of a whole quota', async () => {
-    const sim = new Simulation({ start: OCTOBER + 4 * DAY, sandbox: TRIAL, sources: configured() });
+    const sim = new Simulation({ start: START, sandbox: TRIAL, sources: configured() });
     sim.sandbox.spend(1_000, sim.clock.now());
     await sim.clock.advance(2 * DAY);
     const { machines, 'slashings-mainnet': slashings } = intervals(sim);
@@ -110,14 +115,14 @@ describe('simulation/exhausted: nothing is left of the month', { timeout: 60_000
     await sim.stop();
   });
 
-  it('ten requests are left on day 4: no pace of days, and what is left is spent', async () => {
-    const sim = await trialUntilDay(4, configured());
+  it('ten requests are left of a month: no pace of days, and what is left is spent', async () => {
+    const sim = await trial();
     const before = intervals(sim);
     leave(10)(sim);
     await sim.clock.advance(HOUR);
     const polled = sim.exchanges.length;
-    for (let day = 4; day < 30; day += 1) {
-      await sim.clock.advance(OCTOBER + (day + 0.5) * DAY - sim.clock.now());
+    for (let day = 2; day < 12; day += 1) {
+      await sim.clock.advance(START + (day + 0.5) * DAY - sim.clock.now());
       for (const [id, interval] of Object.entries(intervals(sim))) {
         expect(interval / (before[id] ?? 0), `${id} on day ${day}`).toBeCloseTo(1, 1);
       }
@@ -130,10 +135,10 @@ describe('simulation/exhausted: nothing is left of the month', { timeout: 60_000
 });
 
 describe('simulation/exhausted: a larger plan', { timeout: 60_000 }, () => {
-  it.each([4, 9, 20])('is noticed within a day where our share is spent (bought on day %i)', async (bought) => {
+  it.each([1, 6])('is noticed within a day where our share is spent (bought after %i days)', async (bought) => {
     const sources = configured();
-    let sim = await backfilled(await trialUntilDay(4, sources), sources);
-    await sim.clock.advance(OCTOBER + (bought + 0.6) * DAY - sim.clock.now());
+    let sim = await backfilled(await trial(sources), sources);
+    await sim.clock.advance((bought - 0.4) * DAY);
     sim = await restarted(sim, sources);
     const before = sim.exchanges.length;
     sim.sandbox.plan = 'hobbyist';
@@ -150,7 +155,7 @@ describe('simulation/exhausted: a larger plan', { timeout: 60_000 }, () => {
   });
 
   it('is noticed within a day where others used it up and no 429 said so', async () => {
-    const sim = await trialUntilDay(4, configured());
+    const sim = await trial();
     // The next answer says that nothing is left.
     leave(1)(sim);
     await sim.clock.advance(2 * HOUR);
@@ -163,14 +168,14 @@ describe('simulation/exhausted: a larger plan', { timeout: 60_000 }, () => {
 
   it('costs one request a day to look for, over restarts too', async () => {
     const sources = configured();
-    let sim = await backfilled(await trialUntilDay(4, sources), sources);
+    let sim = await backfilled(await trial(sources), sources);
     const asked: number[] = [];
-    for (let restarts = 0; restarts < 60; restarts += 1) {
+    for (let restarts = 0; restarts < 24; restarts += 1) {
       await sim.clock.advance(8 * HOUR);
       asked.push(...sim.exchanges.map(({ at }) => at));
       sim = await restarted(sim, sources);
     }
-    expect(asked).toHaveLength(20);
+    expect(asked).toHaveLength(8);
     const gaps = asked.slice(1).map((at, i) => at - (asked[i] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(DAY);
     for (const { source, entry } of sim.scheduler.views()) expect(entry.failures, source.name).toBe(0);
@@ -178,7 +183,7 @@ describe('simulation/exhausted: a larger plan', { timeout: 60_000 }, () => {
   });
 
   it('is not looked for after a 429 that says when the month ends', async () => {
-    const sim = await trialUntilDay(4, configured());
+    const sim = await trial();
     leave(0)(sim);
     await sim.clock.advance(2 * HOUR);
     const before = sim.exchanges.length;
