@@ -17,7 +17,7 @@ export interface SchedulerDependencies extends Permits {
   readonly log: Logger;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly isInformed: () => boolean;
-  /** Told of the paces at first, and when they have changed materially. */
+  /** Told of the paces at first, and when they have changed materially; without sources that wait for the quota. */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Told of every source that waits for the quota, when another one has come to wait. */
   readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
@@ -138,8 +138,10 @@ export class Scheduler {
     if (began) this.#deps.onWait(began);
     // Staleness follows the pace.
     for (const source of changed) this.#deps.onChange(source);
-    const paces = new Map([...schedules].map(([source, { pace }]) => [source, pace]));
-    if (!this.#deps.isInformed() || (this.#told && !isMaterialChange(this.#told, paces))) return;
+    const running = [...schedules].filter(([, { wait }]) => !wait);
+    const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
+    if (!this.#deps.isInformed() || running.length === 0) return;
+    if (this.#told && !isMaterialChange(this.#told, paces)) return;
     this.#told = paces;
     this.#deps.onPlan(paces);
   }

@@ -100,7 +100,7 @@ function waitNotices({ views, ledger, terms }: Known, now: number): Notice[] {
 }
 
 function stretchNotices(views: readonly SourceView[]): Notice[] {
-  const stretched = views.filter(({ source, pace }) => pace.intervalMs > source.intervalMs);
+  const stretched = views.filter(({ source, pace, wait }) => !wait && pace.intervalMs > source.intervalMs);
   if (stretched.length === 0) return [];
   const changes = stretched.map(
     (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,

@@ -76,6 +76,7 @@ describe.skipIf(RENEWAL - START < 6 * HOUR)('programs/quota', { timeout: 60_000 
     const until = new Date(RENEWAL).toISOString();
     expect(line['level']).toBe('warn');
     expect(line['waits']).toMatchObject({ machines: `quota of the month, until ${until}` });
+    expect(second.output).not.toContain('configured intervals');
     const port = await portOf(second);
     const text = await scrape(port);
     for (const source of SOURCES) {
@@ -88,6 +89,7 @@ describe.skipIf(RENEWAL - START < 6 * HOUR)('programs/quota', { timeout: 60_000 
     expect(before).toContain('beaconchain_machine_cpu_cores{');
     const page = (await ask(port, '/')).body.toString();
     expect(page).toContain('Not working: all sources wait for the quota');
+    expect(page).not.toContain('configured intervals');
     expect(page).toContain('one request a day asks for more');
     expect((await ask(port, '/-/healthy')).status).toBe(200);
     await second.stop('SIGKILL');

@@ -307,6 +307,7 @@ describe('scheduler/scheduler', () => {
       const { clock, events, source } = recorder();
       const state = { opensAt: NOW + 20 * DAY, asksAt: NOW + DAY };
       const waits: string[][] = [];
+      const plans: string[][] = [];
       const sources = names.map((name) =>
         source(name, SECOND, {
           name,
@@ -324,13 +325,14 @@ describe('scheduler/scheduler', () => {
         allowance: { bucketOf: () => 'default', allowedPerDay: () => (state.opensAt > NOW ? 0 : 100_000) },
         quotaOf: () => ({ ...NO_QUOTA, ...state, renewsAt: state.opensAt, wholePerDay: 288 }),
         opensAt: () => state.opensAt,
+        onPlan: (paces) => void plans.push([...paces.keys()].map(({ name }) => name)),
         onWait: (told) => void waits.push([...told.keys()].map(({ name }) => name)),
       });
-      return { ...harness, events, sources, waits };
+      return { ...harness, events, sources, waits, plans };
     }
 
     it('is asked for by one poll a day, and told once', async () => {
-      const { clock, events, waits, changes, sources, view } = spent(() => undefined);
+      const { clock, events, waits, plans, changes, sources, view } = spent(() => undefined);
       await clock.advance(5 * DAY + MINUTE);
       expect(events).toEqual([
         'sync_committee',
@@ -340,18 +342,20 @@ describe('scheduler/scheduler', () => {
         'sync_committee',
       ]);
       expect(waits).toEqual([[...names]]);
+      expect(plans).toEqual([]);
       for (const source of sources) expect(view(source).nextAttemptAt).toBe(NOW + 20 * DAY);
       // Shown anew when the wait begins.
       expect(changes.slice(0, 3)).toEqual([...names]);
     });
 
     it('sets everybody free when there is more', async () => {
-      const { clock, events, sources, view } = spent((state) => {
+      const { clock, events, sources, plans, view } = spent((state) => {
         state.opensAt = 0;
       });
       await clock.advance(DAY + 11 * SECOND);
       expect(events).toEqual(['sync_committee', 'machines', 'slashings']);
       for (const source of sources) expect(view(source).wait).toBeUndefined();
+      expect(plans).toEqual([[...names]]);
     });
   });
 
