@@ -1,13 +1,13 @@
 import { allowedPerDay, type Bucket, bucketOpensAt, type Terms, windowAt } from './bucket.ts';
 import { LONG_WINDOWS, lastsUntil, monthStart, usable } from './long-window.ts';
 
-/** How it stands with the requests of one bucket that are to last for long. Times are Unix ms. */
+/** What is left of one bucket beyond the second, and until when. Times are Unix ms. */
 export interface Quota {
-  /** Nothing is left before, or a 429 said to wait; in the past: something may leave. */
+  /** Nothing may leave before, because nothing is left or a 429 said so; in the past: something may. */
   readonly opensAt: number;
-  /** What there is a wait for, or would be. */
+  /** What a wait is for: the window that is used up, a 429, or else the month, of which little may be left. */
   readonly limit: 'hour' | 'month' | '429';
-  /** When there is a whole quota again; Infinity: there is none, or never again. */
+  /** When there is a whole quota again; Infinity: the plan has none. */
   readonly renewsAt: number;
   /** When one request may leave all the same, to ask whether there is more by now. */
   readonly asksAt: number;

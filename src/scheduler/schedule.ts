@@ -33,7 +33,7 @@ export interface Standing {
   readonly opensAt: number;
 }
 
-/** Others on the account may take half of the quota. */
+/** Times the interval that a whole quota allows: others on the account may take half of the quota. */
 const SLOWER_THAN_WHOLE = 2;
 
 /** Less than a poll a day is no pace, unless a whole quota allows hardly more. */

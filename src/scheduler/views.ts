@@ -101,7 +101,7 @@ export function viewsOf(sources: readonly Known[], permits: Permits, now: number
   });
 }
 
-/** That of a source of which there is one. */
+/** What a map that has every source says of this one. */
 export function of<T>(all: ReadonlyMap<Source, T>, source: Source): T {
   const one = all.get(source);
   if (one === undefined) throw new TypeError(`nothing for ${sourceId(source)}`);
