@@ -111,7 +111,7 @@ export class Scheduler {
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
-    const schedules = schedulesOf(this.#slots, this.#deps, now);
+    let schedules = schedulesOf(this.#slots, this.#deps, now);
     this.#tell(schedules);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots) {
@@ -121,7 +121,11 @@ export class Scheduler {
       // One poll alone asks whether there is more: what it is told decides about the others.
       const mayStart = this.#running.size === 0 || (nextAttemptAt <= now && this.#mayJoin());
       if (at > now) next = Math.min(next, at);
-      else if (mayStart) this.#run(slot, () => this.#poll(slot, pace, signal));
+      else if (mayStart) {
+        this.#run(slot, () => this.#poll(slot, pace, signal));
+        // What leaves may be the one request that is allowed.
+        schedules = schedulesOf(this.#slots, this.#deps, now);
+      }
       if (nextAttemptAt > now || mayStart) this.#lateSince.delete(slot.source);
       else if (!this.#lateSince.has(slot.source)) this.#lateSince.set(slot.source, this.#heartbeatAt);
     }
