@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type Observation, WINDOWS, type Window } from './headers.ts';
 import {
-  calendarEnd,
   charge,
   LONG_WINDOWS,
   LongWindow,
   type LongWindowName,
   lastsUntil,
   refund,
+  renewsAt,
   report,
   rolled,
   UnixMs,
@@ -77,7 +77,7 @@ export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: Window): bo
 export function bucketOpensAt(bucket: Bucket, terms: Terms, now: number): number {
   const ends = LONG_WINDOWS.map((name) => {
     const window = windowAt(bucket, name, terms, now);
-    return window && usable(window, terms.utilization) < 1 ? calendarEnd(name, window.since) : 0;
+    return window && usable(window, terms.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
   });
   return Math.max(bucket.closedUntil, ...ends);
 }
@@ -105,7 +105,8 @@ export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: num
 /** The window as it is now; a configured plan is one also before the service has said so. */
 export function windowAt(bucket: Bucket, name: LongWindowName, terms: Terms, now: number): LongWindow | undefined {
   const window = bucket[name];
-  if (window) return rolled(name, window, bucket.firstUseAt ?? now, now, terms.utilization);
+  const { firstUseAt = now, lastUseAt } = bucket;
+  if (window) return rolled(name, window, { firstUseAt, lastUseAt }, now, terms.utilization);
   if (name === 'hour' || terms.perMonth === undefined) return undefined;
   return { limit: terms.perMonth, own: 0, since: now };
 }

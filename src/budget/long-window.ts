@@ -90,16 +90,26 @@ export function lastsUntil(name: LongWindowName, window: LongWindow, firstUseAt:
   return name === 'month' && window.limit <= TRIAL_QUOTA ? Math.max(end, firstUseAt + TRIAL_MS) : end;
 }
 
+/** When a bucket was used, Unix ms: at first, and last as far as is known. */
+export interface Use {
+  readonly firstUseAt: number;
+  readonly lastUseAt?: number | undefined;
+}
+
+/** Unix ms at which a window that is used up may have renewed: the end of the hour or month in which its last request left. */
+export function renewsAt(name: LongWindowName, { since }: LongWindow, lastUseAt = since): number {
+  return calendarEnd(name, Math.max(since, lastUseAt));
+}
+
 /** The window at `now`: past its end it is a new one, of which the next answer will tell. */
 export function rolled(
   name: LongWindowName,
   window: LongWindow,
-  firstUseAt: number,
+  { firstUseAt, lastUseAt }: Use,
   now: number,
   utilization: number,
 ): LongWindow {
   const exhausted = usable(window, utilization) < 1;
-  // With nothing left, the calendar's end is the first moment at which asking makes sense.
-  const end = exhausted ? calendarEnd(name, window.since) : lastsUntil(name, window, firstUseAt);
+  const end = exhausted ? renewsAt(name, window, lastUseAt) : lastsUntil(name, window, firstUseAt);
   return now < end ? window : { limit: window.limit, own: 0, since: now };
 }

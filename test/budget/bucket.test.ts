@@ -125,6 +125,17 @@ describe('budget/bucket', () => {
   });
 
   describe('month', () => {
+    it('of a trial that is used up in its second month is looked for at the end of that, and not at once', () => {
+      const first = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + 19 * DAY });
+      const at = NOVEMBER + 5 * DAY;
+      const spent = told({ ...first, month: { limit: 1_000, own: 899, since: OCTOBER + 19 * DAY } }, trial(100), {
+        at,
+      });
+      expect(windowAt(spent, 'month', TERMS, at + DAY)?.own).toBe(900);
+      expect(bucketOpensAt(spent, TERMS, at + DAY)).toBe(Date.UTC(2026, 11, 1));
+      expect(windowAt(spent, 'month', TERMS, Date.UTC(2026, 11, 1))?.own).toBe(0);
+    });
+
     it('allows a day what is left, by the days that it must last', () => {
       const bucket = told(EMPTY_BUCKET, trial(999));
       expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(899 / 31);

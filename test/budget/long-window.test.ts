@@ -53,10 +53,10 @@ describe('budget/long-window', () => {
   describe('when it is over', () => {
     it('is a new one, of which nothing is known but its limit', () => {
       const before = window({ limit: 50_000, own: 700, remaining: 4 });
-      const roll = (at: number): LongWindow => rolled('month', before, OCTOBER, at, 0.9);
+      const roll = (at: number): LongWindow => rolled('month', before, { firstUseAt: OCTOBER }, at, 0.9);
       expect(roll(NOVEMBER - 1)).toBe(before);
       expect(roll(NOVEMBER)).toEqual({ limit: 50_000, own: 0, since: NOVEMBER });
-      expect(rolled('hour', before, OCTOBER, OCTOBER + HOUR, 0.9)).toEqual({
+      expect(rolled('hour', before, { firstUseAt: OCTOBER }, OCTOBER + HOUR, 0.9)).toEqual({
         limit: 50_000,
         own: 0,
         since: OCTOBER + HOUR,
@@ -66,11 +66,14 @@ describe('budget/long-window', () => {
     it('of a trial goes on through the month start, but where it is used up asks again then', () => {
       const firstUse = OCTOBER + 19 * DAY;
       const left = window({ since: firstUse, own: 300 });
-      expect(rolled('month', left, firstUse, NOVEMBER + DAY, 0.9)).toBe(left);
-      expect(rolled('month', left, firstUse, firstUse + 30 * DAY, 0.9)).toMatchObject({ own: 0 });
+      expect(rolled('month', left, { firstUseAt: firstUse }, NOVEMBER + DAY, 0.9)).toBe(left);
+      expect(rolled('month', left, { firstUseAt: firstUse }, firstUse + 30 * DAY, 0.9)).toMatchObject({ own: 0 });
       const usedUp = window({ since: firstUse, own: 900 });
-      expect(rolled('month', usedUp, firstUse, NOVEMBER - 1, 0.9)).toBe(usedUp);
-      expect(rolled('month', usedUp, firstUse, NOVEMBER, 0.9)).toMatchObject({ own: 0, since: NOVEMBER });
+      expect(rolled('month', usedUp, { firstUseAt: firstUse }, NOVEMBER - 1, 0.9)).toBe(usedUp);
+      expect(rolled('month', usedUp, { firstUseAt: firstUse }, NOVEMBER, 0.9)).toMatchObject({
+        own: 0,
+        since: NOVEMBER,
+      });
     });
   });
 
