@@ -5,8 +5,8 @@ import type { Ledger } from './budget/ledger.ts';
 import { usable } from './budget/long-window.ts';
 import { formatDuration } from './config/duration.ts';
 import { pacesOf } from './scheduler/paces.ts';
-import { isInVain } from './scheduler/plan.ts';
-import { type Entry, requestsPerPoll, sourceId } from './snapshot/snapshot.ts';
+import { askingOf } from './scheduler/views.ts';
+import { type Entry, emptyEntry, sourceId } from './snapshot/snapshot.ts';
 import { MS_PER_DAY, type Pace, type Source } from './sources/source.ts';
 
 /** What the costs are worked out from. */
@@ -32,22 +32,12 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 /** The costs of a configuration as a table: what it asks for, what the limits allow, and what comes of it. Pure. */
 export function describeCosts(input: CheckInput): string {
   const { sources, terms, ledger, bucketOf, entries, now } = input;
-  const costOf = (source: Source): number => {
-    const entry = entries.get(sourceId(source));
-    return entry ? requestsPerPoll(entry) : 1;
-  };
-  const isVain = (source: Source): boolean => {
-    const entry = entries.get(sourceId(source));
-    return entry !== undefined && isInVain(entry);
-  };
-  const priced = sources.map((source) => ({
-    source,
-    requestsPerPoll: costOf(source),
-    isInVain: isVain(source),
-  }));
+  const priced = sources.map((source) => askingOf(source, entries.get(sourceId(source)) ?? emptyEntry(source)));
   const allowed = (bucket: string): number => allowedPerDay(ledger.buckets[bucket], terms, now);
   const paces = pacesOf(priced, { bucketOf, allowedPerDay: allowed });
-  const configured = new Map(sources.map((source) => [source, source.pace(Number.POSITIVE_INFINITY, costOf(source))]));
+  const configured = new Map(
+    priced.map(({ source, requestsPerPoll }) => [source, source.pace(Number.POSITIVE_INFINITY, requestsPerPoll)]),
+  );
   const rows = sources.map((source) => rowOf(source, configured.get(source), paces.get(source)));
   const buckets = [...new Set(sources.map(bucketOf))];
   return [

@@ -107,7 +107,6 @@ export class Scheduler {
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
     const paces = pacesOfKnown(this.#slots, this.#deps.allowance);
-    this.#tell(paces);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots) {
       if (slot.running) continue;
@@ -119,6 +118,7 @@ export class Scheduler {
       if (at > now || mayStart) this.#lateSince.delete(slot.source);
       else if (!this.#lateSince.has(slot.source)) this.#lateSince.set(slot.source, this.#heartbeatAt);
     }
+    this.#tell(paces);
     return next;
   }
 
@@ -128,9 +128,19 @@ export class Scheduler {
   }
 
   #tell(paces: ReadonlyMap<Source, Pace>): void {
-    if (!this.#deps.isInformed() || (this.#told && !isMaterialChange(this.#told, paces))) return;
+    if (!this.#deps.isInformed() || (this.#told ? !isMaterialChange(this.#told, paces) : this.#isMeasuring(paces)))
+      return;
     this.#told = paces;
     this.#deps.onPlan(paces);
+  }
+
+  /** Whether what a source costs, or how long it takes, is about to be known. */
+  #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
+    return this.#slots.some(({ source, known: { attempts, durationMs }, running }) => {
+      if (attempts === 0) return running;
+      // The first sweep of a large fleet takes longer than those after it, which begin at once.
+      return attempts === 1 && durationMs >= paceOf(paces, source).intervalMs;
+    });
   }
 
   /** One thing at a time for each source: what is saved or shown later is never older. */

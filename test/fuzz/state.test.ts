@@ -73,6 +73,7 @@ const entryOf = (value: unknown): unknown => ({
   pausedUntil: NOW,
   intervalMs: MINUTE,
   costs: [1, 2],
+  durations: [900, 240],
   vainInARow: 0,
 });
 
