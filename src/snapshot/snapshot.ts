@@ -67,9 +67,12 @@ export function requestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, usual(costs) ?? 1);
 }
 
-/** Milliseconds that a poll takes, waits for the budget included. */
+/**
+ * Milliseconds that a poll takes, waits for the budget included; 0 while not known. The first sweep of a large fleet says
+ * little: it is not cut in two yet.
+ */
 export function msPerPoll({ durations = [] }: Entry): number {
-  return usual(durations) ?? 0;
+  return durations.length < 2 ? 0 : (usual(durations) ?? 0);
 }
 
 /** The lower median, so that a first start or one bad page changes no plan. */
