@@ -1,5 +1,5 @@
 import { type ApiOptions, createApi, laneOf } from './api/client.ts';
-import { ENDPOINTS } from './api/errors.ts';
+import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
 import { createTransport } from './api/transport.ts';
 import type { Ledger } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
@@ -80,9 +80,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     },
   );
   stopper.add(() => ledgerWriter.flush());
-  const pacer = new Pacer(termsOf(config), { clock, ledger, onChange: () => ledgerWriter.touch() });
+  const pacer = new Pacer(termsOf(config), {
+    clock,
+    ledger,
+    onChange: () => ledgerWriter.touch(),
+    keep: () => ledgerWriter.flush(),
+  });
   logStanding(log, pacer.ledger);
-  const self = new SelfMetrics({ endpoints: ENDPOINTS });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   stopper.add(() => transport.close());
   const apiOptions = apiOptionsOf(config, key);

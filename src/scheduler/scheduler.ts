@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import { BudgetClosed } from '../budget/pacer.ts';
+import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Entry, emptyEntry, type Store, sourceId } from '../snapshot/snapshot.ts';

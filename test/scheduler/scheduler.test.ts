@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { BudgetClosed } from '../../src/budget/pacer.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
 import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';

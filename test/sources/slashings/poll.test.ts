@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BudgetClosed } from '../../../src/budget/pacer.ts';
+import { BudgetClosed } from '../../../src/budget/permit.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { Follower } from '../../support/follower.ts';
 import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
