@@ -44,10 +44,7 @@ export async function pollSlashings(
     // While the service is away or refuses, an epoch that cannot be read is not the epoch's fault.
     if (failure && !isAnswer(failure)) return { value: prune(unstuck(state), watch), failure };
   }
-  // Where the epoch that passed is not whole yet, the head may not have passed it.
-  const hasPassed = latest === undefined || state.reread !== latest - 1;
-  const hasAdvanced = state.finalizedReadAtHead !== state.headEpoch && hasPassed;
-  const look = timing.coverage !== 'full' || failure !== undefined || hasAdvanced || isContested(state);
+  const look = timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isContested(state);
   if (look || hasBacklog(state)) {
     const sampled = timing.coverage === 'sampled';
     try {
@@ -64,6 +61,15 @@ export async function pollSlashings(
   if (skipped > 0 && timing.coverage !== 'sampled') onSkipped(skipped);
   const value = prune(state, watch);
   return failure ? { value, failure } : { value };
+}
+
+/**
+ * Whether there may be news of finality. Where the epoch that passed is not whole yet the head may not have passed it:
+ * that can wait for the next poll, once.
+ */
+function hasAdvanced({ headEpoch = 0, finalizedReadAtHead, reread }: Slashings): boolean {
+  const mayWait = reread === headEpoch - 1 && finalizedReadAtHead === headEpoch - 1;
+  return finalizedReadAtHead !== headEpoch && !mayWait;
 }
 
 /** Unix ms: the next head pass, or at once while epochs wait that can be read. */

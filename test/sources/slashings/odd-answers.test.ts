@@ -136,7 +136,7 @@ describe('sources/slashings odd answers', PATIENT, () => {
         const quiet = await follow({ ...drawn, odd: new Map() });
         expect(requests).toBeLessThanOrEqual(quiet.requests + MOST_PER_ODD_POLL * drawn.odd.size);
       }),
-      cases(40),
+      cases(20),
     );
   });
 });
