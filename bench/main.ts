@@ -3,6 +3,7 @@ import { benchBackfill } from './backfill.ts';
 import { benchChurn } from './churn.ts';
 import { benchCrowd } from './crowd.ts';
 import { benchDaemon } from './daemon.ts';
+import { benchRate } from './rate.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
 import { benchScrape } from './scrape.ts';
@@ -14,6 +15,7 @@ const SECTIONS = {
   daemon: benchDaemon,
   sweep: benchSweep,
   latency: benchLatency,
+  rate: benchRate,
   churn: benchChurn,
   crowd: benchCrowd,
   backfill: benchBackfill,

@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../src/api/errors.ts';
+import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
 import { ProcessMetrics, SelfMetrics } from '../src/metrics/self.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
@@ -29,7 +29,7 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
   const value = machinesAt(count, now);
   const options = machinesOptions(overrides);
   const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
-  const self = new SelfMetrics({ endpoints: ENDPOINTS });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
   const processMetrics = new ProcessMetrics(true);
   return [
     {

@@ -8,7 +8,7 @@ import { formatDuration } from '../src/config/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { pacesOf } from '../src/scheduler/paces.ts';
-import { addCost, type Entry, emptyEntry, requestsPerPoll } from '../src/snapshot/snapshot.ts';
+import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/snapshot/snapshot.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { sourcesOf } from '../src/sources.ts';
 import { termsOf } from '../src/terms.ts';
@@ -46,7 +46,7 @@ async function sweepCost(machines: number): Promise<number> {
     };
     const timing = { now, intervalMs: MINUTE_MS, coverage: 'full' } as const;
     const { value, requestsOfOnce = 0 } = await source.poll(api, entry.value, timing, new AbortController().signal);
-    entry = { ...entry, value, costs: addCost(entry.costs, requests - requestsOfOnce) };
+    entry = { ...entry, value, costs: withLatest(entry.costs, requests - requestsOfOnce) };
   }
   return requestsPerPoll(entry);
 }

@@ -17,6 +17,7 @@ const PROPERTIES = [
   'test/fuzz',
   'property',
   'test/sources/slashings/model',
+  'test/sources/slashings/odd-answers',
   'test/sources/machines/next-change',
   'test/sources/machines/options',
   'test/sources/daily-returns/ether',

@@ -45,7 +45,7 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   const { ledger } = await restore(documents, [], key, clock.now());
   const terms = termsOf(config);
   const writer = new LatestWriter(() => documents.save(LEDGER, pacer.ledger), onError);
-  const pacer = new Pacer(terms, { clock, ledger, onChange: () => writer.touch() });
+  const pacer = new Pacer(terms, { clock, ledger, onChange: () => writer.touch(), keep: () => writer.flush() });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   const apiOptions = apiOptionsOf(config, key);
   const api = createApi(apiOptions, {

@@ -1,6 +1,6 @@
 import { RequestFailed } from './api/errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
-import { BudgetClosed } from './budget/pacer.ts';
+import { BudgetClosed } from './budget/permit.ts';
 
 /** Why a backfill does not begin or go on; the message is for the operator. */
 export class BackfillRefused extends Error {

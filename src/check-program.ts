@@ -22,6 +22,8 @@ export interface CheckOptions {
   readonly log: Logger;
   /** Whether to ask the service. */
   readonly ask: boolean;
+  /** Lines for what is no mistake. */
+  readonly warnings: readonly string[];
   /** Unix ms. */
   readonly now: number;
 }
@@ -33,7 +35,7 @@ export interface CheckResult {
 }
 
 /** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
-export async function check({ config, key, log, ask, now }: CheckOptions): Promise<CheckResult> {
+export async function check({ config, key, log, ask, warnings, now }: CheckOptions): Promise<CheckResult> {
   const terms = termsOf(config);
   const apiOptions = apiOptionsOf(config, key);
   const answer = ask ? await probe(config, apiOptions, terms) : undefined;
@@ -58,7 +60,8 @@ export async function check({ config, key, log, ask, now }: CheckOptions): Promi
     now,
   });
   const said = answer ? `${answer.text}\n` : '';
-  return { text: `The configuration has no mistakes.\n${said}${costs}`, isGood: answer?.isGood ?? true };
+  const first = ['The configuration has no mistakes.', ...warnings].join('\n');
+  return { text: `${first}\n${said}${costs}`, isGood: answer?.isGood ?? true };
 }
 
 type Look = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;

@@ -1,5 +1,5 @@
 import { type ApiOptions, createApi, laneOf } from './api/client.ts';
-import { ENDPOINTS } from './api/errors.ts';
+import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
 import { createTransport } from './api/transport.ts';
 import { type Ledger, quotaIn } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
@@ -81,9 +81,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   );
   stopper.add(() => ledgerWriter.flush());
   const terms = termsOf(config);
-  const pacer = new Pacer(terms, { clock, ledger, onChange: () => ledgerWriter.touch() });
+  const pacer = new Pacer(terms, {
+    clock,
+    ledger,
+    onChange: () => ledgerWriter.touch(),
+    keep: () => ledgerWriter.flush(),
+  });
   logStanding(log, pacer.ledger);
-  const self = new SelfMetrics({ endpoints: ENDPOINTS });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs });
   stopper.add(() => transport.close());
   const apiOptions = apiOptionsOf(config, key);

@@ -1,5 +1,5 @@
 import { laneOf } from './api/client.ts';
-import { ENDPOINTS } from './api/errors.ts';
+import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
 import { allowedPerDay } from './budget/bucket.ts';
 import { bucketOf, emptyLedger, Ledger, opensAt, quotaIn } from './budget/ledger.ts';
 import { apiOptionsOf, type Engine, type EngineOptions } from './engine.ts';
@@ -40,7 +40,7 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
   const views = (): SourceView[] => viewsOf(known.sources(), permits, clock.now());
 
   const knowledge: Knowledge = { views, ledger: () => known.ledger, allowedPerDay: allowed, waitedMs: () => 0 };
-  const nothing = new SelfMetrics({ endpoints: ENDPOINTS });
+  const nothing = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
   const own = async () => [
     ...(await countedFamilies(knowledge, nothing, known.totals)),
     ...programFamilies({ lastReload: lastReload(), stateWriteFailures: replica.writeFailures, isLeader: false }),

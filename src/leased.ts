@@ -1,4 +1,4 @@
-import type { Budget } from './budget/pacer.ts';
+import type { Budget } from './budget/permit.ts';
 import { LeaseLost } from './snapshot/lease.ts';
 import type { Replica } from './snapshot/replica.ts';
 

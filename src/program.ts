@@ -5,12 +5,14 @@ import { backfill } from './backfill-program.ts';
 import { BackfillRefused } from './backfill-refusal.ts';
 import { check } from './check-program.ts';
 import type { Config } from './config/config.ts';
+import type { Exposure } from './config/exposure.ts';
 import { HOW_TO_GIVE_A_KEY } from './config/key.ts';
 import { loadConfig } from './config/load.ts';
 import { ConfigError } from './config/mistakes.ts';
 import { startDaemon } from './daemon.ts';
 import { startDemo } from './demo.ts';
 import type { Settings } from './engine.ts';
+import { exposureLog, exposureText } from './exposure-log.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { createBoundedServer, LIMITS } from './http/limits.ts';
@@ -59,8 +61,11 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
   const keyless = name === 'demo' || name === 'sandbox';
+  let exposures: readonly Exposure[] = [];
   const read = async (): Promise<Settings> => {
-    const { config, key } = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+    const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+    const { config, key } = loaded;
+    exposures = loaded.exposures;
     if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
     if (config.web.configFile !== null) await loadWebConfig(config.web.configFile);
     return { config, key: key ?? '' };
@@ -70,12 +75,21 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   if (name === 'check') {
     const { config, key } = settings;
     const log = createLogger(config.log);
-    const result = await check({ config, key, log, ask: flags.probe ?? false, now: systemClock.now() });
+    const warnings = exposures.map(exposureText);
+    const ask = flags.probe ?? false;
+    const result = await check({ config, key, log, ask, warnings, now: systemClock.now() });
     print(result.text);
     return result.isGood ? EXIT.stopped : EXIT.refused;
   }
   const log = createLogger(settings.config.log);
-  return untilStopped((signal) => start(command, settings, read, log, signal), log);
+  const warn = exposureLog(log);
+  const readAgain = async (): Promise<Settings> => {
+    const again = await read();
+    warn(exposures);
+    return again;
+  };
+  warn(exposures);
+  return untilStopped((signal) => start(command, settings, readAgain, log, signal), log);
 }
 
 /** Runs until it is done or stopped: what was read is kept. */

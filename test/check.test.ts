@@ -73,6 +73,13 @@ describe('check', () => {
     expect(text).toMatch(/^machines +1m +10080 +1m +10080 +x1$/m);
     expect(text).not.toContain('assumed');
   });
+
+  it('tells no interval that a sweep was seen to take longer than', () => {
+    const durations = [72_000, 73_000, 140_000];
+    const entry = { value: {}, attempts: 3, failures: 0, failuresInARow: 0, durationMs: 1, costs: [58], durations };
+    const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
+    expect(text).toMatch(/^machines +1m +83520 +1m13s +68647 +x1.2$/m);
+  });
 });
 
 function quota(month?: { remaining: number; own: number }) {

@@ -18,7 +18,7 @@ describe('own-metrics', () => {
   function setUp(save: () => Promise<void>, isShared = false) {
     const clock = new VirtualClock(NOW);
     const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
-    const self = new SelfMetrics({ endpoints: [ENDPOINT] });
+    const self = new SelfMetrics({ endpoints: [ENDPOINT], reasons: [] });
     const scheduler = new Scheduler([], new Map(), {
       api: fakeApi(() => ({})),
       clock,

@@ -64,6 +64,7 @@ describe('state', () => {
         pausedUntil: NOW + HOUR,
         intervalMs: MINUTE,
         costs: [6, 1, 1],
+        durations: [900, 250.5, 240],
         vainInARow: 2,
       };
       await documents.save(sourceId(source), entry);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Budget } from '../budget/pacer.ts';
+import type { Budget } from '../budget/permit.ts';
 import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -86,14 +86,14 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   async function exchange(
     wire: WireRequest,
     envelope: z.ZodType,
-    settle: (answer: Answer | undefined) => void,
+    settle: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<unknown> {
     let answer: Answer | undefined;
     try {
       answer = await dependencies.transport(wire, signal);
     } finally {
-      settle(answer);
+      await settle(answer);
     }
     try {
       expectOk(wire.endpoint, answer);

@@ -10,19 +10,22 @@ export const ENDPOINTS = [
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** Why a request that left failed. A closed set: it is a metric label. */
-export type FailureReason =
-  | 'bad_request'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'rate_limited'
-  | 'revoked'
-  | 'server_error'
-  | 'unexpected_status'
-  | 'timeout'
-  | 'network'
-  | 'invalid_body';
+export const FAILURE_REASONS = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'rate_limited',
+  'revoked',
+  'server_error',
+  'unexpected_status',
+  'timeout',
+  'network',
+  'invalid_body',
+] as const;
+
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /** A request left and did not bring what was asked for. Carries no URL and no header: both can hold the key. */
 export class RequestFailed extends Error {

@@ -1,5 +1,5 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import { BudgetClosed } from '../budget/pacer.ts';
+import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** Trouble that passes, in a run of hours: each comes after the client's own retries. */

@@ -3,35 +3,9 @@ import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import { answered, asks, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
-import { inOrder, type Priority } from './priority.ts';
+import { type Budget, BudgetClosed, type Departure, type Permit } from './permit.ts';
+import { inOrder } from './priority.ts';
 import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
-
-/** A request that asks to leave. A lane is an endpoint on a host. */
-export interface Departure {
-  readonly lane: string;
-  readonly priority: Priority;
-}
-
-/** Leave to send one request. `settle` must be called once, with the head of the answer if one came. */
-export interface Permit {
-  settle(answer: { status: number; headers: Headers } | undefined): void;
-}
-
-export interface Budget {
-  /** @throws BudgetClosed when nothing may leave for a long time; the signal's reason when it aborts. */
-  acquire(departure: Departure, signal: AbortSignal): Promise<Permit>;
-}
-
-/** Nothing may leave before `until` (Unix ms; Infinity: not without the operator). Not a failure of the service. */
-export class BudgetClosed extends Error {
-  override readonly name = 'BudgetClosed';
-  readonly until: number;
-
-  constructor(until: number) {
-    super(Number.isFinite(until) ? `no request before ${new Date(until).toISOString()}` : 'access is revoked');
-    this.until = until;
-  }
-}
 
 export interface PacerDependencies {
   readonly clock: Clock;
@@ -39,7 +13,12 @@ export interface PacerDependencies {
   readonly ledger: Ledger;
   /** Told whenever the ledger is another. */
   readonly onChange?: () => void;
+  /** Resolves when the ledger as it is now is written, or could not be. */
+  readonly keep?: () => Promise<void>;
 }
+
+/** Answers after which nothing leaves for a while, also after a restart. */
+const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 
 /** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
 const LONGEST_HOLD_MS = 60_000;
@@ -64,6 +43,9 @@ export class Pacer implements Budget {
   /** Requests that were not answered yet. */
   #inFlight = 0;
   readonly #onChange: () => void;
+  readonly #keep: () => Promise<void>;
+  /** Resolves when the last wait is written. */
+  #kept: Promise<void> | undefined;
   /** Monotonic. The process before this one may have used up the second that it ended in. */
   readonly #quietUntil: number;
 
@@ -73,6 +55,7 @@ export class Pacer implements Budget {
     this.#clockSteps = new ClockSteps(this.#clock);
     this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
     this.#onChange = dependencies.onChange ?? (() => undefined);
+    this.#keep = dependencies.keep ?? (() => Promise.resolve());
     const isFirstStart = this.#ledger.key.standing === 'unknown';
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
@@ -147,7 +130,9 @@ export class Pacer implements Budget {
         : opensAt(this.#ledger, waiting.lane, this.#terms, now) - now;
       if (closedMs > LONGEST_HOLD_MS) {
         this.#remove(waiting);
-        waiting.fail(new BudgetClosed(now + closedMs));
+        const closed = new BudgetClosed(now + closedMs);
+        if (this.#kept) this.#kept.then(() => waiting.fail(closed));
+        else waiting.fail(closed);
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
       } else {
@@ -177,7 +162,7 @@ export class Pacer implements Budget {
     let settled = false;
     waiting.leave({
       settle: (answer) => {
-        if (settled) return;
+        if (settled) return undefined;
         settled = true;
         for (const second of seconds) second.settled(this.#clock.monotonic());
         this.#inFlight -= 1;
@@ -185,7 +170,10 @@ export class Pacer implements Budget {
         const unaccounted = earlier + this.#sentSoFar - order;
         if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted });
         else this.#know(unanswered(this.#ledger, waiting.lane, this.#terms, this.#clock.now()));
+        const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
+        if (isClosed) this.#kept = this.#keep();
         this.#dispatch();
+        return isClosed ? this.#kept : undefined;
       },
     });
   }

@@ -1,9 +1,12 @@
-/** Who leaves first when requests wait: what a user must not miss, then what others cannot tell, then the slow rest. */
+/**
+ * Who leaves first when requests wait: what a user must not miss, then a few requests a minute, before those of a fleet so
+ * large that there is always one, then the slow rest.
+ */
 export const PRIORITIES = [
   'slashing_details',
   'finalized_pass',
-  'machines',
   'head_pass',
+  'machines',
   'daily_returns',
   'sync_committee',
   // Reading old epochs after a stop can take an hour at one request a second: it fills the gaps the others leave.

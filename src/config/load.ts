@@ -3,6 +3,7 @@ import { chainFindings } from './chains.ts';
 import { type Config, configOf } from './config.ts';
 import { readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
+import { type Exposure, exposedFiles, exposedHosts } from './exposure.ts';
 import { findKey } from './key.ts';
 import { locate } from './locate.ts';
 import { ConfigError, type Finding, pathText, readFailure, schemaFindings } from './mistakes.ts';
@@ -22,6 +23,8 @@ export interface Loaded {
   readonly config: Config;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
+  /** By what ways the key gets to others; none for keyless programs. */
+  readonly exposures: readonly Exposure[];
 }
 
 /**
@@ -42,7 +45,9 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
     ...findings,
   ]);
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
-  return { config: configOf(parsed.data), key };
+  const config = configOf(parsed.data);
+  const files = keyless ? [] : await exposedFiles(file, document.written, value);
+  return { config, key, exposures: keyless ? [] : [...files, ...exposedHosts(config)] };
 }
 
 async function readConfigFile(file: string): Promise<string> {

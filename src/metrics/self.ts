@@ -16,6 +16,7 @@ const MISNAMED = /^nodejs_active_\w+_total$/;
 export interface SelfMetricsOptions {
   /** Values of the labels that are known beforehand: their series start at 0. */
   readonly endpoints: readonly string[];
+  readonly reasons: readonly string[];
 }
 
 /** process_* and nodejs_*. One for a process: what watches the event loop and the collector is never taken down. */
@@ -40,7 +41,7 @@ export class SelfMetrics {
   readonly #invalid: Counter<'endpoint'>;
   readonly #duration: Histogram<'endpoint'>;
 
-  constructor({ endpoints }: SelfMetricsOptions) {
+  constructor({ endpoints, reasons }: SelfMetricsOptions) {
     const registers = [this.#registry];
     this.#requests = new Counter({
       name: 'beaconchain_api_requests_total',
@@ -71,6 +72,7 @@ export class SelfMetrics {
       this.#requests.inc({ endpoint }, 0);
       this.#invalid.inc({ endpoint }, 0);
       this.#duration.zero({ endpoint });
+      for (const reason of reasons) this.#failures.inc({ endpoint, reason }, 0);
     }
   }
 

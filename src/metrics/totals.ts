@@ -17,7 +17,7 @@ export function withTotals(families: readonly Family[], earlier: Totals): Family
       before.delete(identity(sample));
       return { ...sample, value };
     });
-    // Series that this process has not counted yet, such as a reason of failure, go on as they were.
+    // Series that this process has not counted yet go on as they were.
     return { ...family, samples: [...samples, ...before.values()] };
   });
 }

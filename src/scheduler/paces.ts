@@ -8,10 +8,12 @@ export interface Allowance {
   allowedPerDay(bucket: string): number;
 }
 
-/** What a source was seen to cost. */
-interface Asking {
+/** What a source was seen to cost and to take. */
+export interface Asking {
   readonly source: Source;
   readonly requestsPerPoll: number;
+  /** Waits for the budget included. */
+  readonly msPerPoll?: number;
   /** It looks for the day's data at every interval, without an end in sight: then it costs what others do. */
   readonly isInVain?: boolean;
 }
@@ -22,19 +24,32 @@ export function pacesOf(sources: readonly Asking[], allowance: Allowance): Reado
   const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
   for (const [bucket, members] of byBucket) {
     const demands = members.map(
-      ({ source, requestsPerPoll, isInVain = false }): Demand<Source, Pace> => ({
+      ({ source, requestsPerPoll, msPerPoll = 0, isInVain = false }): Demand<Source, Pace> => ({
         id: source,
         weight: source.weight,
         first: source.isDaily && !isInVain,
         fit: (requestsPerDay) =>
-          isInVain
-            ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
-            : source.pace(requestsPerDay, requestsPerPoll),
+          noFasterThan(
+            msPerPoll,
+            isInVain
+              ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
+              : source.pace(requestsPerDay, requestsPerPoll),
+          ),
       }),
     );
     for (const [source, pace] of plan(demands, allowance.allowedPerDay(bucket))) paces.set(source, pace);
   }
   return paces;
+}
+
+/**
+ * Polls of one source do not overlap, and a large one also waits for answers: where these take long, less than the limit
+ * allows can leave.
+ */
+function noFasterThan(ms: number, pace: Pace): Pace {
+  const { intervalMs, requestsPerDay } = pace;
+  if (ms <= intervalMs) return pace;
+  return { ...pace, intervalMs: ms, requestsPerDay: (requestsPerDay * intervalMs) / ms };
 }
 
 /** How much an interval may drift before it is worth a line in the log. */

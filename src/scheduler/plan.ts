@@ -1,5 +1,5 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import { addCost, attemptsOf, type Entry } from '../snapshot/snapshot.ts';
+import { attemptsOf, type Entry, withLatest } from '../snapshot/snapshot.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
 
 const FIRST_RETRY_MS = 60_000;
@@ -54,8 +54,11 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
     ...(coverage === undefined ? {} : { coverage }),
   };
   const end = start + durationMs;
-  if (!failure)
-    return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs: addCost(entry.costs, requests - requestsOfOnce) };
+  if (!failure) {
+    const costs = withLatest(entry.costs, requests - requestsOfOnce);
+    const durations = withLatest(entry.durations, durationMs);
+    return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs, durations };
+  }
   return {
     ...tried,
     failures: entry.failures + 1,

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import { BudgetClosed } from '../budget/pacer.ts';
+import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Entry, emptyEntry, type Store, sourceId } from '../snapshot/snapshot.ts';
@@ -112,7 +112,6 @@ export class Scheduler {
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
     let schedules = schedulesOf(this.#slots, this.#deps, now);
-    this.#tell(schedules);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots) {
       if (slot.running) continue;
@@ -129,6 +128,7 @@ export class Scheduler {
       if (nextAttemptAt > now || mayStart) this.#lateSince.delete(slot.source);
       else if (!this.#lateSince.has(slot.source)) this.#lateSince.set(slot.source, this.#heartbeatAt);
     }
+    this.#tell(schedules);
     return next;
   }
 
@@ -145,9 +145,18 @@ export class Scheduler {
     const running = [...schedules].filter(([, { wait }]) => !wait);
     const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
     if (!this.#deps.isInformed() || running.length === 0) return;
-    if (this.#told && !isMaterialChange(this.#told, paces)) return;
+    if (this.#told ? !isMaterialChange(this.#told, paces) : this.#isMeasuring(paces)) return;
     this.#told = paces;
     this.#deps.onPlan(paces);
+  }
+
+  /** Whether what a source costs, or how long it takes, is about to be known. */
+  #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
+    return this.#slots.some(({ source, known: { attempts, durationMs }, running }) => {
+      if (attempts === 0) return running;
+      // The first sweep of a large fleet takes longer than those after it, which begin at once.
+      return attempts === 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
+    });
   }
 
   /** One thing at a time for each source: what is saved or shown later is never older. */

@@ -1,7 +1,7 @@
 import type { Quota } from '../budget/quota.ts';
-import { type Entry, requestsPerPoll, sourceId } from '../snapshot/snapshot.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
-import { type Allowance, pacesOf } from './paces.ts';
+import { type Allowance, type Asking, pacesOf } from './paces.ts';
 import { isInVain } from './plan.ts';
 import { isPace, type Schedule, scheduleOf, type Wait } from './schedule.ts';
 
@@ -70,12 +70,18 @@ function wholePaces(sources: readonly Known[], { allowance, quotaOf }: Permits):
 }
 
 function pacesOfKnown(sources: readonly Known[], allowance: Allowance): ReadonlyMap<Source, Pace> {
-  const asking = sources.map(({ source, known }) => ({
-    source,
-    requestsPerPoll: requestsPerPoll(known),
-    isInVain: isInVain(known),
-  }));
+  const asking = sources.map(({ source, known }) => askingOf(source, known));
   return pacesOf(asking, allowance);
+}
+
+/** What the polls of a source were seen to cost and to take. */
+function askingOf(source: Source, entry: Entry): Asking {
+  return {
+    source,
+    requestsPerPoll: requestsPerPoll(entry),
+    msPerPoll: msPerPoll(entry),
+    isInVain: isInVain(entry),
+  };
 }
 
 /** What is shown of each source, in their order. */

@@ -22,6 +22,8 @@ export interface Entry<T = unknown> {
   readonly coverage?: Coverage;
   /** Requests that each of the last successful polls took, newest last. */
   readonly costs?: readonly number[];
+  /** Milliseconds that each of them took. */
+  readonly durations?: readonly number[];
   /** Polls in a row that did not find what work of once a day looks for. */
   readonly vainInARow?: number;
 }
@@ -55,15 +57,29 @@ export function attemptsOf(entry: Entry): Attempts {
   };
 }
 
-const COSTS_KEPT = 5;
+const POLLS_KEPT = 5;
 
-export function addCost(costs: readonly number[] = [], requests: number): number[] {
-  return [...costs, requests].slice(-COSTS_KEPT);
+/** What the last polls came to, newest last. */
+export function withLatest(last: readonly number[] = [], latest: number): number[] {
+  return [...last, latest].slice(-POLLS_KEPT);
 }
 
-/** What a poll costs: the lower median of the last ones, so that a first start or one bad page changes no plan. */
+/** What a poll costs. */
 export function requestsPerPoll({ costs = [] }: Entry): number {
-  return Math.max(1, costs.toSorted((a, b) => a - b)[(costs.length - 1) >> 1] ?? 1);
+  return Math.max(1, usual(costs) ?? 1);
+}
+
+/**
+ * Milliseconds that a poll takes, waits for the budget included; 0 while not known. The first sweep of a large fleet says
+ * little: it is not cut in two yet.
+ */
+export function msPerPoll({ durations = [] }: Entry): number {
+  return durations.length < 2 ? 0 : (usual(durations) ?? 0);
+}
+
+/** The lower median, so that a first start or one bad page changes no plan. */
+function usual(last: readonly number[]): number | undefined {
+  return last.toSorted((a, b) => a - b)[(last.length - 1) >> 1];
 }
 
 /** Reads a persisted entry of a source back. */
@@ -82,6 +98,7 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
     intervalMs: z.number().positive().exactOptional(),
     coverage: z.enum(COVERAGES).exactOptional(),
     costs: z.array(z.number()).exactOptional(),
+    durations: z.array(z.number()).exactOptional(),
     vainInARow: z.number().exactOptional(),
   });
 }

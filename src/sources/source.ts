@@ -105,9 +105,10 @@ export function oncePer(periodMs: number, configuredMs: number, requestsPerDay: 
   return evenPace(configuredMs, requestsPerDay, 1);
 }
 
-/** The plain cadence: one interval after the last start; a tick missed because a poll took longer is dropped. */
-export function nextTick(attempts: Attempts, intervalMs: number): number {
-  if (attempts.lastAttemptAt === undefined) return 0;
-  const ticks = Math.max(1, Math.ceil(attempts.durationMs / intervalMs));
-  return attempts.lastAttemptAt + ticks * intervalMs;
+/**
+ * The plain cadence: one interval after the last start, or at once after a poll that took longer. The ticks that it missed
+ * are dropped.
+ */
+export function nextTick({ lastAttemptAt, durationMs }: Attempts, intervalMs: number): number {
+  return lastAttemptAt === undefined ? 0 : lastAttemptAt + Math.max(intervalMs, durationMs);
 }

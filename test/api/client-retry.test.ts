@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
-import { BudgetClosed } from '../../src/budget/pacer.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
 import { apiHarness, failureOf, V2_REQUEST } from '../support/api-harness.ts';
 import { MINUTE, noSignal } from '../support/timing.ts';
 

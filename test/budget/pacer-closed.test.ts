@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Ledger } from '../../src/budget/ledger.ts';
-import { BudgetClosed, Pacer } from '../../src/budget/pacer.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { bucket, LANE, Queue } from '../support/queue.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -54,6 +55,29 @@ describe('budget/pacer: 429', () => {
     await queue.ask('c');
     await queue.clock.advance(MINUTE);
     expect(queue.log).toEqual(['a', 'b: closed until 3600000', 'c']);
+  });
+
+  it('tells nobody of it before it is kept', async () => {
+    const kept = Promise.withResolvers<void>();
+    const waits: number[] = [];
+    const queue: Queue = await known({
+      keep: () => {
+        waits.push(queue.pacer.ledger.buckets['default']?.closedUntil ?? 0);
+        return kept.promise;
+      },
+    });
+    await queue.ask('a');
+    await queue.ask('b');
+    await queue.answer('b', 200);
+    expect(waits).toEqual([]);
+    for (const name of ['c', 'd', 'e', 'f']) await queue.ask(name);
+    await queue.answer('a', 429, { 'retry-after': '3600' });
+    await queue.ask('g');
+    expect(waits).toEqual([NOW + HOUR]);
+    expect(queue.log.filter((line) => line.includes('closed'))).toEqual([]);
+    kept.resolve();
+    await queue.clock.advance(0);
+    expect(queue.log.filter((line) => line.includes('closed'))).toHaveLength(3);
   });
 
   it('turns away those who already wait', async () => {

@@ -74,6 +74,7 @@ const entryOf = (value: unknown): unknown => ({
   intervalMs: MINUTE,
   coverage: 'full',
   costs: [1, 2],
+  durations: [900, 240],
   vainInARow: 0,
 });
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { ENDPOINTS } from '../../src/api/errors.ts';
+import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import { quotaIn } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
@@ -39,7 +39,7 @@ function goldenConfig(): Config {
 }
 
 function selfMetrics(): SelfMetrics {
-  const self = new SelfMetrics({ endpoints: ENDPOINTS });
+  const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
   for (const [endpoint, seconds] of [
     ['machine_metrics', 0.0625],
     ['machine_metrics', 0.5],

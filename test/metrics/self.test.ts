@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/api/errors.ts';
+import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import { encodeFamilies } from '../../src/metrics/encode.ts';
 import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 
 function setUp(): SelfMetrics {
-  return new SelfMetrics({ endpoints: ENDPOINTS });
+  return new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
 }
 
 describe('metrics/self', () => {
-  it('has every endpoint from the start, at 0, so that the first request is an increase', async () => {
+  it('has every endpoint and reason from the start, at 0, so that the first of each is an increase', async () => {
     const families = await setUp().families();
     for (const endpoint of ENDPOINTS) {
       expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint })).toBe(0);
@@ -17,7 +17,10 @@ describe('metrics/self', () => {
     }
     const durations = samplesOf(families, 'beaconchain_api_request_duration_seconds');
     expect(durations.filter(({ suffix }) => suffix === '_count').map(({ value }) => value)).toEqual([0, 0, 0, 0, 0]);
-    expect(samplesOf(families, 'beaconchain_api_request_failures_total')).toEqual([]);
+    const failures = samplesOf(families, 'beaconchain_api_request_failures_total');
+    expect(failures).toEqual(
+      ENDPOINTS.flatMap((endpoint) => FAILURE_REASONS.map((reason) => ({ labels: { endpoint, reason }, value: 0 }))),
+    );
   });
 
   it('counts by endpoint, and failures by reason', async () => {
@@ -29,7 +32,8 @@ describe('metrics/self', () => {
     const families = await self.families();
     expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(2);
     expect(sampleValue(families, 'beaconchain_api_invalid_records_total', { endpoint: 'machine_metrics' })).toBe(3);
-    expect(samplesOf(families, 'beaconchain_api_request_failures_total')).toEqual([
+    const failures = samplesOf(families, 'beaconchain_api_request_failures_total');
+    expect(failures.filter(({ value }) => value > 0)).toEqual([
       { labels: { endpoint: 'epoch_slots', reason: 'timeout' }, value: 1 },
     ]);
   });

@@ -8,8 +8,8 @@ function asked(...sources: readonly Source[]) {
   return sources.map((source) => ({ source, requestsPerPoll: 1 }));
 }
 
-function pace(intervalMs: number, coverage: Pace['coverage'] = 'full'): Pace {
-  return { intervalMs, requestsPerDay: 1, coverage };
+function pace(intervalMs: number, coverage: Pace['coverage'] = 'full', requestsPerDay = 1): Pace {
+  return { intervalMs, requestsPerDay, coverage };
 }
 
 describe('scheduler/paces', () => {
@@ -38,6 +38,19 @@ describe('scheduler/paces', () => {
     const source = fakeSource();
     const paces = pacesOf([{ source, requestsPerPoll: 10 }], { bucketOf: () => 'one', allowedPerDay: () => 240 });
     expect(paces.get(source)?.intervalMs).toBe(HOUR);
+  });
+
+  it('gives no interval shorter than a poll was seen to take, and what that leaves to the others', () => {
+    const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
+    const asking = [
+      { source: long, requestsPerPoll: 10, msPerPoll: 2 * MINUTE },
+      { source: other, requestsPerPoll: 10, msPerPoll: MINUTE / 2 },
+    ];
+    const paces = pacesOf(asking, { bucketOf: () => 'one', allowedPerDay: () => 21_600 });
+    expect(paces.get(long)).toEqual(pace(2 * MINUTE, 'full', 7_200));
+    expect(paces.get(other)).toEqual(pace(MINUTE, 'full', 14_400));
+    const scarce = pacesOf(asking.slice(0, 1), { bucketOf: () => 'one', allowedPerDay: () => 240 });
+    expect(scarce.get(long)).toEqual(pace(HOUR, 'full', 240));
   });
 
   it('never gives an interval that no number can be written for, however little is left', () => {

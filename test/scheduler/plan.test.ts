@@ -93,6 +93,7 @@ describe('scheduler/plan', () => {
         durationMs: 250,
         intervalMs: HOUR,
         costs: [4],
+        durations: [250],
         lastError: entry.lastError,
       });
     });
@@ -131,11 +132,13 @@ describe('scheduler/plan', () => {
       expect(afterPoll(before, { value: 7, failure: failureOf('timeout') }, run()).lastSuccessAt).toBe(NOW - DAY);
     });
 
-    it('learns what a poll costs from those that succeeded, the last five of them', () => {
-      const costs = [1, 2, 3, 4, 5];
-      const known = { ...entry, costs };
-      expect(afterPoll(known, { value: 7 }, run({ requests: 6 })).costs).toEqual([2, 3, 4, 5, 6]);
-      expect(afterPoll(known, { value: 7, failure: failureOf('timeout') }, run({ requests: 6 })).costs).toEqual(costs);
+    it('learns what a poll costs and takes from those that succeeded, the last five of them', () => {
+      const learned = { costs: [1, 2, 3, 4, 5], durations: [10, 20, 30, 40, 50] };
+      const known = { ...entry, ...learned };
+      const last = run({ requests: 6, durationMs: 60 });
+      const after = { costs: [2, 3, 4, 5, 6], durations: [20, 30, 40, 50, 60] };
+      expect(afterPoll(known, { value: 7 }, last)).toMatchObject(after);
+      expect(afterPoll(known, { value: 7, failure: failureOf('timeout') }, last)).toMatchObject(learned);
     });
 
     it('pauses a forbidden source for an hour from the end of the poll, until the next poll says otherwise', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
-import { BudgetClosed } from '../../src/budget/pacer.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
 import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
-import type { Source } from '../../src/sources/source.ts';
+import type { Pace, Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { NO_QUOTA } from '../support/quota.ts';
 import { type Harness, schedule } from '../support/scheduler-harness.ts';
@@ -66,22 +66,26 @@ describe('scheduler/scheduler', () => {
         '60 START quick',
         '61 END quick',
         '90 END slow',
-        '120 START slow',
+        '90 START slow',
         '120 START quick',
         '121 END quick',
+        '180 END slow',
+        '180 START slow',
         '180 START quick',
       ]);
     });
 
-    it('drop the ticks that a long poll missed instead of making up for them', async () => {
+    it('drop the ticks that a long poll missed: one follows at once, and its interval is what a poll takes', async () => {
       const { clock, events, source } = recorder();
-      schedule([source('long', 150 * SECOND)], { clock });
+      const long = source('long', 150 * SECOND);
+      const { view } = schedule([long], { clock });
       await clock.advance(7 * MINUTE);
       expect(events.filter((event) => event.includes('START'))).toEqual([
         '0 START long',
-        '180 START long',
-        '360 START long',
+        '150 START long',
+        '300 START long',
       ]);
+      expect(view(long).pace.intervalMs).toBe(150 * SECOND);
     });
 
     it('are given what the poll before brought, and are timed and counted once', async () => {
@@ -136,6 +140,44 @@ describe('scheduler/scheduler', () => {
       });
       await clock.advance(0);
       expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
+    });
+
+    describe('are told as a plan', () => {
+      const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/' } as const;
+      const pages = (clock: VirtualClock, takesMs: readonly number[]): Source => {
+        let polls = 0;
+        return fakeSource({
+          poll: async (value, _timing, signal, api) => {
+            for (let i = 0; i < 3; i += 1) await api.request(request, z.object({}), signal);
+            await clock.sleep(takesMs[polls] ?? takesMs.at(-1) ?? 0, signal);
+            polls += 1;
+            return { value };
+          },
+        });
+      };
+      const plansOf = async (takesMs: readonly number[], allowedPerDay: number): Promise<number[][]> => {
+        const clock = new VirtualClock(NOW);
+        const told: number[][] = [];
+        const allowance = { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay };
+        const onPlan = (paces: ReadonlyMap<Source, Pace>): void => {
+          told.push([clock.monotonic() / SECOND, ...[...paces.values()].map(({ intervalMs }) => intervalMs / SECOND)]);
+        };
+        schedule([pages(clock, takesMs)], { clock, allowance, onPlan });
+        await clock.advance(20 * MINUTE);
+        return told;
+      };
+
+      it('once the first poll has shown what it costs', async () => {
+        expect(await plansOf([10 * SECOND], 1_440)).toEqual([[10, 180]]);
+      });
+
+      it('once the second has ended where the first was longer than its interval', async () => {
+        expect(await plansOf([80 * SECOND, 70 * SECOND], 10_000)).toEqual([[150, 70]]);
+      });
+
+      it('at once where the next poll waits for the quota, though the first was longer than configured', async () => {
+        expect(await plansOf([80 * SECOND], 3)).toEqual([[80, 86_400]]);
+      });
     });
 
     it('run one at a time until a limit is known, and then side by side', async () => {

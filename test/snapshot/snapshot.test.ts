@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attemptsOf, type Entry, emptyEntry, sourceId } from '../../src/snapshot/snapshot.ts';
+import { attemptsOf, type Entry, emptyEntry, msPerPoll, sourceId } from '../../src/snapshot/snapshot.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { NOW } from '../support/timing.ts';
 
@@ -26,6 +26,14 @@ describe('snapshot/snapshot', () => {
       durationMs: 3,
     };
     expect(attemptsOf(entry)).toEqual({ lastAttemptAt: NOW, lastSuccessAt: NOW - 1, failing: true, durationMs: 3 });
+  });
+
+  it('knows what a poll takes from the second on, and by the lower median, which one slow poll does not change', () => {
+    const entry = emptyEntry(fakeSource());
+    const taken = [[], [90], [90, 70], [90, 70, 80], [70, 80, 900, 75]].map((durations) =>
+      msPerPoll({ ...entry, durations }),
+    );
+    expect(taken).toEqual([0, 0, 70, 80, 75]);
   });
 
   it('names a source apart from that of another chain', () => {

@@ -245,7 +245,9 @@ export class Metrics {
   /** Of an endpoint: the reasons of its failures. */
   reasons(endpoint?: string): string[] {
     const failures = this.of('beaconchain_api_request_failures_total');
-    const own = failures.filter(({ labels }) => endpoint === undefined || labels['endpoint'] === endpoint);
+    const own = failures.filter(
+      ({ labels, value }) => value > 0 && (endpoint === undefined || labels['endpoint'] === endpoint),
+    );
     return [...new Set(own.map(({ labels }) => labels['reason'] ?? ''))];
   }
 

@@ -1,6 +1,7 @@
 import type { Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
-import { BudgetClosed, Pacer, type Permit } from '../../src/budget/pacer.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import type { Priority } from '../../src/budget/priority.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { NOW } from './timing.ts';
@@ -24,13 +25,16 @@ export class Queue {
   changes = 0;
   readonly #permits = new Map<string, Permit>();
 
-  constructor(options: Partial<Terms> & { ledger?: Ledger; clock?: (clock: Clock) => Clock } = {}) {
-    const { ledger = emptyLedger(), clock = (same) => same, ...rest } = options;
+  constructor(
+    options: Partial<Terms> & { ledger?: Ledger; clock?: (clock: Clock) => Clock; keep?: () => Promise<void> } = {},
+  ) {
+    const { ledger = emptyLedger(), clock = (same) => same, keep = async () => undefined, ...rest } = options;
     this.pacer = new Pacer(
       { utilization: 1, ...rest },
       {
         clock: clock(this.clock),
         ledger,
+        keep,
         onChange: () => {
           this.changes += 1;
         },

@@ -24,8 +24,10 @@ export interface SimulationOptions {
   readonly key?: string;
   readonly terms?: Terms;
   readonly sources: readonly Source[];
-  /** Milliseconds from sending to answer. */
+  /** Milliseconds from sending to answer; the request is counted half-way. */
   readonly latencyMs?: number;
+  /** In place of `latencyMs`: milliseconds until the next request is counted, and from then until its answer. */
+  readonly way?: () => readonly [there: number, back: number];
   /** The body of the answer in place of the sandbox's, unless that is a 429 or an outage; undefined: the sandbox's. */
   readonly instead?: (path: string, body: string, now: number) => string | undefined;
   /** Told when what is shown of a source changed. */
@@ -63,11 +65,13 @@ export class Simulation {
 
   constructor(options: SimulationOptions) {
     const { start, sources, latencyMs = 50, terms = { utilization: 0.9 } } = options;
+    const { way = () => [latencyMs / 2, latencyMs / 2] } = options;
     const clock = new VirtualClock(start);
     const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox({ ...options.sandbox, start });
     const { key = sandbox.key } = options;
     const transport: Transport = async ({ endpoint, base, path, method, headers, body = '' }, signal) => {
-      await clock.sleep(latencyMs / 2, signal);
+      const [there, back] = way();
+      await clock.sleep(there, signal);
       if (this.offline) throw new RequestFailed(endpoint, 'network', 'made up');
       const at = clock.now();
       const target = `${new URL(base).pathname.replace(/\/$/, '')}${path}`;
@@ -76,7 +80,7 @@ export class Simulation {
       const text = isDown ? undefined : options.instead?.(target, body, at);
       const result = text === undefined ? usual : { ...usual, status: 200, body: text };
       this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
-      await clock.sleep(latencyMs / 2, signal);
+      await clock.sleep(back, signal);
       return { ...result, text: async () => result.body, discard: () => undefined };
     };
     const apiOptions: ApiOptions = {

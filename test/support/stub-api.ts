@@ -23,8 +23,10 @@ export interface StubApi {
   readonly sandbox: Sandbox;
 }
 
-/** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. */
-export type Instead = (request: StubRequest) => StubAnswer | 'silence' | undefined;
+type Spoilt = StubAnswer | 'silence' | undefined;
+
+/** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. A promise makes it late. */
+export type Instead = (request: StubRequest) => Spoilt | Promise<Spoilt>;
 
 /** The sandbox on a port of its own until the tests have ended, spoilt where `instead` says so. */
 export async function startStubApi(
@@ -37,7 +39,7 @@ export async function startStubApi(
   const server = createServer(async (incoming, response) => {
     const request = await readRequest(incoming);
     requests.push(request);
-    const spoilt = instead(request);
+    const spoilt = await instead(request);
     if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, Date.now()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

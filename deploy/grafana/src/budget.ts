@@ -86,7 +86,7 @@ export const api: Section = {
       interval: '5m',
       queries: [
         [
-          'sum by (endpoint, reason) (increase(beaconchain_api_request_failures_total[$__interval]))',
+          'sum by (endpoint, reason) (increase(beaconchain_api_request_failures_total[$__interval])) > 0',
           '{{endpoint}}, {{reason}}',
         ],
       ],

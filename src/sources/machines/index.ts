@@ -1,4 +1,4 @@
-import { type Attempts, evenPace, nextTick, type Source, type Timing } from '../source.ts';
+import { evenPace, nextTick, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
@@ -15,7 +15,7 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     intervalMs: options.intervalMs,
     empty: { machines: [], dropped: 0 },
     state: Machines,
-    due: (_value, attempts, timing) => nextSweep(options, attempts, timing),
+    due: (_value, attempts, { intervalMs }) => nextTick(attempts, intervalMs),
     isDaily: false,
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
@@ -25,12 +25,4 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
     history: () => machinesHistory(options),
   };
-}
-
-/**
- * Where the limit per second makes the interval, a sweep takes about that long: one that took a little longer drops ticks
- * of the configured interval, not of that one, which would halve what a large fleet gets.
- */
-function nextSweep(options: MachinesOptions, attempts: Attempts, { intervalMs }: Timing): number {
-  return Math.max(nextTick(attempts, options.intervalMs), (attempts.lastAttemptAt ?? 0) + intervalMs);
 }

@@ -1,8 +1,18 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { SECONDS_PER_EPOCH } from '../../lib/chain.ts';
 import { countEpoch, skipTo, unstuck } from './count.ts';
+import { PATIENCE_MS, seeFinalized, withoutFuture } from './finality.ts';
 import type { Step } from './head-pass.ts';
-import { type EpochRows, isAnswer, type Reader, readEpoch, readSlashings, unreadBlocks } from './read.ts';
+import {
+  type EpochRows,
+  isAnswer,
+  isWhole,
+  oddEpoch,
+  type Reader,
+  readEpoch,
+  readSlashings,
+  unreadBlocks,
+} from './read.ts';
 import type { Slashings } from './schema.ts';
 
 export interface FinalizedOptions {
@@ -12,8 +22,6 @@ export interface FinalizedOptions {
   readonly sampled: boolean;
 }
 
-/** A finalized epoch that cannot be read, or still holds scheduled slots, is waited for this long. */
-const PATIENCE_MS = 3_600_000;
 /** Epochs read in one poll: at one request a second the next head pass is not late. */
 const EPOCHS_PER_POLL = 12;
 /** An epoch this far behind is history to be caught up with, and leaves after everything else. */
@@ -21,29 +29,32 @@ const FRESH_EPOCHS = 3;
 
 /**
  * Counts every finalized epoch exactly once, in order. `look` reads the finalized view first; without it the pass goes
- * on with what it last saw.
+ * on with what it last saw. `latest` is the latest epoch where this poll has read it.
  */
 export async function finalizedPass(
   reader: Reader,
   previous: Slashings,
   options: FinalizedOptions,
   look: boolean,
+  latest: number | undefined,
 ): Promise<Step> {
   let state = previous;
   let view: EpochRows | undefined;
   if (look) {
     view = await readEpoch(reader, 'finalized', 'finalized_pass');
-    state = seeFinalized(state, view.epoch, options);
+    state = afterLook(reader, state, view, options, latest);
   }
-  const { finalizedEpoch, scannedEpoch } = state;
-  if (finalizedEpoch === undefined || scannedEpoch === undefined) return { state };
-  const last = Math.min(finalizedEpoch, scannedEpoch + EPOCHS_PER_POLL);
-  const epochs = Array.from({ length: last - scannedEpoch }, (_, i) => scannedEpoch + 1 + i);
+  const { finalizedEpoch = -1, scannedEpoch } = state;
+  if (scannedEpoch === undefined) return { state };
+  // What this answer does not call final is not counted now, whatever an earlier one said.
+  const newest = Math.min(finalizedEpoch, view?.epoch ?? finalizedEpoch);
+  const count = Math.max(0, Math.min(newest - scannedEpoch, EPOCHS_PER_POLL));
+  const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
   const rest = new AbortController();
   const ahead = { ...reader, signal: AbortSignal.any([reader.signal, rest.signal]) };
   const pending = epochs.map((epoch) => {
     if (epoch === view?.epoch) return Promise.resolve(view);
-    return readEpoch(ahead, epoch, finalizedEpoch - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
+    return readEpoch(ahead, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
   });
   // Read together, taken in order: those after one that cannot be taken are let go, and their failures with them.
   for (const promise of pending) promise.catch(() => undefined);
@@ -59,14 +70,22 @@ export async function finalizedPass(
   return { state };
 }
 
-function seeFinalized(state: Slashings, epoch: number, options: FinalizedOptions): Slashings {
-  // History is not news: the first epoch to be counted is the one that is finalized now.
-  const scannedEpoch = state.scannedEpoch ?? epoch - 1;
-  const finalizedEpoch = Math.max(epoch, state.finalizedEpoch ?? 0);
-  const seen = { ...state, scannedEpoch, finalizedEpoch, finalizedReadAtHead: state.headEpoch ?? 0 };
+function afterLook(
+  { chain, now }: Reader,
+  previous: Slashings,
+  view: EpochRows,
+  options: FinalizedOptions,
+  latest: number | undefined,
+): Slashings {
+  const { epoch } = view;
+  if (latest !== undefined && (epoch > latest || (epoch === latest && !isWhole(view)))) {
+    throw oddEpoch(`epoch ${epoch} is called finalized, and ${latest} the latest`);
+  }
+  const look = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
+  const state = withoutFuture(seeFinalized(previous, look), chain, now);
   // At least the newest: a short catch_up gives up the past, not the present.
   const reach = options.sampled ? 1 : Math.max(1, Math.floor(options.catchUpMs / 1000 / SECONDS_PER_EPOCH));
-  return skipTo(seen, finalizedEpoch - reach);
+  return skipTo(state, Math.min(epoch, state.finalizedEpoch ?? epoch) - reach);
 }
 
 async function takeEpoch(reader: Reader, state: Slashings, epoch: number, pending: Promise<EpochRows>): Promise<Step> {

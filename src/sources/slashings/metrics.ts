@@ -38,7 +38,12 @@ function one(value: (state: Slashings) => Value): Describe {
 
 /** Slashings, counters and finality: valid until the next poll says otherwise. */
 const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: Describe])[] = [
-  ['finalized_epoch', 'gauge', 'Epoch of the finalized view as last read', one((state) => state.finalizedEpoch)],
+  [
+    'finalized_epoch',
+    'gauge',
+    'Epoch of the finalized view as last read; an answer that contradicts the others is left out',
+    one((state) => state.finalizedEpoch),
+  ],
   [
     'scanned_epoch',
     'gauge',

@@ -2,6 +2,7 @@ import type { Api } from '../../api/client.ts';
 import type { Chain } from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
 import { type Sighting, unstuck } from './count.ts';
+import { hasBacklog, isContested } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
 import { isAnswer, type Reader, rowAt } from './read.ts';
@@ -37,21 +38,22 @@ export async function pollSlashings(
   const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
   let state: Slashings = { ...(paused ? unstuck(previous) : previous), polledAt: timing.now };
   let failure: Error | undefined;
+  let latest: number | undefined;
   if (isHeadPassDue(state, timing)) {
-    ({ state, failure } = await headPass(reader, state));
+    ({ state, failure, latest } = await headPass(reader, state));
     // While the service is away or refuses, an epoch that cannot be read is not the epoch's fault.
     if (failure && !isAnswer(failure)) return { value: prune(unstuck(state), watch), failure };
   }
-  const look = timing.coverage !== 'full' || failure !== undefined || state.finalizedReadAtHead !== state.headEpoch;
+  const look = timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isContested(state);
   if (look || hasBacklog(state)) {
     const sampled = timing.coverage === 'sampled';
     try {
-      const pass = await finalizedPass(reader, state, { catchUpMs, sampled }, look);
+      const pass = await finalizedPass(reader, state, { catchUpMs, sampled }, look, latest);
       state = pass.state;
       failure ??= pass.failure;
     } catch (error) {
       if (signal.aborted || !(error instanceof Error)) throw error;
-      state = unstuck(state);
+      if (!isAnswer(error)) state = unstuck(state);
       failure ??= error;
     }
   }
@@ -61,9 +63,19 @@ export async function pollSlashings(
   return failure ? { value, failure } : { value };
 }
 
+/**
+ * Whether there may be news of finality. Where the epoch that passed is not whole yet the head may not have passed it:
+ * that can wait for the next poll, once.
+ */
+function hasAdvanced({ headEpoch = 0, finalizedReadAtHead, reread }: Slashings): boolean {
+  const mayWait = reread === headEpoch - 1 && finalizedReadAtHead === headEpoch - 1;
+  return finalizedReadAtHead !== headEpoch && !mayWait;
+}
+
 /** Unix ms: the next head pass, or at once while epochs wait that can be read. */
 export function slashingsDue(state: Slashings, timing: Timing, tick: number): number {
-  if (hasBacklog(state) && state.stuckSince === undefined) return timing.now;
+  const waits = state.stuckSince !== undefined || state.finalizedClaim !== undefined;
+  if (hasBacklog(state) && !waits) return timing.now;
   if (timing.coverage !== 'full') return tick;
   return isHeadPassDue(state, timing) ? timing.now : (state.headPassAt ?? 0) + timing.intervalMs;
 }
@@ -73,8 +85,4 @@ function isHeadPassDue(state: Slashings, timing: Timing): boolean {
   const { headPassAt } = state;
   // A pass in the future was made before the clock was set back.
   return headPassAt === undefined || headPassAt > timing.now || headPassAt + timing.intervalMs <= timing.now;
-}
-
-function hasBacklog({ finalizedEpoch, scannedEpoch }: Slashings): boolean {
-  return finalizedEpoch !== undefined && scannedEpoch !== undefined && scannedEpoch < finalizedEpoch;
 }

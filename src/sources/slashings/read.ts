@@ -18,7 +18,8 @@ export interface Reader {
   readonly row: ReturnType<typeof rowAt>;
 }
 
-const MOST_TRIES_AT_HEAD = 3;
+/** What cannot be read at head is left to the finalized pass after so many tries. */
+export const MOST_TRIES_AT_HEAD = 3;
 
 /** What a row must be at `now` (Unix ms). Made once for a poll: zod compiles each schema that it is given. */
 export function rowAt(chain: Chain, now: number) {
@@ -46,10 +47,16 @@ export async function readEpoch(
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
   const rows = api.records('epoch_slots', reader.row, data);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
-  const own = canonicalRows(rows.filter((row) => row.epoch === read));
-  if (own.length === 0)
-    throw new RequestFailed('epoch_slots', 'invalid_body', `no readable row of epoch ${epoch}`, 200);
+  const own = canonicalRows(
+    rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read),
+  );
+  if (own.length === 0) throw oddEpoch(`no readable row of epoch ${epoch}`);
   return { epoch: read, rows: own };
+}
+
+/** An answer that cannot be true counts like a body that cannot be read. */
+export function oddEpoch(detail: string): RequestFailed {
+  return new RequestFailed('epoch_slots', 'invalid_body', detail, 200);
 }
 
 /** The epoch that most rows are of: a view names one, and a single odd row must not move the chain. */
@@ -57,6 +64,11 @@ function commonEpoch(rows: readonly SlotRow[]): number {
   const groups = [...Map.groupBy(rows, (row) => row.epoch)];
   const [largest] = groups.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || b - a);
   return largest?.[0] ?? -1;
+}
+
+/** Whether the rows are from after the epoch's end. */
+export function isWhole({ rows }: EpochRows): boolean {
+  return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
 }
 
 /** Blocks of these rows that announce slashings not yet read completely, and at head not tried too often. */

@@ -105,6 +105,16 @@ export type Head = z.infer<typeof Head>;
 
 const Total = z.number().nonnegative();
 
+/** One look at the finalized view. */
+const Look = z.object({
+  epoch: Index,
+  /** Unix ms. */
+  readAt: z.number(),
+  /** The latest epoch as the same poll read it. */
+  head: Index.optional(),
+});
+export type Look = z.infer<typeof Look>;
+
 const Totals = z.object({
   slots: z.object({ proposed: Total, missed: Total, orphaned: Total }),
   attestations: Total,
@@ -140,14 +150,26 @@ export const Slashings = z.object({
   head: Head.optional(),
   /** The newest epoch that the API reported. */
   headEpoch: Index.optional(),
-  /** The epoch that passed, to be read once more by number, and whether that has brought an answer from before its end. */
+  /** An older one that the last answer gave; believed when the next answer says so too. */
+  headClaim: Index.optional(),
+  /**
+   * The epoch that passed, to be read once more by number, whether that has brought an answer from before its end, and
+   * how many answers were of no use.
+   */
   reread: Index.optional(),
   rereadEarly: z.boolean().optional(),
+  rereadTries: z.number().optional(),
   finalizedEpoch: Index.optional(),
   /** The head epoch at which the finalized view was last read. */
   finalizedReadAtHead: Index.optional(),
+  /** When finality was there: Unix ms, and the head epoch where it was read. How far it may have moved is told by that. */
+  finalizedFrom: z.object({ readAt: z.number(), head: Index.optional(), isLate: z.boolean() }).optional(),
+  /** What the last look said and nothing else explains; believed when the next look says so too. */
+  finalizedClaim: Look.optional(),
   /** Every finalized epoch up to this one is counted (or counted as skipped); -1 before the first of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
+  /** The scanned epoch is beyond the finalized one, and beyond our clock, since (Unix ms). */
+  scannedAheadSince: z.number().optional(),
   /** The next epoch could not be read completely since (Unix ms). */
   stuckSince: z.number().optional(),
   /** Blocks above the scanned epoch whose slashings were asked for. */

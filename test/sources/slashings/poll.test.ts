@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BudgetClosed } from '../../../src/budget/pacer.ts';
+import { BudgetClosed } from '../../../src/budget/permit.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { Follower } from '../../support/follower.ts';
+import { epochRows } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
@@ -49,6 +50,16 @@ describe('sources/slashings/poll', () => {
       ['finalized_pass', `${F + 3}`],
       ['finalized_pass', `${F + 4}`],
     ]);
+  });
+
+  it('follows finality also where the epoch that passed is never whole when it is read again', async () => {
+    const follower = await settled();
+    for (let i = 1; i <= 6; i += 1) {
+      follower.chain.grow(E + i, F + i);
+      follower.chain.epochs.set(E + i, epochRows(E + i, {}, 31));
+      await follower.poll(EPOCH_MS, { intervalMs: EPOCH_MS });
+      expect(follower.state.scannedEpoch).toBeGreaterThanOrEqual(F + i - 1);
+    }
   });
 
   it('goes on with the finalized epochs when only the head cannot be read', async () => {

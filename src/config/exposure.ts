@@ -1,0 +1,42 @@
+import { stat } from 'node:fs/promises';
+import type { Config } from './config.ts';
+import { valueAt } from './value-at.ts';
+
+/** A way by which the API key gets to others. No mistake: a test or a service next door can want it so. */
+export type Exposure =
+  | { readonly kind: 'file'; readonly file: string; readonly mode: string }
+  | { readonly kind: 'http'; readonly host: string; readonly setting: string };
+
+/** Of everybody who is neither the owner nor in the group: a group is how a pod or a service is given its key. */
+const READABLE_BY_OTHERS = 0o004;
+const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
+
+/** The files that hold the key and that others can read. `written`: the file before variables are put in. */
+export async function exposedFiles(file: string | undefined, written: unknown, value: unknown): Promise<Exposure[]> {
+  const key = valueAt(written, ['api', 'key']);
+  const keyFile = valueAt(value, ['api', 'key_file']);
+  const files = [
+    ...(file !== undefined && typeof key === 'string' && !key.includes('${') ? [file] : []),
+    ...(typeof keyFile === 'string' ? [keyFile] : []),
+  ];
+  return (await Promise.all(files.map(exposedFile))).flat();
+}
+
+async function exposedFile(file: string): Promise<Exposure[]> {
+  // Windows has no such modes, and Node makes them up.
+  const mode = process.platform === 'win32' ? 0 : ((await stat(file).catch(() => undefined))?.mode ?? 0);
+  return mode & READABLE_BY_OTHERS ? [{ kind: 'file', file, mode: `0${(mode & 0o777).toString(8)}` }] : [];
+}
+
+/** The hosts that get the key in clear text, each once. */
+export function exposedHosts({ api, chains }: Config): Exposure[] {
+  const settings = new Map<string, string>();
+  for (const [setting, text] of [
+    ['api.base_url', api.baseUrl],
+    ...chains.map(({ name, v1BaseUrl }) => [`chains.${name}.v1_base_url`, v1BaseUrl] as const),
+  ] as const) {
+    const { protocol, hostname, host } = new URL(text);
+    if (protocol === 'http:' && !LOOPBACK.test(hostname) && !settings.has(host)) settings.set(host, setting);
+  }
+  return [...settings].map(([host, setting]) => ({ kind: 'http', host, setting }));
+}

@@ -1,0 +1,24 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** The thread by which Node opens the inspector can be late on a busy machine. */
+const LOOK_EVERY_MS = 50;
+const LOOK_FOR_MS = 5_000;
+
+/**
+ * The signal may have come before the program could take it away from Node, and then the inspector opens: whoever reaches
+ * its port reads the API key. One that the operator asked for stays.
+ */
+export async function closeDebugger(): Promise<void> {
+  const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
+  if (/--inspect(?!-port)/.test(options)) return;
+  // A Node can be built without it.
+  const inspector = await import('node:inspector').catch(() => undefined);
+  const close = (): void => {
+    if (inspector?.url() !== undefined) inspector.close();
+  };
+  // Node opens it twice: between two operations of the program, and in the next turn of the event loop.
+  await setImmediate();
+  close();
+  const looks = setInterval(close, LOOK_EVERY_MS).unref();
+  setTimeout(() => clearInterval(looks), LOOK_FOR_MS).unref();
+}

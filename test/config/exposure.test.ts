@@ -1,0 +1,91 @@
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { temporaryFolder } from '../support/files.ts';
+
+const KEY = 'a-key-of-the-test';
+
+/** A configuration in a file of this mode, and a key file of that one. */
+function files(text: string, mode: number, keyMode = 0o600): { file: string; keyFile: string } {
+  const folder = temporaryFolder();
+  const file = join(folder, 'config.yaml');
+  const keyFile = join(folder, 'key');
+  writeFileSync(keyFile, KEY);
+  chmodSync(keyFile, keyMode);
+  writeFileSync(file, text.replace('KEY_FILE', keyFile));
+  chmodSync(file, mode);
+  return { file, keyFile };
+}
+
+async function exposures(file: string, env: NodeJS.ProcessEnv = {}, keyless = false) {
+  return (await loadConfig({ file, env, keyless })).exposures;
+}
+
+describe('config/exposure', () => {
+  it.each([0o604, 0o644, 0o444, 0o666, 0o777])('tells of a key file of mode %o', async (mode) => {
+    const { file, keyFile } = files('api: {key_file: KEY_FILE}', 0o644, mode);
+    expect(await exposures(file)).toEqual([{ kind: 'file', file: keyFile, mode: `0${mode.toString(8)}` }]);
+  });
+
+  it.each([0o400, 0o600, 0o440, 0o640, 0o660, 0o611])(
+    'has nothing against one of mode %o: a group is how a pod or a service is given its key',
+    async (mode) => {
+      const { file } = files('api: {key_file: KEY_FILE}', 0o644, mode);
+      expect(await exposures(file)).toEqual([]);
+    },
+  );
+
+  it('looks at the file behind a link, as Kubernetes mounts one', async () => {
+    const { file, keyFile } = files('api: {key_file: KEY_FILE.link}', 0o644, 0o644);
+    symlinkSync(keyFile, `${keyFile}.link`);
+    expect(await exposures(file)).toEqual([{ kind: 'file', file: `${keyFile}.link`, mode: '0644' }]);
+  });
+
+  it('tells of a configuration with a key in it, also where a variable gives another', async () => {
+    const { file } = files(`api: {key: ${KEY}}`, 0o644);
+    const told = [{ kind: 'file', file, mode: '0644' }];
+    expect(await exposures(file)).toEqual(told);
+    expect(await exposures(file, { BEACONCHAIN_API_KEY: 'another' })).toEqual(told);
+    chmodSync(file, 0o640);
+    expect(await exposures(file)).toEqual([]);
+  });
+
+  it('has nothing against a configuration that names a variable, and nothing for those who need no key', async () => {
+    const { file } = files(`api: {key: '\${THE_KEY}', base_url: 'http://cache.invalid'}`, 0o644);
+    expect(await exposures(file, { THE_KEY: KEY }, true)).toEqual([]);
+    writeFileSync(file, `api: {key: '\${THE_KEY}'}`);
+    expect(await exposures(file, { THE_KEY: KEY })).toEqual([]);
+  });
+
+  it('tells of each host that gets the key in clear text, once', async () => {
+    const { file } = files(
+      `api: {base_url: 'http://cache.invalid:8080/api'}\nmachines: {chain: mainnet}\nchains: {mainnet: {v1_base_url: 'http://cache.invalid:8080'}, hoodi: {v1_base_url: 'http://192.0.2.1'}}`,
+      0o644,
+    );
+    expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY })).toEqual([
+      { kind: 'http', host: 'cache.invalid:8080', setting: 'api.base_url' },
+      { kind: 'http', host: '192.0.2.1', setting: 'chains.hoodi.v1_base_url' },
+    ]);
+  });
+
+  it.each([
+    'http://localhost:1',
+    'http://127.0.0.1',
+    'http://127.8.9.1:80',
+    'http://[::1]:1',
+    'http://api.localhost',
+    'https://cache.invalid',
+  ])('has nothing against %s', async (url) => {
+    const { file } = files(`api: {base_url: '${url}'}\nchains: {mainnet: {v1_base_url: '${url}'}}`, 0o644);
+    expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY })).toEqual([]);
+  });
+
+  it.each(['http://localhost.invalid', 'http://127.0.0.1.invalid', 'http://0.0.0.0', 'http://[::2]'])(
+    'is not led astray by %s',
+    async (url) => {
+      const { file } = files(`api: {base_url: '${url}'}`, 0o644);
+      expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY })).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { epochAt } from '../../../src/lib/chain.ts';
+import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import type { Coverage } from '../../../src/sources/source.ts';
+import { truthOf } from '../../support/chain-truth.ts';
+import { fakeApi } from '../../support/fake-api.ts';
+import { cases, PATIENT } from '../../support/fuzz.ts';
+import { LivelyChain } from '../../support/lively-chain.ts';
+import { type Beyond, type Odd, OddChain } from '../../support/odd-chain.ts';
+import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+
+const SLOT_MS = 12_000;
+const POLLS = 80;
+/** An odd poll makes so many requests more: its own, and those of the looks that clear it up. */
+const MOST_PER_ODD_POLL = 6;
+
+const SOURCE = slashingsSource({
+  chain: 'mainnet',
+  weight: 1,
+  intervalMs: MINUTE,
+  catchUpMs: 7 * DAY,
+  watch: [],
+  onSlashing: () => undefined,
+  onSkipped: () => undefined,
+});
+
+interface World {
+  readonly seed: number;
+  /** How far the chain is ahead of our clock, in epochs. */
+  readonly ahead: number;
+  readonly beyond: Beyond;
+  readonly coverage: Coverage;
+  /** By number of the poll. */
+  readonly odd: ReadonlyMap<number, Odd>;
+}
+
+interface Outcome {
+  readonly state: Slashings;
+  readonly truth: ReturnType<typeof truthOf>;
+  readonly requests: number;
+  /** Polls without an odd answer that failed. */
+  readonly failed: readonly number[];
+}
+
+async function follow({ seed, ahead, beyond, coverage, odd }: World): Promise<Outcome> {
+  const intervalMs = coverage === 'full' ? MINUTE : 384_000;
+  const chain = new LivelyChain(epochAt('mainnet', NOW) + ahead, seed);
+  const service = new OddChain(chain, beyond);
+  const first = chain.finalized;
+  const failed: number[] = [];
+  let state = SOURCE.empty;
+  let now = NOW;
+  let requests = 0;
+
+  async function poll(oddity: Odd | undefined): Promise<boolean> {
+    now += intervalMs;
+    const api = fakeApi((request) => service.answer(request, oddity));
+    const { value, failure } = await SOURCE.poll(api, state, timing({ now, intervalMs, coverage }), noSignal());
+    state = SOURCE.state.parse(JSON.parse(JSON.stringify(value)));
+    requests += api.requests.length;
+    return failure === undefined;
+  }
+
+  for (let i = 0; i < POLLS; i += 1) {
+    if (!(await poll(odd.get(i))) && !odd.has(i)) failed.push(i);
+    for (let slot = 0; slot < intervalMs / SLOT_MS; slot += 1) chain.step();
+  }
+  chain.end();
+  for (let i = 0; i < 12; i += 1) if (!(await poll(undefined))) failed.push(POLLS + i);
+  return { state, truth: truthOf(chain, first, service.told), requests, failed };
+}
+
+/** The counters under the names of the truth. */
+function counted({ scannedEpoch, totals }: Slashings): Record<string, number | undefined> {
+  const { slots, attesterSlashings } = totals;
+  return {
+    scanned_epoch: scannedEpoch,
+    skipped_epochs_total: totals.skippedEpochs,
+    'slots_total proposed': slots.proposed,
+    'slots_total missed': slots.missed,
+    'slots_total orphaned': slots.orphaned,
+    block_attestations_total: totals.attestations,
+    block_deposits_total: totals.deposits,
+    block_voluntary_exits_total: totals.voluntaryExits,
+    block_withdrawals_total: totals.withdrawals,
+    block_transactions_total: totals.transactions,
+    block_gas_used_total: totals.gasUsed,
+    proposer_slashings_total: totals.proposerSlashings,
+    'attester_slashings_total double_vote': attesterSlashings.double_vote,
+    'attester_slashings_total surround_vote': attesterSlashings.surround_vote,
+    'attester_slashings_total unknown': attesterSlashings.unknown,
+    attester_slashed_validators_total: totals.slashedValidators,
+  };
+}
+
+/** Mostly near, where it is hard to tell; or far. */
+const off = fc
+  .oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 40 }), fc.constantFrom(300, 80_000))
+  .chain((far) => fc.constantFrom(far, -far));
+const oddity: fc.Arbitrary<Odd> = fc.oneof(
+  off.map((latest) => ({ latest })),
+  off.map((finalized) => ({ finalized })),
+  off.map((both) => ({ latest: both, finalized: both })),
+  fc.record({ latest: off, finalized: off }),
+  fc.record({ number: fc.constantFrom('the epoch before', 'its rows under this name', 'no rows', 'a refusal') }),
+);
+/** One odd poll, then at least two good ones; the first two are good, because the chain is not known before. */
+const odds = fc
+  .array(fc.tuple(fc.integer({ min: 3, max: 20 }), oddity), { minLength: 1, maxLength: 20 })
+  .map((list) => {
+    const odd = new Map<number, Odd>();
+    let at = -1;
+    for (const [after, one] of list) {
+      at += after;
+      odd.set(at, one);
+    }
+    return odd;
+  });
+const world: fc.Arbitrary<World> = fc.record({
+  seed: fc.nat(1_000_000),
+  ahead: fc.constantFrom(0, -70_000, 1, 1_000),
+  beyond: fc.constantFrom('a refusal', 'scheduled rows'),
+  coverage: fc.constantFrom('full', 'full', 'finalized'),
+  odd: odds,
+});
+
+describe('sources/slashings odd answers', PATIENT, () => {
+  it('cost the poll that got them and nothing after it: every counter equals the truth', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (drawn) => {
+        const { state, truth, requests, failed } = await follow(drawn);
+        expect(counted(state)).toEqual(truth.counters);
+        expect(failed).toEqual([]);
+        const quiet = await follow({ ...drawn, odd: new Map() });
+        expect(requests).toBeLessThanOrEqual(quiet.requests + MOST_PER_ODD_POLL * drawn.odd.size);
+      }),
+      cases(20),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { unit } from '../../src/lib/random.ts';
+import type { Plan } from '../../src/sandbox/plan.ts';
+import { limitsOf } from '../../src/sandbox/plan.ts';
+import { Fleet } from './fleet.ts';
+import { configured } from './month.ts';
+import { Simulation } from './simulation.ts';
+import { MINUTE, NOW } from './timing.ts';
+
+export interface RateRunOptions {
+  readonly machines: number;
+  readonly plan: Plan;
+  /** Latency is drawn evenly from this span of milliseconds; a request is counted anywhere within its own. */
+  readonly latencyMs?: readonly [least: number, most: number];
+  /** What is measured, after `warmUpMinutes`. */
+  readonly minutes?: number;
+  readonly warmUpMinutes?: number;
+  readonly seed?: number;
+}
+
+/** Seconds from one start to the next: as `beaconchain_source_interval_seconds` says and as they were, on average. */
+export interface Interval {
+  readonly told: number;
+  readonly met: number;
+  readonly shortest: number;
+  readonly longest: number;
+}
+
+export interface RateSeen {
+  readonly machines: Interval;
+  readonly slashings: Interval;
+  /** Of the machines, as the log said last. */
+  readonly logged: number;
+  /** Requests per sweep, on average. */
+  readonly requestsPerSweep: number;
+  /** Of `utilization` x limit. */
+  readonly share: number;
+  readonly refused: number;
+}
+
+const UTILIZATION = 0.9;
+const LATENCY_MS = [20, 400] as const;
+
+/** A fleet and one chain with everything else as configured by default, at the limit of a plan, on virtual time. */
+export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
+  const { machines, plan, latencyMs = LATENCY_MS, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
+  const [least, most] = latencyMs;
+  const fleet = new Fleet({ machines, seed });
+  let draws = 0;
+  const random = (): number => {
+    draws += 1;
+    return unit(seed, draws);
+  };
+  const sim = new Simulation({
+    start: NOW,
+    terms: { utilization: UTILIZATION },
+    sandbox: { plan, machines: 0 },
+    sources: configured(),
+    way: () => {
+      const latency = least + (most - least) * random();
+      const there = latency * random();
+      return [there, latency - there];
+    },
+    instead: (path, body, now) => (path.endsWith('/machine-metrics') ? fleet.answer(JSON.parse(body), now) : undefined),
+  });
+  const sources = ['machines', 'slashings-mainnet'].map((id) => new Starts(sim, id));
+  await sim.clock.advance(warmUpMinutes * MINUTE);
+  const before = sim.exchanges.length;
+  for (const starts of sources) starts.begin();
+  for (let i = 0; i < minutes * 60; i += 1) {
+    await sim.clock.advance(1_000);
+    for (const starts of sources) starts.look();
+  }
+  const exchanges = sim.exchanges.slice(before);
+  const refused = sim.exchanges.filter(({ status }) => status === 429).length;
+  await sim.stop();
+  const [sweeps, passes] = sources.map((starts) => starts.interval()) as [Interval, Interval];
+  const pages = exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length;
+  return {
+    machines: sweeps,
+    slashings: passes,
+    logged: (sim.plans.at(-1)?.intervals['machines'] ?? Number.NaN) / 1_000,
+    requestsPerSweep: (pages * sweeps.met) / (minutes * 60),
+    share: exchanges.length / (minutes * 60 * limitsOf(plan).perSecond * UTILIZATION),
+    refused,
+  };
+}
+
+/** When the polls of a source started, and what was told of them then. */
+class Starts {
+  readonly #sim: Simulation;
+  readonly #id: string;
+  #starts: number[] = [];
+  #told: number[] = [];
+
+  constructor(sim: Simulation, id: string) {
+    this.#sim = sim;
+    this.#id = id;
+  }
+
+  begin(): void {
+    this.#starts = [this.#sim.view(this.#id).entry.lastAttemptAt ?? 0];
+    this.#told = [];
+  }
+
+  look(): void {
+    const { entry, pace } = this.#sim.view(this.#id);
+    this.#told.push(pace.intervalMs / 1_000);
+    const { lastAttemptAt = 0 } = entry;
+    if (lastAttemptAt !== this.#starts.at(-1)) this.#starts.push(lastAttemptAt);
+  }
+
+  interval(): Interval {
+    const gaps = this.#starts.slice(1).map((start, i) => (start - (this.#starts[i] ?? start)) / 1_000);
+    const mean = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0) / all.length;
+    return { told: mean(this.#told), met: mean(gaps), shortest: Math.min(...gaps), longest: Math.max(...gaps) };
+  }
+}
