@@ -397,6 +397,8 @@ describe('scheduler/scheduler', () => {
       await clock.advance(DAY + 11 * SECOND);
       expect(events).toEqual(['sync_committee', 'machines', 'slashings']);
       for (const source of sources) expect(view(source).wait).toBeUndefined();
+      // The plan is told once it is known what the polls take.
+      await clock.advance(30 * SECOND);
       expect(plans).toEqual([[...names]]);
     });
   });
