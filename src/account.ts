@@ -5,7 +5,7 @@ import { EMPTY_BUCKET, windowAt } from './budget/bucket.ts';
 import { usable } from './budget/long-window.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
-import { apiOptionsOf } from './engine.ts';
+import { apiOptionsOf } from './connection.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Documents } from './snapshot/file.ts';
 import { LatestWriter } from './snapshot/latest.ts';

@@ -4,7 +4,7 @@ import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, Ledger } from './budget/ledger.ts';
 import { describeCosts } from './check.ts';
 import type { Config } from './config/config.ts';
-import { apiOptionsOf } from './engine.ts';
+import { apiOptionsOf } from './connection.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { probe } from './probe.ts';

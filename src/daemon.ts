@@ -54,17 +54,6 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
   });
   stopper.add(() => supervisor.stop());
 
-  const reload = async (): Promise<string | undefined> => {
-    try {
-      await supervisor.reload();
-      return undefined;
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      log.error({ err: why }, 'configuration not reloaded');
-      return why;
-    }
-  };
-
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
   const server = await startServer(
@@ -74,11 +63,11 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
       unhealthy: () => supervisor.engine().unhealthy(),
       ready: () => (ready ||= supervisor.engine().ready()),
       status: (isRefreshing, gzipped) => supervisor.engine().status(isRefreshing, gzipped),
-      reload,
+      reload: () => supervisor.reload(),
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },
   );
   stopper.add(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
-  return { port: server.port, reload };
+  return { port: server.port, reload: () => supervisor.reload() };
 }
