@@ -108,14 +108,19 @@ describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
     expect(api.requests[refused]?.headers['authorization'] ?? api.requests[refused]?.headers['apikey']).toContain(KEY);
   });
 
-  it('what is in flight does not hold a reload up', async () => {
+  it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
     let hangs = true;
-    const { reload, program, isUp } = await setUp({ instead: () => (hangs ? 'silence' : undefined) });
-    hangs = true;
-    const start = program.lines('listening').length;
-    expect(start).toBe(1);
-    hangs = false;
+    const { api, reload, setKey, isUp, program } = await setUp({
+      key: OTHER_KEY,
+      instead: () => (hangs ? 'silence' : undefined),
+    });
+    await waitFor(() => expect(api.requests).toHaveLength(1));
     expect((await reload()).status).toBe(200);
-    await isUp('machines');
+    expect(api.requests).toHaveLength(1);
+    hangs = false;
+    setKey(KEY);
+    expect((await reload()).status).toBe(200);
+    for (const source of SOURCES) await isUp(source);
+    expect(program.lines('poll failed')).toEqual([]);
   });
 });

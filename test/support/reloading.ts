@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/world.ts';
@@ -28,7 +28,11 @@ export async function startReloading({ key, given = key, more = '', instead, wor
   const dir = join(folder, 'state');
   const text = (rest: string): string =>
     `api: {base_url: "${api.url}", key_file: "${keyFile}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n${rest}`;
-  const configure = (rest: string): void => writeFileSync(file, `${text(rest)}state: {dir: "${dir}"}\n`);
+  const configure = (rest: string): void => {
+    // A reload may be reading it.
+    writeFileSync(`${file}.next`, `${text(rest)}state: {dir: "${dir}"}\n`);
+    renameSync(`${file}.next`, file);
+  };
   const setKey = (next: string): void => writeFileSync(keyFile, next);
   configure(more);
   setKey(given);
