@@ -17,6 +17,8 @@ export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' 
   readonly replica?: Replica;
   /** Whether process_* and nodejs_* are exposed. */
   readonly processMetrics: boolean;
+  /** Whether a reload may be asked for over HTTP; default true. */
+  readonly hasLifecycle?: boolean | undefined;
   /** What the web config file says; undefined: plain HTTP for everybody. */
   readonly access: Access | undefined;
 }
@@ -57,7 +59,7 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
   const server = await startServer(
-    { ...listenAddress, telemetryPath, access: options.access },
+    { ...listenAddress, telemetryPath, hasLifecycle: options.hasLifecycle, access: options.access },
     {
       metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
       unhealthy: () => supervisor.engine().unhealthy(),

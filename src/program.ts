@@ -128,16 +128,17 @@ async function start(
   signal: AbortSignal,
 ): Promise<Running> {
   const processMetrics = !flags['web.disable-exporter-metrics'];
+  const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const { listenAddress, configFile } = config.web;
   const access = configFile === null ? undefined : await Access.open(configFile, systemClock, log);
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
     const readConfig = async (): Promise<Config> => (await readAgain()).config;
-    return startDemo({ config, isDefault, log, processMetrics, access, readAgain: readConfig });
+    return startDemo({ config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig });
   }
   if (name === 'serve') {
     const { dir, redis } = config.state;
-    const given = { config, key, readAgain, log, processMetrics, access };
+    const given = { config, key, readAgain, log, processMetrics, hasLifecycle, access };
     if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log, signal) });
     const replica = await openSharedState(redis, systemClock, log);
     return startDaemon({ ...given, documents: replica, replica });

@@ -92,16 +92,16 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       lastReload = { isSuccessful: true, successAt: clock.now() };
       await take(next, changed);
       log.level = next.config.log.level;
+      // Who asked for the reload may scrape next.
+      await engine.touch();
       log.info({ changed }, 'configuration reloaded');
       return undefined;
     } catch (error) {
       lastReload = { isSuccessful: false, successAt };
+      await engine.touch();
       const why = error instanceof Error ? error.message : String(error);
       log.error({ err: why }, 'configuration not reloaded');
       return why;
-    } finally {
-      // Who asked for the reload may scrape next.
-      await engine.touch();
     }
   }
 

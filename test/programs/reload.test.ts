@@ -9,8 +9,14 @@ import type { Instead } from '../support/stub-api.ts';
 const KEY = 'the-first-key';
 const OTHER_KEY = 'the-second-key';
 
-const setUp = ({ key = KEY, ...rest }: { key?: string; more?: string; instead?: Instead } = {}) =>
-  startReloading({ key: KEY, given: key, ...rest });
+interface SetUp {
+  readonly key?: string;
+  readonly more?: string;
+  readonly instead?: Instead;
+  readonly flags?: readonly string[];
+}
+
+const setUp = ({ key = KEY, ...rest }: SetUp = {}) => startReloading({ key: KEY, given: key, ...rest });
 
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
@@ -106,6 +112,33 @@ describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
     for (const source of SOURCES) await isUp(source);
     expect(await value('beaconchain_api_key_valid')).toBe(1);
     expect(api.requests[refused]?.headers['authorization'] ?? api.requests[refused]?.headers['apikey']).toContain(KEY);
+  });
+
+  it.each(['--no-web.enable-lifecycle', '--web.enable-lifecycle=false'])('%s leaves the signal alone', async (flag) => {
+    const { configure, reload, program, value, isUp } = await setUp({ flags: [flag] });
+    await isUp('machines');
+    configure('machines: {interval: 2m}\n');
+    expect(await reload()).toEqual({ status: 403, text: 'Lifecycle API is not enabled.\n' });
+    expect(program.lines('configuration reloaded')).toEqual([]);
+    program.child.kill('SIGHUP');
+    expect(await program.line('configuration reloaded')).toMatchObject({ changed: true });
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(120);
+  });
+
+  it('a page of another origin reloads nothing, whatever it sends', async () => {
+    const { configure, reload, program, value, port, isUp } = await setUp();
+    await isUp('machines');
+    configure('machines: {interval: 2m}\n');
+    for (const headers of [
+      { origin: 'https://evil.test' },
+      { 'sec-fetch-site': 'cross-site', origin: `http://127.0.0.1:${port}` },
+      { origin: 'null' },
+    ] as Record<string, string>[]) {
+      expect(await reload(headers)).toMatchObject({ status: 403 });
+    }
+    expect(program.lines('configuration reloaded')).toEqual([]);
+    expect(await value(SUCCESSFUL)).toBe(1);
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
   });
 
   it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
