@@ -1,8 +1,13 @@
 import { type Api, type ApiDependencies, type ApiOptions, createApi, laneOf } from './api/client.ts';
-import { createTransport } from './api/transport.ts';
+import { createTransport, type Proxies } from './api/transport.ts';
 import type { Config } from './config/config.ts';
 import type { Source } from './sources/source.ts';
 import { VERSION } from './version.ts';
+
+interface Asked {
+  readonly config: Config;
+  readonly key: string;
+}
 
 /** The service, where and as whom it is asked now. */
 export class Connection {
@@ -18,7 +23,10 @@ export class Connection {
   #timeoutMs: number;
   #api: Api;
 
-  constructor(config: Config, key: string, dependencies: Omit<ApiDependencies, 'transport'>) {
+  readonly #proxies: Proxies | undefined;
+
+  constructor({ config, key }: Asked, proxies: Proxies | undefined, dependencies: Omit<ApiDependencies, 'transport'>) {
+    this.#proxies = proxies;
     this.#dependencies = { ...dependencies, transport: (wire, signal) => this.#transport().send(wire, signal) };
     this.#options = apiOptionsOf(config, key);
     this.#timeoutMs = config.api.timeoutMs;
@@ -31,14 +39,14 @@ export class Connection {
   }
 
   /** Whether a source would ask another host, or as somebody else. */
-  isOtherFor({ chain }: Source, config: Config, key: string): boolean {
+  isOtherFor({ chain }: Source, { config, key }: Asked): boolean {
     const now = this.#options;
     const next = apiOptionsOf(config, key);
     const isOtherV1 = chain !== undefined && now.v1BaseUrls[chain] !== next.v1BaseUrls[chain];
     return now.key !== next.key || now.baseUrl !== next.baseUrl || isOtherV1;
   }
 
-  adopt(config: Config, key: string): void {
+  adopt({ config, key }: Asked): void {
     this.#options = apiOptionsOf(config, key);
     this.#timeoutMs = config.api.timeoutMs;
     this.#api = createApi(this.#options, this.#dependencies);
@@ -52,7 +60,7 @@ export class Connection {
   /** What is under way keeps the limit with which it began, and connections that are not used end by themselves. */
   #transport(): ReturnType<typeof createTransport> {
     const timeoutMs = this.#timeoutMs;
-    const transport = this.#transports.get(timeoutMs) ?? createTransport({ timeoutMs });
+    const transport = this.#transports.get(timeoutMs) ?? createTransport({ timeoutMs, proxies: this.#proxies });
     this.#transports.set(timeoutMs, transport);
     return transport;
   }

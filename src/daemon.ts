@@ -9,7 +9,7 @@ import type { Replica } from './snapshot/replica.ts';
 import { type SupervisorOptions, supervise } from './supervisor.ts';
 import { VERSION } from './version.ts';
 
-export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'readAgain'> {
+export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'proxies' | 'readAgain'> {
   readonly log: Logger;
   /** Where what is known survives a restart; closed when the daemon has stopped. */
   readonly documents: Documents & { close(): Promise<void> };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
+import type { Proxies } from './api/transport.ts';
 import type { Ledger } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
@@ -39,6 +40,8 @@ export interface EngineOptions extends Settings {
   readonly documents: Documents;
   /** The documents again, where several processes share them. */
   readonly replica?: Replica | undefined;
+  /** By default none. */
+  readonly proxies?: Proxies | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
   /** When the process began, Unix ms. */
@@ -95,7 +98,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   logStanding(log, pacer.ledger);
   const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
   const budget = replica ? leased(pacer, replica) : pacer;
-  const connection = new Connection(config, key, { budget, observer: self, clock, random: Math.random });
+  const deps = { budget, observer: self, clock, random: Math.random };
+  const connection = new Connection(settings, options.proxies, deps);
   stopper.add(() => connection.close());
 
   const scheduler = new Scheduler(sources, entries, {
@@ -164,17 +168,15 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const after = sourcesOf(next.config, log);
     const ids = new Set(after.map(sourceId));
     const known = await restoreEntries(documents, after, scheduler.entries());
-    await scheduler.interrupt(
-      (source) => !ids.has(sourceId(source)) || connection.isOtherFor(source, next.config, next.key),
-    );
+    await scheduler.interrupt((source) => !ids.has(sourceId(source)) || connection.isOtherFor(source, next));
     // From here on without a wait: nobody sees a half of it.
     const account = { ledger: pacer.ledger, entries: new Map([...known, ...scheduler.entries()]) };
     const { ledger, entries } = underKey(account, next.key, reloadedAt);
-    connection.adopt(next.config, next.key);
+    connection.adopt(next);
     pacer.adopt(termsOf(next.config), ledger);
     scheduler.adopt(after, entries);
     logStanding(log, ledger);
-    if (!isDeepStrictEqual(settings, next)) exposition.touch(...ALL_PARTS);
+    if (isChange(settings, next)) exposition.touch(...ALL_PARTS);
     settings = next;
   }
 
@@ -194,6 +196,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       return { ledger: pacer.ledger, entries: scheduler.entries(), totals: await own.totals() };
     },
   };
+}
+
+/** Whether the operator gave something else. */
+export function isChange(before: Settings, after: Settings): boolean {
+  return before.key !== after.key || !isDeepStrictEqual(before.config, after.config);
 }
 
 /** Nothing will be polled and nothing fail: without a word the program would look as if it hung. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Engine, type EngineOptions, type Settings, startEngine } from './engine.ts';
+import { type Engine, type EngineOptions, isChange, type Settings, startEngine } from './engine.ts';
 import { startFollower } from './follower.ts';
 import type { LastReload } from './own-families.ts';
 import type { Restored } from './state.ts';
@@ -87,7 +87,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     try {
       const next = await readAgain();
       refuseWhatStays(settings, next);
-      const changed = !isDeepStrictEqual(settings, next);
+      const changed = isChange(settings, next);
       // Before the first scrape that shows the settings.
       lastReload = { isSuccessful: true, successAt: clock.now() };
       await take(next, changed);

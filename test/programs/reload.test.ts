@@ -23,7 +23,7 @@ const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
 describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
   it('a reload without a change asks nothing that is not due, and no counter steps back', async () => {
-    const { api, reload, port, isUp } = await setUp();
+    const { api, reload, port, isUp, program } = await setUp();
     for (const source of SOURCES) await isUp(source);
     const before = await waitFor(async () => {
       const text = await scrape(port);
@@ -35,6 +35,7 @@ describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
     const after = await scrape(port);
     expect(steppedBack(before, after)).toEqual([]);
     expect(api.requests).toHaveLength(asked);
+    expect(program.lines('configuration reloaded')).toMatchObject([{ changed: false }]);
   });
 
   it.each(['POST', 'SIGHUP'])('a new interval and another source take hold at once, by %s', async (how) => {
