@@ -117,7 +117,7 @@ export class Scheduler {
     const paces = pacesOfKnown(slots, this.#deps.allowance);
     let next = Number.POSITIVE_INFINITY;
     for (const slot of slots) {
-      if (slot.running) continue;
+      if (slot.running || slot.isHeld) continue;
       const pace = paceOf(paces, slot.source);
       const at = nextAttemptAt(slot.source, slot.known, { now, ...pace }, this.#deps.opensAt(slot.source));
       const mayStart = this.#running.size === 0 || this.#mayJoin();

@@ -13,6 +13,8 @@ export interface Slot extends Known {
   readonly running: boolean;
   /** Ends the poll in progress. */
   stop: AbortController;
+  /** No poll starts until it is known how the source goes on. */
+  isHeld: boolean;
   /** Off: it is not configured, so it is neither polled nor shown; what it knows is kept for when it is again. */
   isOn: boolean;
 }
@@ -34,17 +36,17 @@ export class Slots {
     return this.#slots.filter(({ isOn }) => isOn);
   }
 
-  /** Switches these sources off and ends their polls. Resolves when they have ended. */
+  /** Ends the polls of these sources, and holds the next ones. Resolves when they have ended. */
   async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
     const meant = this.on.filter(({ source }) => isMeant(source));
     for (const slot of meant) {
-      slot.isOn = false;
+      slot.isHeld = true;
       slot.stop.abort(new Error('configured otherwise'));
     }
     await Promise.allSettled(meant.map(({ run }) => run));
   }
 
-  /** Goes on with these sources and no others; what is off or not there begins with its entry, if one is given. */
+  /** Goes on with these sources and no others; what is held, off or not there begins with its entry, if one is given. */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     const before = new Map(this.#slots.map((slot) => [slot.id, slot]));
     const on = sources.map((source) => {
@@ -53,9 +55,9 @@ export class Slots {
       const slot = before.get(id) ?? newSlot(id, source);
       before.delete(id);
       slot.source = source;
-      if (slot.isOn) return slot;
+      if (slot.isOn && !slot.isHeld) return slot;
       if (entry) Object.assign(slot, { shown: entry, known: entry });
-      return Object.assign(slot, { stop: new AbortController(), isOn: true });
+      return Object.assign(slot, { stop: new AbortController(), isHeld: false, isOn: true });
     });
     const off = [...before.values()];
     for (const slot of off) slot.isOn = false;
@@ -75,6 +77,7 @@ function newSlot(id: string, source: Source): Slot {
       return this.run !== undefined;
     },
     stop: new AbortController(),
+    isHeld: false,
     isOn: false,
   };
 }

@@ -78,8 +78,9 @@ describe('scheduler/scheduler: other sources', () => {
     const interrupted = scheduler.interrupt(({ name }) => name === 'machines');
     await clock.advance(SECOND);
     await interrupted;
-    // Also where that takes a while, nothing begins before it is known how they go on.
+    // Also where that takes a while, nothing begins before it is known how they go on, and they are shown.
     await clock.advance(SECOND);
+    expect(scheduler.views()).toHaveLength(2);
     const next = source(100);
     scheduler.adopt([next, other], NOTHING);
     expect(view(next).entry.attempts).toBe(0);
