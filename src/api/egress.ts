@@ -9,8 +9,6 @@ export interface Proxies {
   readonly except: string;
 }
 
-export const NO_PROXIES: Proxies = { http: '', https: '', except: '' };
-
 /** There is no connection through the proxy. Tells neither where the proxy is nor what it said: both can hold its password. */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed';
@@ -21,30 +19,53 @@ const FORWARDS = 'forwards';
 
 /** Where requests leave: over one pool for each origin, through a proxy or not. */
 export class Egress {
-  readonly dispatcher: Dispatcher;
   readonly #timeoutMs: number;
+  /**
+   * Where no proxy is named. An agent drops a pool with its last connection, and a new pool holds all requests back until
+   * its first handshake is over, which may hang.
+   */
+  readonly #pools = new Map<string, Pool>();
+  readonly #agent: EnvHttpProxyAgent | undefined;
   /** How many connections through a proxy are awaited: for the host of a tunnel, or for `FORWARDS`. */
   readonly #awaited = new Map<string, number>();
 
-  constructor({ http, https, except }: Proxies, timeoutMs: number) {
+  constructor(proxies: Proxies | undefined, timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-    this.dispatcher = new EnvHttpProxyAgent({
-      httpProxy: http,
-      httpsProxy: https,
-      noProxy: except,
-      connect: { timeout: timeoutMs },
-      // The same, of a connection to a proxy.
-      connectTimeout: timeoutMs,
-      clientFactory: (proxy, options) => this.#tunnelling(new Pool(proxy, options)),
-      factory: (origin, options) =>
-        [http, https].includes(String(origin)) ? this.#forwarding(origin, options) : new Pool(origin, options),
-    });
+    this.#agent = proxies && this.#agentOf(proxies);
+  }
+
+  /** What takes the requests to an origin. */
+  dispatcherOf(origin: string): Dispatcher {
+    if (this.#agent) return this.#agent;
+    const pool = this.#pools.get(origin) ?? new Pool(origin, { connect: { timeout: this.#timeoutMs } });
+    this.#pools.set(origin, pool);
+    return pool;
   }
 
   /** Whether a request to this URL may be waiting for a connection through a proxy. */
   isAwaited({ protocol, host, port }: URL): boolean {
     const tunnel = port === '' ? `${host}:443` : host;
     return this.#awaited.has(protocol === 'http:' ? FORWARDS : tunnel);
+  }
+
+  /** Drops all connections. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values(), ...(this.#agent ? [this.#agent] : [])].map((one) => one.destroy()));
+  }
+
+  #agentOf({ http, https, except }: Proxies): EnvHttpProxyAgent {
+    const timeout = this.#timeoutMs;
+    return new EnvHttpProxyAgent({
+      httpProxy: http,
+      httpsProxy: https,
+      noProxy: except,
+      connect: { timeout },
+      // The same, of a connection to a proxy.
+      connectTimeout: timeout,
+      clientFactory: (proxy, options) => this.#tunnelling(new Pool(proxy, options)),
+      factory: (origin, options) =>
+        [http, https].includes(String(origin)) ? this.#forwarding(origin, options) : new Pool(origin, options),
+    });
   }
 
   /** A proxy as undici's agent asks it for tunnels. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
-import { codeOf, Egress, isProxyPassword, NO_PROXIES, type Proxies, ProxyFailed } from './egress.ts';
+import { codeOf, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 
 export type { Proxies };
@@ -49,7 +49,7 @@ const unzip = promisify(gunzip);
 
 /** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): { send: Transport; close(): Promise<void> } {
-  const egress = new Egress(options.proxies ?? NO_PROXIES, options.timeoutMs);
+  const egress = new Egress(options.proxies, options.timeoutMs);
 
   async function send(request: WireRequest, stop: AbortSignal): Promise<Answer> {
     const { endpoint, base, path, method, headers, body } = request;
@@ -58,7 +58,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
     const signal = AbortSignal.any([stop, timeout]);
     const failed = (error: unknown): unknown => (stop.aborted ? stop.reason : failureOf(endpoint, timeout, error));
     try {
-      const answered = egress.dispatcher.request({
+      const answered = egress.dispatcherOf(url.origin).request({
         origin: url.origin,
         path: url.pathname,
         method,
@@ -91,7 +91,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
     }
   }
 
-  return { send, close: () => egress.dispatcher.destroy() };
+  return { send, close: () => egress.close() };
 }
 
 /** undici hears the signal only once there is a connection: a host that takes none would hold up a stop. */
