@@ -33,7 +33,7 @@ export interface Account {
 export interface AccountOptions {
   readonly config: Config;
   readonly key: string;
-  readonly proxies: Proxies | undefined;
+  readonly proxies?: Proxies | undefined;
   readonly documents: Documents;
   readonly clock: Clock;
   /** The ledger could not be written. */

@@ -28,7 +28,7 @@ import { openState, StateRefused } from './state.ts';
 export interface BackfillContext {
   readonly config: Config;
   readonly key: string;
-  readonly proxies: Proxies | undefined;
+  readonly proxies?: Proxies | undefined;
   readonly options: BackfillOptions;
   readonly log: Logger;
   readonly clock: Clock;

@@ -20,7 +20,7 @@ import { termsOf } from './terms.ts';
 export interface CheckOptions {
   readonly config: Config;
   readonly key: string;
-  readonly proxies: Proxies | undefined;
+  readonly proxies?: Proxies | undefined;
   readonly log: Logger;
   /** Whether to ask the service. */
   readonly ask: boolean;
