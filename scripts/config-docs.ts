@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMAND_NAMES, TABLE } from '../src/flag-table.ts';
-import { variableOf } from '../src/flags.ts';
+import { usageOf, variableOf } from '../src/flags.ts';
 import { configSchema, type JsonSchema, plainSchema } from './config-schema.ts';
 
 /** Writes docs/configuration.md and config.schema.json, from what the program itself checks by. */
@@ -74,19 +74,20 @@ function sectionText([name, schema]: readonly [string, JsonSchema]): string {
 }
 
 function flagsText(): string {
-  const rows = TABLE.map(({ name, value, commands, help }) =>
+  const rows = TABLE.map((flag) =>
     tableRow([
-      `\`--${name}${value ? `=${value}` : ''}\``,
-      `\`${variableOf(name)}\``,
-      commands.length === COMMAND_NAMES.length ? 'all' : commands.join(', '),
-      help,
+      `\`${usageOf(flag)}\``,
+      `\`${variableOf(flag.name)}\``,
+      flag.commands.length === COMMAND_NAMES.length ? 'all' : flag.commands.join(', '),
+      flag.help,
     ]),
   );
   return [
     '## Flags and environment variables',
     '',
     'Also `--help` and `--version`. `BEACONCHAIN_API_KEY` is the key; it has no flag, because command lines can be read by',
-    'everybody on the machine.',
+    'everybody on the machine. `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and `NODE_EXTRA_CA_CERTS` are obeyed:',
+    '[operations.md](operations.md#through-a-proxy).',
     '',
     '| flag | environment variable | commands | what |',
     '|---|---|---|---|',

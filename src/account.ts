@@ -1,11 +1,11 @@
 import { type Api, createApi, laneOf, NO_OBSERVER } from './api/client.ts';
 import type { Endpoint } from './api/errors.ts';
-import { createTransport } from './api/transport.ts';
+import { createTransport, type Proxies } from './api/transport.ts';
 import { EMPTY_BUCKET, windowAt } from './budget/bucket.ts';
 import { usable } from './budget/long-window.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
-import { apiOptionsOf } from './engine.ts';
+import { apiOptionsOf } from './connection.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Documents } from './snapshot/file.ts';
 import { LatestWriter } from './snapshot/latest.ts';
@@ -33,6 +33,7 @@ export interface Account {
 export interface AccountOptions {
   readonly config: Config;
   readonly key: string;
+  readonly proxies?: Proxies | undefined;
   readonly documents: Documents;
   readonly clock: Clock;
   /** The ledger could not be written. */
@@ -46,7 +47,7 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   const terms = termsOf(config);
   const writer = new LatestWriter(() => documents.save(LEDGER, pacer.ledger), onError);
   const pacer = new Pacer(terms, { clock, ledger, onChange: () => writer.touch(), keep: () => writer.flush() });
-  const transport = createTransport({ timeoutMs: config.api.timeoutMs });
+  const transport = createTransport({ timeoutMs: config.api.timeoutMs, proxies: options.proxies });
   const apiOptions = apiOptionsOf(config, key);
   const api = createApi(apiOptions, {
     budget: pacer,

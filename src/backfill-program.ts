@@ -1,4 +1,5 @@
 import { type Account, openAccount } from './account.ts';
+import type { Proxies } from './api/transport.ts';
 import { costsText, isOverBudget } from './backfill/costs.ts';
 import { fetchAll } from './backfill/fetch.ts';
 import { Meter } from './backfill/meter.ts';
@@ -27,6 +28,7 @@ import { openState, StateRefused } from './state.ts';
 export interface BackfillContext {
   readonly config: Config;
   readonly key: string;
+  readonly proxies?: Proxies | undefined;
   readonly options: BackfillOptions;
   readonly log: Logger;
   readonly clock: Clock;
@@ -75,7 +77,8 @@ function historiesOf(config: Config, { source, chains }: BackfillOptions, log: L
 }
 
 /** The ledger has one writer: two that each spend what is left would spend it twice. */
-async function openLedger({ config, key, log, clock, signal }: BackfillContext, stopper: Stopper): Promise<Account> {
+async function openLedger(context: BackfillContext, stopper: Stopper): Promise<Account> {
+  const { config, key, proxies, log, clock, signal } = context;
   if (config.state.redis) {
     throw new BackfillRefused(
       'state.redis: the ledger there belongs to the replica that polls. Give the backfill a configuration with a ' +
@@ -92,6 +95,7 @@ async function openLedger({ config, key, log, clock, signal }: BackfillContext, 
   const account = await openAccount({
     config,
     key,
+    proxies,
     documents,
     clock,
     onError: (error) => log.error({ err: String(error) }, 'ledger not written'),

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { laneOf } from './api/client.ts';
+import type { Proxies } from './api/transport.ts';
 import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, Ledger } from './budget/ledger.ts';
 import { describeCosts } from './check.ts';
 import type { Config } from './config/config.ts';
-import { apiOptionsOf } from './engine.ts';
+import { apiOptionsOf } from './connection.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { probe } from './probe.ts';
@@ -19,6 +20,7 @@ import { termsOf } from './terms.ts';
 export interface CheckOptions {
   readonly config: Config;
   readonly key: string;
+  readonly proxies?: Proxies | undefined;
   readonly log: Logger;
   /** Whether to ask the service. */
   readonly ask: boolean;
@@ -35,10 +37,11 @@ export interface CheckResult {
 }
 
 /** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
-export async function check({ config, key, log, ask, warnings, now }: CheckOptions): Promise<CheckResult> {
+export async function check(options: CheckOptions): Promise<CheckResult> {
+  const { config, key, proxies, log, ask, warnings, now } = options;
   const terms = termsOf(config);
   const apiOptions = apiOptionsOf(config, key);
-  const answer = ask ? await probe(config, apiOptions, terms) : undefined;
+  const answer = ask ? await probe(config, apiOptions, terms, proxies) : undefined;
   const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
   const { look, close } = stateOf(config);
   const known = told ?? (await look(LEDGER, Ledger));

@@ -9,7 +9,7 @@ import type { Replica } from './snapshot/replica.ts';
 import { type SupervisorOptions, supervise } from './supervisor.ts';
 import { VERSION } from './version.ts';
 
-export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'readAgain'> {
+export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'proxies' | 'readAgain'> {
   readonly log: Logger;
   /** Where what is known survives a restart; closed when the daemon has stopped. */
   readonly documents: Documents & { close(): Promise<void> };
@@ -17,6 +17,8 @@ export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' 
   readonly replica?: Replica;
   /** Whether process_* and nodejs_* are exposed. */
   readonly processMetrics: boolean;
+  /** Whether a reload may be asked for over HTTP; default true. */
+  readonly hasLifecycle?: boolean | undefined;
   /** What the web config file says; undefined: plain HTTP for everybody. */
   readonly access: Access | undefined;
 }
@@ -54,31 +56,20 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Started>
   });
   stopper.add(() => supervisor.stop());
 
-  const reload = async (): Promise<string | undefined> => {
-    try {
-      await supervisor.reload();
-      return undefined;
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      log.error({ err: why }, 'configuration not reloaded');
-      return why;
-    }
-  };
-
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
   const server = await startServer(
-    { ...listenAddress, telemetryPath, access: options.access },
+    { ...listenAddress, telemetryPath, hasLifecycle: options.hasLifecycle, access: options.access },
     {
       metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
       unhealthy: () => supervisor.engine().unhealthy(),
       ready: () => (ready ||= supervisor.engine().ready()),
       status: (isRefreshing, gzipped) => supervisor.engine().status(isRefreshing, gzipped),
-      reload,
+      reload: () => supervisor.reload(),
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },
   );
   stopper.add(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
-  return { port: server.port, reload };
+  return { port: server.port, reload: () => supervisor.reload() };
 }

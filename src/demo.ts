@@ -15,6 +15,7 @@ export interface DemoOptions {
   readonly isDefault: boolean;
   readonly log: Logger;
   readonly processMetrics: boolean;
+  readonly hasLifecycle: boolean;
   readonly access: Access | undefined;
   /** Reads the config again. */
   readonly readAgain: () => Promise<Config>;
@@ -26,6 +27,7 @@ export async function startDemo({
   isDefault,
   log,
   processMetrics,
+  hasLifecycle,
   access,
   readAgain,
 }: DemoOptions): Promise<{ stop(): Promise<void>; reload(): Promise<void> }> {
@@ -50,6 +52,7 @@ export async function startDemo({
       log,
       documents: NO_DOCUMENTS,
       processMetrics,
+      hasLifecycle,
       access,
     });
     stopper.add(() => daemon.stop());

@@ -1,9 +1,10 @@
-import { type ApiOptions, createApi, laneOf } from './api/client.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
-import { createTransport } from './api/transport.ts';
+import type { Proxies } from './api/transport.ts';
 import { type Ledger, quotaIn } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
+import { Connection } from './connection.ts';
 import { isReady, problemOf } from './health.ts';
 import { leased } from './leased.ts';
 import type { Clock } from './lib/clock.ts';
@@ -14,20 +15,20 @@ import { Exposition } from './metrics/exposition.ts';
 import { type ProcessMetrics, SelfMetrics } from './metrics/self.ts';
 import type { LastReload } from './own-families.ts';
 import { knowledgeOf, OwnMetrics } from './own-metrics.ts';
-import { ATTEMPTS, expositionParts, OWN } from './parts.ts';
+import { ALL_PARTS, ATTEMPTS, expositionParts, OWN } from './parts.ts';
 import { logPlan, logWaits } from './plan-log.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { Documents } from './snapshot/file.ts';
 import { LatestWriter } from './snapshot/latest.ts';
 import { LeaseLost } from './snapshot/lease.ts';
 import type { Replica } from './snapshot/replica.ts';
+import { sourceId } from './snapshot/snapshot.ts';
 import { sourcesOf } from './sources.ts';
-import { LEDGER, type Restored, restore } from './state.ts';
+import { LEDGER, type Restored, restore, restoreEntries, underKey } from './state.ts';
 import { statusPageOf } from './status-page.ts';
 import { termsOf } from './terms.ts';
-import { VERSION } from './version.ts';
 
-/** What an engine runs with; another configuration or key takes another engine. */
+/** What the operator decides, and may decide anew while the program runs. */
 export interface Settings {
   readonly config: Config;
   readonly key: string;
@@ -39,11 +40,13 @@ export interface EngineOptions extends Settings {
   readonly documents: Documents;
   /** The documents again, where several processes share them. */
   readonly replica?: Replica | undefined;
+  /** By default none. */
+  readonly proxies?: Proxies | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
   /** When the process began, Unix ms. */
   readonly startedAt: number;
-  /** Unix ms at which the operator started the program, or had it read its configuration again; default: now. */
+  /** Unix ms at which the operator started the program; default: now. */
   readonly operatorAt?: number;
   /** What the engine before this one in the same process knew; what it lacks is read from the documents. */
   readonly before?: Restored;
@@ -58,6 +61,11 @@ export interface Engine {
   status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
   /** The exporter's own metrics have changed; resolves when they are shown. */
   touch(): Promise<void>;
+  /**
+   * Goes on with what the operator gave at that time, Unix ms. Polls in progress end as they began, but for those of
+   * sources that are gone or ask elsewhere. Absent where nothing is polled. @throws StateRefused: then nothing has changed.
+   */
+  adopt?(next: Settings, reloadedAt: number): Promise<void>;
   /** Aborts what is in flight, writes what is known and hands it over. */
   stop(): Promise<Restored>;
 }
@@ -65,6 +73,7 @@ export interface Engine {
 /** Resolves when the exposition is complete, with what was known from before. @throws StateRefused */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { config, key, clock, log, documents, replica, operatorAt = clock.now() } = options;
+  let settings: Settings = { config, key };
   const stopper = new Stopper();
   const abort = new AbortController();
   const sources = sourcesOf(config, log);
@@ -80,8 +89,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     },
   );
   stopper.add(() => ledgerWriter.flush());
-  const terms = termsOf(config);
-  const pacer = new Pacer(terms, {
+  const pacer = new Pacer(termsOf(config), {
     clock,
     ledger,
     onChange: () => ledgerWriter.touch(),
@@ -89,28 +97,22 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   });
   logStanding(log, pacer.ledger);
   const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
-  const transport = createTransport({ timeoutMs: config.api.timeoutMs });
-  stopper.add(() => transport.close());
-  const apiOptions = apiOptionsOf(config, key);
-  const api = createApi(apiOptions, {
-    budget: replica ? leased(pacer, replica) : pacer,
-    transport: transport.send,
-    observer: self,
-    clock,
-    random: Math.random,
-  });
+  const budget = replica ? leased(pacer, replica) : pacer;
+  const deps = { budget, observer: self, clock, random: Math.random };
+  const connection = new Connection(settings, options.proxies, deps);
+  stopper.add(() => connection.close());
 
   const scheduler = new Scheduler(sources, entries, {
-    api,
+    api: connection.api,
     clock,
     log,
     store: { save: (id, entry) => documents.save(id, entry) },
     allowance: {
-      bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
+      bucketOf: (source) => pacer.bucketOf(connection.laneOf(source)),
       allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
     },
-    quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, terms, clock.now()),
-    opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
+    quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, termsOf(settings.config), clock.now()),
+    opensAt: (source) => pacer.opensAt(connection.laneOf(source)),
     isInformed: () => pacer.ledger.key.standing !== 'unknown',
     onPlan: (paces) => logPlan(log, paces),
     onWait: (waits) => logWaits(log, waits),
@@ -158,10 +160,28 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   });
   const page = statusPageOf({
     ...options,
+    config: () => settings.config,
     views: () => scheduler.views(),
     ledger: () => pacer.ledger,
-    bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
+    bucketOf: (source) => pacer.bucketOf(connection.laneOf(source)),
   });
+
+  async function adopt(next: Settings, reloadedAt: number): Promise<void> {
+    const after = sourcesOf(next.config, log);
+    const ids = new Set(after.map(sourceId));
+    const known = await restoreEntries(documents, after, scheduler.entries());
+    await scheduler.interrupt((source) => !ids.has(sourceId(source)) || connection.isOtherFor(source, next));
+    // From here on without a wait: nobody sees a half of it.
+    const account = { ledger: pacer.ledger, entries: new Map([...known, ...scheduler.entries()]) };
+    const { ledger, entries } = underKey(account, next.key, reloadedAt);
+    connection.adopt(next);
+    pacer.adopt(termsOf(next.config), ledger);
+    scheduler.adopt(after, entries);
+    logStanding(log, ledger);
+    if (isChange(settings, next)) exposition.touch(...ALL_PARTS);
+    settings = next;
+  }
+
   const heartbeatAt = (): number => Math.min(scheduler.heartbeatAt, replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
   return {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
@@ -172,6 +192,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       exposition.touch(OWN);
       return exposition.shown();
     },
+    adopt,
     stop: async () => {
       await stopper.stop();
       return { ledger: pacer.ledger, entries: scheduler.entries(), totals: await own.totals() };
@@ -179,19 +200,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
+/** Whether the operator gave something else. */
+export function isChange(before: Settings, after: Settings): boolean {
+  return before.key !== after.key || !isDeepStrictEqual(before.config, after.config);
+}
+
 /** Nothing will be polled and nothing fail: without a word the program would look as if it hung. */
 function logStanding(log: Logger, { key }: Ledger): void {
   if (key.standing !== 'revoked' || key.mayProbe) return;
   const since = new Date(key.since).toISOString();
   log.warn({ since }, 'access is revoked: no request before another key, or a start or reload ten minutes later');
-}
-
-/** Where and as whom the API is asked. */
-export function apiOptionsOf(config: Config, key: string): ApiOptions {
-  return {
-    baseUrl: config.api.baseUrl,
-    v1BaseUrls: Object.fromEntries(config.chains.map(({ name, v1BaseUrl }) => [name, v1BaseUrl])),
-    key,
-    userAgent: `beaconchain-exporter/${VERSION}`,
-  };
 }

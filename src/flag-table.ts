@@ -13,11 +13,13 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 export interface Flag {
   readonly name: string;
-  /** A boolean stands alone; anything else takes a value, which `value` names in the help. `texts` can be repeated. */
+  /** A boolean stands alone, and is taken back by `--no-NAME`; anything else takes a value, which `value` names in the help. `texts` can be repeated. */
   readonly kind: 'boolean' | 'text' | 'texts';
   readonly value?: string;
   readonly commands: readonly CommandName[];
   readonly help: string;
+  /** A boolean that is true where nothing is given. */
+  readonly isOn?: true;
   /** The section and key of the config file that the flag goes before. */
   readonly config?: readonly [string, string];
 }
@@ -143,6 +145,13 @@ const FLAGS = [
     kind: 'boolean',
     commands: SERVERS,
     help: 'Leave out the metrics about the exporter itself.',
+  },
+  {
+    name: 'web.enable-lifecycle',
+    kind: 'boolean',
+    commands: SERVERS,
+    help: 'Reload when POST /-/reload asks for it (default true).',
+    isOn: true,
   },
   {
     name: 'log.level',

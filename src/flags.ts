@@ -62,11 +62,13 @@ function readLine(argv: readonly string[]): { typed: Map<string, string[]>; word
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
-    const before = typed.get(token.name) ?? [];
-    if (before.length > 0 && flagOf(token.name)?.kind !== 'texts') {
+    const negated = negatedBy(token);
+    const name = negated?.name ?? token.name;
+    const before = typed.get(name) ?? [];
+    if (before.length > 0 && flagOf(name)?.kind !== 'texts') {
       throw new UsageError(`${token.rawName} is given twice`);
     }
-    typed.set(token.name, [...before, textOf(token)]);
+    typed.set(name, [...before, negated ? 'false' : textOf(token)]);
   }
   return { typed, words };
 }
@@ -76,6 +78,14 @@ interface OptionToken {
   readonly rawName: string;
   readonly value?: string | undefined;
   readonly inlineValue?: boolean | undefined;
+}
+
+/** The boolean that `--no-NAME` takes back. */
+function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
+  const flag = name.startsWith('no-') ? flagOf(name.slice('no-'.length)) : undefined;
+  if (flag?.kind !== 'boolean') return undefined;
+  if (value !== undefined) throw new UsageError(`${rawName} expects no value`);
+  return flag;
 }
 
 function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
@@ -131,14 +141,20 @@ export function variableOf(name: string): string {
   return `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`;
 }
 
+/** How a flag is written. */
+export function usageOf({ name, value, isOn }: Flag): string {
+  return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;
+}
+
 /** The help of a command, or of the program. */
 export function helpText(command?: CommandName): string {
   const usage = `Usage: beaconchain-exporter ${command ?? '[COMMAND]'} [FLAGS]`;
   const about = command ? [`${command}: ${COMMANDS[command]}`] : ['Prometheus exporter for beaconcha.in.'];
   const commands = command ? [] : ['', 'Commands:', ...columns(Object.entries(COMMANDS))];
-  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve')).map(
-    ({ name, value, help }): [string, string] => [value ? `--${name}=${value}` : `--${name}`, help],
-  );
+  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve')).map((flag): [string, string] => [
+    usageOf(flag),
+    flag.help,
+  ]);
   const common: [string, string][] = [
     ['--help', 'Print this help.'],
     ['--version', 'Print the version.'],

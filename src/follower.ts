@@ -2,7 +2,8 @@ import { laneOf } from './api/client.ts';
 import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
 import { allowedPerDay } from './budget/bucket.ts';
 import { bucketOf, emptyLedger, Ledger, opensAt, quotaIn } from './budget/ledger.ts';
-import { apiOptionsOf, type Engine, type EngineOptions } from './engine.ts';
+import { apiOptionsOf } from './connection.ts';
+import type { Engine, EngineOptions } from './engine.ts';
 import { isReady, problemOf } from './health.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
@@ -70,7 +71,13 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
 
   const abort = new AbortController();
   const rendering = exposition.run(abort.signal);
-  const page = statusPageOf({ ...options, views, ledger: () => known.ledger, bucketOf: permits.allowance.bucketOf });
+  const page = statusPageOf({
+    ...options,
+    config: () => config,
+    views,
+    ledger: () => known.ledger,
+    bucketOf: permits.allowance.bucketOf,
+  });
   return {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
     // Polls that are overdue are the other one's: to restart this one would not help.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Api, type ApiOptions, createApi, NO_OBSERVER } from './api/client.ts';
-import { createTransport } from './api/transport.ts';
+import { createTransport, type Proxies } from './api/transport.ts';
 import type { Terms } from './budget/bucket.ts';
 import { emptyLedger, type Ledger } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
@@ -17,9 +17,14 @@ export interface ProbeAnswer {
 }
 
 /** Makes one cheap request and reads from its headers what the account may do. */
-export async function probe(config: Config, apiOptions: ApiOptions, terms: Terms): Promise<ProbeAnswer> {
+export async function probe(
+  config: Config,
+  apiOptions: ApiOptions,
+  terms: Terms,
+  proxies: Proxies | undefined,
+): Promise<ProbeAnswer> {
   const clock = systemClock;
-  const transport = createTransport({ timeoutMs: config.api.timeoutMs });
+  const transport = createTransport({ timeoutMs: config.api.timeoutMs, proxies });
   const pacer = new Pacer(terms, { clock, ledger: emptyLedger() });
   const api = createApi(apiOptions, {
     budget: pacer,

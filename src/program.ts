@@ -9,6 +9,7 @@ import type { Exposure } from './config/exposure.ts';
 import { HOW_TO_GIVE_A_KEY } from './config/key.ts';
 import { loadConfig } from './config/load.ts';
 import { ConfigError } from './config/mistakes.ts';
+import type { Proxies } from './config/proxies.ts';
 import { startDaemon } from './daemon.ts';
 import { startDemo } from './demo.ts';
 import type { Settings } from './engine.ts';
@@ -31,6 +32,7 @@ class NoKey extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Running = { stop(): Promise<void>; reload?(): Promise<void> };
+type Given = Settings & { readonly proxies: Proxies | undefined };
 type Flagged = Extract<Command, { flags: unknown }>;
 
 const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
@@ -62,22 +64,21 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
-  const read = async (): Promise<Settings> => {
+  const read = async (): Promise<Given> => {
     const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
-    const { config, key } = loaded;
+    const { config, key, proxies } = loaded;
     exposures = loaded.exposures;
     if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
     if (config.web.configFile !== null) await loadWebConfig(config.web.configFile);
-    return { config, key: key ?? '' };
+    return { config, key: key ?? '', proxies };
   };
   const settings = await read();
   if (name === 'backfill') return runBackfill(flags, settings);
   if (name === 'check') {
-    const { config, key } = settings;
-    const log = createLogger(config.log);
+    const log = createLogger(settings.config.log);
     const warnings = exposures.map(exposureText);
     const ask = flags.probe ?? false;
-    const result = await check({ config, key, log, ask, warnings, now: systemClock.now() });
+    const result = await check({ ...settings, log, ask, warnings, now: systemClock.now() });
     print(result.text);
     return result.isGood ? EXIT.stopped : EXIT.refused;
   }
@@ -93,7 +94,8 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
 }
 
 /** Runs until it is done or stopped: what was read is kept. */
-async function runBackfill(flags: Flags, { config, key }: Settings): Promise<number> {
+async function runBackfill(flags: Flags, settings: Given): Promise<number> {
+  const { config } = settings;
   const options = backfillOptions(flags, config, systemClock.now());
   // Millions of samples that live for a moment: V8 would give them 130 MiB, for no speed (measured).
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -112,7 +114,7 @@ async function runBackfill(flags: Flags, { config, key }: Settings): Promise<num
   };
   const log = createLogger(config.log);
   try {
-    print(await backfill({ config, key, options, log, clock: systemClock, terminal, signal: abort.signal }));
+    print(await backfill({ ...settings, options, log, clock: systemClock, terminal, signal: abort.signal }));
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     terminal.write('Stopped. What was read is kept: go on with the same command and --resume.\n');
@@ -122,22 +124,24 @@ async function runBackfill(flags: Flags, { config, key }: Settings): Promise<num
 
 async function start(
   { name, flags }: Flagged,
-  { config, key }: Settings,
+  { config, key, proxies }: Given,
   readAgain: () => Promise<Settings>,
   log: Logger,
   signal: AbortSignal,
 ): Promise<Running> {
   const processMetrics = !flags['web.disable-exporter-metrics'];
+  const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const { listenAddress, configFile } = config.web;
   const access = configFile === null ? undefined : await Access.open(configFile, systemClock, log);
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
     const readConfig = async (): Promise<Config> => (await readAgain()).config;
-    return startDemo({ config, isDefault, log, processMetrics, access, readAgain: readConfig });
+    return startDemo({ config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig });
   }
   if (name === 'serve') {
     const { dir, redis } = config.state;
-    const given = { config, key, readAgain, log, processMetrics, access };
+    if (proxies) log.info(namesOf(proxies), 'asking through a proxy');
+    const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
     if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log, signal) });
     const replica = await openSharedState(redis, systemClock, log);
     return startDaemon({ ...given, documents: replica, replica });
@@ -184,6 +188,11 @@ function endWithin(ms: number, before?: () => void): void {
     before?.();
     process.exit(EXIT.refused);
   }, ms).unref();
+}
+
+/** Without what is secret of them. */
+function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
+  return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }
 
 function versionText(): string {

@@ -103,24 +103,45 @@ export async function restore(
   now: number,
   before?: Restored,
 ): Promise<Restored> {
-  const load: Documents['load'] = async (name, schema) => {
-    try {
-      return await documents.load(name, schema);
-    } catch (error) {
-      throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error)}`);
-    }
-  };
-  const ledger = before?.ledger ?? (await load(LEDGER, Ledger)) ?? emptyLedger();
-  const totals = before?.totals ?? (await load(TOTALS, SavedTotals)) ?? [];
-  const fingerprint = fingerprintOf(key);
-  const isOtherKey = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
+  const ledger = before?.ledger ?? (await load(documents, LEDGER, Ledger)) ?? emptyLedger();
+  const totals = before?.totals ?? (await load(documents, TOTALS, SavedTotals)) ?? [];
+  const entries = await restoreEntries(documents, sources, before?.entries);
+  return { ...underKey({ ledger, entries }, key, now), totals };
+}
+
+/** What is known of these sources, and else what earlier processes left. @throws StateRefused */
+export async function restoreEntries(
+  documents: Documents,
+  sources: readonly Source[],
+  known: ReadonlyMap<string, Entry> = new Map(),
+): Promise<ReadonlyMap<string, Entry>> {
   const entries = new Map<string, Entry>();
   for (const source of sources) {
     const id = sourceId(source);
-    const entry = before?.entries.get(id) ?? (await load(id, entrySchema(source)));
-    if (entry) entries.set(id, isOtherKey ? withAnotherKey(entry) : entry);
+    const entry = known.get(id) ?? (await load(documents, id, entrySchema(source)));
+    if (entry) entries.set(id, entry);
   }
-  return { ledger: withKey(ledger, fingerprint, now), entries, totals };
+  return entries;
+}
+
+type Account = Pick<Restored, 'ledger' | 'entries'>;
+
+/** Pure. What is known, when the operator starts or reloads the program with this key. */
+export function underKey({ ledger, entries }: Account, key: string, now: number): Account {
+  const fingerprint = fingerprintOf(key);
+  const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
+  return {
+    ledger: withKey(ledger, fingerprint, now),
+    entries: isOther ? new Map([...entries].map(([id, entry]) => [id, withAnotherKey(entry)])) : entries,
+  };
+}
+
+async function load<S extends z.ZodType>(documents: Documents, name: string, schema: S) {
+  try {
+    return await documents.load(name, schema);
+  } catch (error) {
+    throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error)}`);
+  }
 }
 
 /** Tells keys apart without giving one away: it has far more entropy than could be guessed. */

@@ -10,7 +10,7 @@ import { termsOf } from './terms.ts';
 import { VERSION } from './version.ts';
 
 export interface StatusPageOptions {
-  readonly config: Config;
+  readonly config: () => Config;
   readonly views: () => SourceView[];
   readonly ledger: () => Ledger;
   /** The limits that the source's requests count in. */
@@ -23,8 +23,9 @@ export interface StatusPageOptions {
 
 /** The status page of a running daemon. */
 export function statusPageOf(options: StatusPageOptions): RenderedPage {
-  const { config, views, ledger, bucketOf, clock, startedAt, lastReload } = options;
+  const { views, ledger, bucketOf, clock, startedAt, lastReload } = options;
   return new RenderedPage((isRefreshing) => {
+    const config = options.config();
     const known = {
       views: views(),
       ledger: ledger(),

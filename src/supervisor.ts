@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Engine, type EngineOptions, type Settings, startEngine } from './engine.ts';
+import { type Engine, type EngineOptions, isChange, type Settings, startEngine } from './engine.ts';
 import { startFollower } from './follower.ts';
 import type { LastReload } from './own-families.ts';
 import type { Restored } from './state.ts';
@@ -9,12 +9,15 @@ export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'b
   readonly readAgain: () => Promise<Settings>;
 }
 
-/** Keeps one engine running, and exchanges it when the configuration is read again. */
+/** Keeps an engine running, and has it go on with the configuration as it is read again. */
 export interface Supervisor {
   /** The one that runs now; while it is exchanged, the one before. */
   engine(): Engine;
-  /** Resolves when the new settings hold. @throws Error that says why they do not: then nothing has changed */
-  reload(): Promise<void>;
+  /**
+   * Reads the settings again, after this was called; those that call meanwhile share one reading. Undefined: they hold; else
+   * why they do not, and then nothing has changed.
+   */
+  reload(): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -34,8 +37,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   let lastReload: LastReload = { isSuccessful: true, successAt: clock.now() };
   let operatorAt = clock.now();
   let engine = await start();
-  /** A reload waits for the one before. */
+  /** One thing at a time. */
   let queue: Promise<unknown> = Promise.resolve();
+  /** The reload that has not begun. */
+  let upcoming: Promise<string | undefined> | undefined;
+  let isStopped = false;
 
   function start(before?: Restored): Promise<Engine> {
     const next = { ...options, ...settings, lastReload: () => lastReload, operatorAt, ...(before && { before }) };
@@ -68,40 +74,58 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
   }
 
-  async function reload(): Promise<void> {
+  /** Also of settings that are the same: an account whose access was revoked may then be asked once. */
+  async function take(next: Settings, isChanged: boolean): Promise<void> {
+    operatorAt = clock.now();
+    if (engine.adopt) await engine.adopt(next, operatorAt);
+    else if (isChanged) await exchange(next);
+    settings = next;
+  }
+
+  async function reload(): Promise<string | undefined> {
     const { successAt } = lastReload;
     try {
       const next = await readAgain();
       refuseWhatStays(settings, next);
-      // Before the exchange, so that the first scrape of the new engine says so.
+      const changed = isChange(settings, next);
+      // Before the first scrape that shows the settings.
       lastReload = { isSuccessful: true, successAt: clock.now() };
-      operatorAt = clock.now();
-      await exchange(next);
+      await take(next, changed);
       log.level = next.config.log.level;
-      log.info('configuration reloaded');
-    } catch (error) {
-      lastReload = { isSuccessful: false, successAt };
-      throw error;
-    } finally {
       // Who asked for the reload may scrape next.
       await engine.touch();
+      log.info({ changed }, 'configuration reloaded');
+      return undefined;
+    } catch (error) {
+      lastReload = { isSuccessful: false, successAt };
+      await engine.touch();
+      const why = error instanceof Error ? error.message : String(error);
+      log.error({ err: why }, 'configuration not reloaded');
+      return why;
     }
   }
 
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function nextReload(): Promise<string | undefined> {
+    upcoming ??= inTurn(async () => {
+      upcoming = undefined;
+      return isStopped ? 'stopping' : reload();
+    });
+    return upcoming;
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = queue.then(work);
     queue = turn.catch(() => undefined);
     return turn;
   }
 
-  let isStopped = false;
   replica?.start(() => {
     if (isStopped) return;
     inTurn(changeRole).catch((error: unknown) => log.error({ err: String(error) }, 'role not changed'));
   });
   return {
     engine: () => engine,
-    reload: () => inTurn(reload),
+    reload: nextReload,
     stop: () => {
       isStopped = true;
       return inTurn(async () => {

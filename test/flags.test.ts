@@ -5,6 +5,7 @@ import { TABLE } from '../src/flag-table.ts';
 import { helpText, parseCommand, UsageError } from '../src/flags.ts';
 
 const DISABLE = 'web.disable-exporter-metrics';
+const LIFECYCLE = 'web.enable-lifecycle';
 const NAMES = ['serve', 'check', 'backfill', 'sandbox', 'demo'] as const;
 
 function refusal(argv: string[], env: Record<string, string> = {}): string {
@@ -99,6 +100,21 @@ describe('flags', () => {
     }
   });
 
+  it('takes a boolean back as kingpin does', () => {
+    const variable = 'BEACONCHAIN_EXPORTER_WEB_ENABLE_LIFECYCLE';
+    expect(parseCommand(['--no-web.enable-lifecycle'], {})).toMatchObject({ flags: { [LIFECYCLE]: false } });
+    expect(parseCommand(['--web.enable-lifecycle'], {})).toMatchObject({ flags: { [LIFECYCLE]: true } });
+    expect(parseCommand(['--web.enable-lifecycle=false'], {})).toMatchObject({ flags: { [LIFECYCLE]: false } });
+    expect(parseCommand([], { [variable]: 'false' })).toMatchObject({ flags: { [LIFECYCLE]: false } });
+    expect(parseCommand(['--no-web.enable-lifecycle'], { [variable]: 'true' })).toMatchObject({
+      flags: { [LIFECYCLE]: false },
+    });
+    expect(parseCommand(['demo', '--no-web.disable-exporter-metrics'], {})).toMatchObject({
+      flags: { [DISABLE]: false },
+    });
+    expect(helpText('serve')).toMatch(/^ {2}--\[no-\]web\.enable-lifecycle {2,}\S/m);
+  });
+
   it('passes over variables that are empty, of another command or of nobody', () => {
     const env = {
       BEACONCHAIN_EXPORTER_CONFIG_FILE: '',
@@ -132,6 +148,15 @@ describe('flags', () => {
     [['--config.file', '--log.level=info'], '--config.file expects a value: --config.file=FILE'],
     [['--config.check=maybe'], '--config.check: expected true or false, got "maybe"'],
     [['--log.level=info', '--log.level=warn'], '--log.level is given twice'],
+    [['--web.enable-lifecycle', '--no-web.enable-lifecycle'], '--no-web.enable-lifecycle is given twice'],
+    [['--no-web.enable-lifecycle=true'], '--no-web.enable-lifecycle expects no value'],
+    [['--no-web.enable-lifecycl'], 'unknown flag "--no-web.enable-lifecycl", try --help'],
+    [['--no-log.level'], 'unknown flag "--no-log.level", did you mean --log.level?'],
+    [['--no-help'], 'unknown flag "--no-help", did you mean --help?'],
+    [
+      ['check', '--no-web.enable-lifecycle'],
+      'unknown flag "--web.enable-lifecycle" of check, it belongs to serve, sandbox, demo',
+    ],
   ])('refuses %j in one line', (argv, line) => {
     expect(refusal(argv)).toBe(line);
   });
@@ -161,7 +186,7 @@ describe('flags', () => {
 
   it('lists in the help of each command exactly the flags that it takes', () => {
     for (const command of NAMES) {
-      const listed = [...helpText(command).matchAll(/^ {2}--([\w.-]+)/gm)].map(([, name = '']) => name);
+      const listed = [...helpText(command).matchAll(/^ {2}--(?:\[no-\])?([\w.-]+)/gm)].map(([, name = '']) => name);
       const taken = TABLE.filter(({ name, kind }) => {
         try {
           parseCommand([command, kind === 'boolean' ? `--${name}` : `--${name}=x`], {});
@@ -176,7 +201,7 @@ describe('flags', () => {
 
   it('gives every command log and config flags, and the web flags to those that listen', () => {
     const common = ['config.file', 'log.level', 'log.format'];
-    const web = ['web.config.file', 'web.listen-address', 'web.telemetry-path', 'web.disable-exporter-metrics'];
+    const web = ['web.config.file', 'web.listen-address', 'web.telemetry-path', DISABLE, LIFECYCLE];
     const of = (command: (typeof NAMES)[number]) =>
       TABLE.filter((flag) => flag.commands.includes(command)).map(({ name }) => name);
     expect(of('check').sort()).toEqual([...common, 'probe'].sort());

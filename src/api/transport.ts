@@ -1,8 +1,11 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Pool, errors as undici } from 'undici';
+import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
+import { codeOf, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
+
+export type { Proxies };
 
 /** One HTTP exchange as it goes over the wire. */
 export interface WireRequest {
@@ -31,6 +34,8 @@ export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<A
 export interface TransportOptions {
   /** Limit on the whole exchange, milliseconds. */
   readonly timeoutMs: number;
+  /** By default none: what the environment says is not looked at here. */
+  readonly proxies?: Proxies | undefined;
 }
 
 const MIB = 1024 * 1024;
@@ -44,16 +49,7 @@ const unzip = promisify(gunzip);
 
 /** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): { send: Transport; close(): Promise<void> } {
-  const pools = new Map<string, Pool>();
-
-  function poolOf(origin: string): Pool {
-    let pool = pools.get(origin);
-    if (!pool) {
-      pool = new Pool(origin, { connect: { timeout: options.timeoutMs } });
-      pools.set(origin, pool);
-    }
-    return pool;
-  }
+  const egress = new Egress(options.proxies, options.timeoutMs);
 
   async function send(request: WireRequest, stop: AbortSignal): Promise<Answer> {
     const { endpoint, base, path, method, headers, body } = request;
@@ -62,7 +58,8 @@ export function createTransport(options: TransportOptions): { send: Transport; c
     const signal = AbortSignal.any([stop, timeout]);
     const failed = (error: unknown): unknown => (stop.aborted ? stop.reason : failureOf(endpoint, timeout, error));
     try {
-      const answered = poolOf(url.origin).request({
+      const answered = egress.dispatcherOf(url.origin).request({
+        origin: url.origin,
         path: url.pathname,
         method,
         // Without it a server may choose any coding (RFC 9110, 12.5.3).
@@ -89,16 +86,12 @@ export function createTransport(options: TransportOptions): { send: Transport; c
         },
       };
     } catch (error) {
-      throw failed(error);
+      const isProxy = timeout.aborted && egress.isAwaited(url);
+      throw failed(isProxy ? new ProxyFailed('the proxy: no connection within api.timeout') : error);
     }
   }
 
-  return {
-    send,
-    close: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
-    },
-  };
+  return { send, close: () => egress.close() };
 }
 
 /** undici hears the signal only once there is a connection: a host that takes none would hold up a stop. */
@@ -146,10 +139,10 @@ function tooLarge(endpoint: Endpoint): RequestFailed {
 
 function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {
   if (error instanceof RequestFailed) return error;
+  if (error instanceof ProxyFailed) return new RequestFailed(endpoint, 'network', error.message);
+  if (isProxyPassword(error)) return new RequestFailed(endpoint, 'network', 'the proxy answers with status 407');
   if (timeout.aborted || error instanceof undici.ConnectTimeoutError) {
     return new RequestFailed(endpoint, 'timeout', 'no complete answer within api.timeout');
   }
-  // The code alone (ECONNREFUSED, UND_ERR_SOCKET): messages of undici can quote the request.
-  const code = error instanceof Error && 'code' in error && error.code ? String(error.code) : 'connection failed';
-  return new RequestFailed(endpoint, 'network', code);
+  return new RequestFailed(endpoint, 'network', codeOf(error));
 }

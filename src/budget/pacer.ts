@@ -5,7 +5,8 @@ import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import { answered, asks, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
 import { type Budget, BudgetClosed, type Departure, type Permit } from './permit.ts';
 import { inOrder } from './priority.ts';
-import { COUNTED_FOR_MS, SecondWindow } from './second-window.ts';
+import { COUNTED_FOR_MS, type SecondWindow } from './second-window.ts';
+import { SecondWindows } from './second-windows.ts';
 
 export interface PacerDependencies {
   readonly clock: Clock;
@@ -31,9 +32,9 @@ interface Waiting extends Departure {
 
 /** Lets waiting requests leave, by priority, as fast as the ledger and the second windows of their buckets allow. */
 export class Pacer implements Budget {
-  readonly #terms: Terms;
+  #terms: Terms;
   readonly #clock: Clock;
-  readonly #seconds = new Map<string, SecondWindow>();
+  readonly #seconds = new SecondWindows();
   readonly #clockSteps: ClockSteps;
   #ledger: Ledger;
   #waiting: Waiting[] = [];
@@ -87,6 +88,14 @@ export class Pacer implements Budget {
   opensAt(lane: string): number {
     this.#know(this.#clockSteps.follow(this.#ledger));
     return opensAt(this.#ledger, lane, this.#terms, this.#clock.now());
+  }
+
+  /** Goes on with other terms, or with what is known of another key; no request of the one before is under way. */
+  adopt(terms: Terms, ledger: Ledger): void {
+    if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#seconds.merge(UNASSIGNED);
+    this.#terms = terms;
+    this.#know(ledger);
+    this.#dispatch();
   }
 
   acquire(departure: Departure, signal: AbortSignal): Promise<Permit> {
@@ -194,12 +203,9 @@ export class Pacer implements Budget {
     this.#know(answered(this.#ledger, lane, { ...sending, ...said }, this.#terms, now));
     const after = bucketOf(this.#ledger, lane);
     if (after === before) return;
-    const second = this.#seconds.get(before);
     // The unnamed bucket got its name; or the lane turns out to have one of its own, where this request counted.
-    if (this.#ledger.buckets[before] === undefined && second) {
-      this.#seconds.delete(before);
-      this.#seconds.set(after, second);
-    } else this.#second(after).countOne(this.#clock.monotonic());
+    const isRenamed = this.#ledger.buckets[before] === undefined && this.#seconds.rename(before, after);
+    if (!isRenamed) this.#second(after).countOne(this.#clock.monotonic());
   }
 
   /**
@@ -213,13 +219,7 @@ export class Pacer implements Budget {
   }
 
   #second(bucket: string): SecondWindow {
-    let second = this.#seconds.get(bucket);
-    if (!second) {
-      second = new SecondWindow(this.#terms.utilization);
-      this.#seconds.set(bucket, second);
-    }
-    second.limit = this.perSecond(bucket);
-    return second;
+    return this.#seconds.of(bucket, this.perSecond(bucket), this.#terms.utilization);
   }
 
   #remove(waiting: Waiting): void {

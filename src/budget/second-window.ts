@@ -9,7 +9,7 @@ const LATENCY_HEADROOM = 1.25;
  * any window. Times are monotonic milliseconds.
  */
 export class SecondWindow {
-  readonly #utilization: number;
+  #utilization: number;
   #limit = 1;
   #inFlight = 0;
   /** When the permits of answered requests are free again, ascending. */
@@ -23,6 +23,16 @@ export class SecondWindow {
 
   set limit(perSecond: number) {
     this.#limit = perSecond;
+  }
+
+  set utilization(share: number) {
+    this.#utilization = share;
+  }
+
+  /** What has been counted in another window counts in this one, too. */
+  include(other: SecondWindow): void {
+    this.#cooling = [...this.#cooling, ...other.#cooling].sort((a, b) => a - b);
+    this.#lastAtShare = Math.max(this.#lastAtShare, other.#lastAtShare);
   }
 
   /** Milliseconds until a request may leave; 0: now. */

@@ -8,6 +8,7 @@ import { findKey } from './key.ts';
 import { locate } from './locate.ts';
 import { ConfigError, type Finding, pathText, readFailure, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
+import { findProxies, type Proxies } from './proxies.ts';
 import { ConfigFile } from './schema.ts';
 
 export interface Given {
@@ -25,6 +26,8 @@ export interface Loaded {
   readonly key: string | undefined;
   /** By what ways the key gets to others; none for keyless programs. */
   readonly exposures: readonly Exposure[];
+  /** Absent where the environment names none, and for keyless programs, which ask nobody else. */
+  readonly proxies?: Proxies;
 }
 
 /**
@@ -36,6 +39,7 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
   const value = override(keyless ? withoutKey(document.value) : document.value, overrides);
   const parsed = ConfigFile.safeParse(value);
   const { key, findings } = keyless ? { key: undefined, findings: [] } : await findKey(value, env);
+  const outside = keyless ? { proxies: undefined, findings: [] } : findProxies(env);
   const mistakes = locate(file ?? '', document, [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed.error?.issues ?? [], value, override(document.written, overrides)).map((finding) =>
@@ -43,11 +47,13 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
     ),
     ...chainFindings(value),
     ...findings,
+    ...outside.findings,
   ]);
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = configOf(parsed.data);
   const files = keyless ? [] : await exposedFiles(file, document.written, value);
-  return { config, key, exposures: keyless ? [] : [...files, ...exposedHosts(config)] };
+  const exposures = keyless ? [] : [...files, ...exposedHosts(config)];
+  return { config, key, exposures, ...(outside.proxies && { proxies: outside.proxies }) };
 }
 
 async function readConfigFile(file: string): Promise<string> {

@@ -7,6 +7,7 @@ import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from '../page/render.ts';
 import { CONTENT_SECURITY_POLICY } from '../page/style.ts';
+import { isCrossOrigin } from './cross-origin.ts';
 import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
 import type { Access } from './web-config/access.ts';
 
@@ -30,6 +31,8 @@ export interface ServerOptions {
   /** 0: any free one. */
   readonly port: number;
   readonly telemetryPath: string;
+  /** Whether a reload may be asked for; default true. */
+  readonly hasLifecycle?: boolean | undefined;
   /** Undefined: plain HTTP for everybody. The server closes it. */
   readonly access?: Access | undefined;
   readonly limits?: Limits;
@@ -76,12 +79,15 @@ function reading(page: Page): Route {
   return { GET: page, HEAD: page };
 }
 
-function router({ telemetryPath }: ServerOptions, pages: Pages): RequestListener {
+function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
   const routes = new Map<string, Route>([
     ['/', reading((request, response) => sendStatusPage(request, response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
-    ['/-/reload', { POST: async (_, response) => sendReload(response, await pages.reload()) }],
+    [
+      '/-/reload',
+      { POST: hasLifecycle ? (request, response) => sendReload(request, response, pages) : refuseLifecycle },
+    ],
     [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
   ]);
   return async (request, response) => {
@@ -115,7 +121,14 @@ function sendReadiness(response: ServerResponse, ready: boolean): void {
   else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
 }
 
-function sendReload(response: ServerResponse, refusal: string | undefined): void {
+/** In the words of Prometheus. */
+function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
+  sendText(response, 403, 'Lifecycle API is not enabled.\n');
+}
+
+async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  if (isCrossOrigin(headers)) return sendText(response, 403, 'not reloaded: asked by a page of another origin\n');
+  const refusal = await pages.reload();
   if (refusal === undefined) sendText(response, 200, 'reloaded\n');
   else sendText(response, 500, `not reloaded: ${refusal}\n`);
 }

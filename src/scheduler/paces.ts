@@ -56,7 +56,7 @@ function noFasterThan(ms: number, pace: Pace): Pace {
 const MATERIAL_RATIO = 1.25;
 
 /** Whether the paces differ so much that the operator should hear of it. */
-export function isMaterialChange(before: ReadonlyMap<Source, Pace>, after: ReadonlyMap<Source, Pace>): boolean {
+export function isMaterialChange(before: ReadonlyMap<unknown, Pace>, after: ReadonlyMap<unknown, Pace>): boolean {
   return [...after].some(([source, pace]) => {
     const known = before.get(source);
     if (!known || known.coverage !== pace.coverage) return true;

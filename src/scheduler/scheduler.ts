@@ -2,12 +2,13 @@ import type { Api } from '../api/client.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Entry, emptyEntry, type Store, sourceId } from '../snapshot/snapshot.ts';
+import { type Entry, type Store, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import { isMaterialChange } from './paces.ts';
 import { afterPoll, countVain } from './plan.ts';
 import type { Schedule, Wait } from './schedule.ts';
-import { type Known, of, type Permits, type SourceView, schedulesOf, viewsOf } from './views.ts';
+import { type Slot, Slots } from './slots.ts';
+import { of, type Permits, type SourceView, schedulesOf, viewsOf } from './views.ts';
 import { WaitNews } from './wait-news.ts';
 
 export interface SchedulerDependencies extends Permits {
@@ -25,36 +26,27 @@ export interface SchedulerDependencies extends Permits {
   readonly onChange: (source: Source) => void;
 }
 
-interface Slot extends Known {
-  shown: Entry;
-  known: Entry;
-  running: boolean;
-}
-
 /** The heartbeat: also without anything due, so that a step of the clock is noticed. */
 const LONGEST_NAP_MS = 15_000;
 const SAVE_RETRY_MS = 15_000;
 
 /** Runs each source when it is due, one poll of each at a time; times and counts every run. */
 export class Scheduler {
-  readonly #slots: readonly Slot[];
+  readonly #slots: Slots;
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
   /** Monotonic ms at which the loop first found a source due that it could not start; the longest ago first. */
-  readonly #lateSince = new Map<Source, number>();
+  readonly #lateSince = new Map<Slot, number>();
   #heartbeatAt: number;
   #saveFailures = 0;
-  #told: ReadonlyMap<Source, Pace> | undefined;
+  #told: ReadonlyMap<string, Pace> | undefined;
   readonly #waits = new WaitNews();
   #wake: () => void = () => undefined;
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
     this.#heartbeatAt = deps.clock.monotonic();
-    this.#slots = sources.map((source) => {
-      const entry = entries.get(sourceId(source)) ?? emptyEntry(source);
-      return { source, shown: entry, known: entry, running: false };
-    });
+    this.#slots = new Slots(sources, entries);
   }
 
   /** Monotonic ms of the last time the loop was alive. */
@@ -65,7 +57,7 @@ export class Scheduler {
   /** What is due for longest, as the loop saw it: a step of the clock makes nothing late. */
   get overdue(): { readonly source: Source; readonly ms: number } | undefined {
     const [first] = this.#lateSince;
-    return first && { source: first[0], ms: this.#deps.clock.monotonic() - first[1] };
+    return first && { source: first[0].source, ms: this.#deps.clock.monotonic() - first[1] };
   }
 
   get saveFailures(): number {
@@ -74,22 +66,37 @@ export class Scheduler {
 
   /** What is shown, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#slots.map(({ source, shown }) => [sourceId(source), shown]));
+    return new Map(this.#slots.all.map(({ id, shown }) => [id, shown]));
   }
 
   /** What is shown of each source, in their order. */
   views(): SourceView[] {
-    return viewsOf(this.#slots, this.#deps, this.#deps.clock.now());
+    return viewsOf(this.#slots.on, this.#deps, this.#deps.clock.now());
   }
 
   /** Writes again what could not be written, or was lost; what is polled now is written as it was, and at the poll's end. */
   saveAgain(signal: AbortSignal): void {
-    for (const slot of this.#slots) {
-      const { source, known, running } = slot;
+    for (const slot of this.#slots.all) {
+      const { id, known, running } = slot;
       if (known.attempts === 0) continue;
       if (!running) this.#run(slot, () => this.#persist(slot, signal));
-      else this.#deps.store.save(sourceId(source), known).catch(() => undefined);
+      else this.#deps.store.save(id, known).catch(() => undefined);
     }
+  }
+
+  /** Ends the polls of some sources, and starts none of them before `adopt`. Resolves when they have ended. */
+  interrupt(isMeant: (source: Source) => boolean): Promise<void> {
+    return this.#slots.interrupt(isMeant);
+  }
+
+  /**
+   * Goes on with these sources and no others. One that was not interrupted goes on from what is known here: a poll in progress
+   * ends as it began, and the next is as the source is now. The others begin with their entry, if one is given.
+   */
+  adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
+    this.#slots.adopt(sources, entries);
+    for (const slot of this.#lateSince.keys()) if (!slot.isOn) this.#lateSince.delete(slot);
+    this.#wake();
   }
 
   /** Resolves when the signal has aborted and every poll in progress has ended. */
@@ -111,10 +118,11 @@ export class Scheduler {
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
-    let schedules = schedulesOf(this.#slots, this.#deps, now);
+    const slots = this.#slots.on;
+    let schedules = schedulesOf(slots, this.#deps, now);
     let next = Number.POSITIVE_INFINITY;
-    for (const slot of this.#slots) {
-      if (slot.running) continue;
+    for (const slot of slots) {
+      if (slot.running || slot.isHeld) continue;
       const { pace, nextAttemptAt, asksAt } = of(schedules, slot.source);
       const at = Math.min(nextAttemptAt, asksAt);
       // One poll alone asks whether there is more: what it is told decides about the others.
@@ -123,10 +131,10 @@ export class Scheduler {
       else if (mayStart) {
         this.#run(slot, () => this.#poll(slot, pace, signal));
         // What leaves may be the one request that is allowed.
-        schedules = schedulesOf(this.#slots, this.#deps, now);
+        schedules = schedulesOf(slots, this.#deps, now);
       }
-      if (nextAttemptAt > now || mayStart) this.#lateSince.delete(slot.source);
-      else if (!this.#lateSince.has(slot.source)) this.#lateSince.set(slot.source, this.#heartbeatAt);
+      if (nextAttemptAt > now || mayStart) this.#lateSince.delete(slot);
+      else if (!this.#lateSince.has(slot)) this.#lateSince.set(slot, this.#heartbeatAt);
     }
     this.#tell(schedules);
     return next;
@@ -134,7 +142,7 @@ export class Scheduler {
 
   /** Whether polls may run side by side: once a limit is known, or after the first poll has not learned of one. */
   #mayJoin(): boolean {
-    return this.#deps.isInformed() || this.#slots.some(({ known }) => known.attempts > 0);
+    return this.#deps.isInformed() || this.#slots.all.some(({ known }) => known.attempts > 0);
   }
 
   #tell(schedules: ReadonlyMap<Source, Schedule>): void {
@@ -144,15 +152,16 @@ export class Scheduler {
     for (const source of changed) this.#deps.onChange(source);
     const running = [...schedules].filter(([, { wait }]) => !wait);
     const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
+    const named = new Map([...paces].map(([source, pace]) => [sourceId(source), pace]));
     if (!this.#deps.isInformed() || running.length === 0) return;
-    if (this.#told ? !isMaterialChange(this.#told, paces) : this.#isMeasuring(paces)) return;
-    this.#told = paces;
+    if (this.#told ? !isMaterialChange(this.#told, named) : this.#isMeasuring(paces)) return;
+    this.#told = named;
     this.#deps.onPlan(paces);
   }
 
   /** Whether what a source costs, or how long it takes, is about to be known. */
   #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
-    return this.#slots.some(({ source, known: { attempts, durationMs }, running }) => {
+    return this.#slots.on.some(({ source, known: { attempts, durationMs }, running }) => {
       if (attempts === 0) return running;
       // The first sweep of a large fleet takes longer than those after it, which begin at once.
       return attempts === 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
@@ -161,18 +170,19 @@ export class Scheduler {
 
   /** One thing at a time for each source: what is saved or shown later is never older. */
   #run(slot: Slot, work: () => Promise<void>): void {
-    slot.running = true;
     const run = work().finally(() => {
-      slot.running = false;
+      slot.run = undefined;
       this.#running.delete(run);
       this.#wake();
     });
+    slot.run = run;
     this.#running.add(run);
   }
 
   async #poll(slot: Slot, pace: Pace, signal: AbortSignal): Promise<void> {
     const { clock, api, log } = this.#deps;
     const { source } = slot;
+    const stop = AbortSignal.any([signal, slot.stop.signal]);
     const now = clock.now();
     const start = clock.monotonic();
     let requests = 0;
@@ -188,9 +198,9 @@ export class Scheduler {
     const paced = this.#deps.isInformed() ? { intervalMs, coverage } : {};
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(counting, slot.known.value, timing, signal);
+      poll = await source.poll(counting, slot.known.value, timing, stop);
     } catch (error) {
-      if (signal.aborted) return;
+      if (stop.aborted) return;
       poll = { value: slot.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const run = { start: now, durationMs: clock.monotonic() - start, requests, ...paced };
@@ -206,7 +216,7 @@ export class Scheduler {
     const { store, log, onChange, clock } = this.#deps;
     const entry = slot.known;
     try {
-      await store.save(sourceId(slot.source), entry);
+      await store.save(slot.id, entry);
     } catch (error) {
       this.#saveFailures += 1;
       log.error({ source: slot.source.name, chain: slot.source.chain, err: String(error) }, 'state not written');

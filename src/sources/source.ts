@@ -6,7 +6,9 @@ import type { Family } from '../metrics/family.ts';
 import type { Summary } from '../page/content.ts';
 import type { History } from './history.ts';
 
-export type SourceName = 'machines' | 'daily_returns' | 'slashings' | 'sync_committee';
+/** In the order in which they are shown. */
+export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'slashings'] as const;
+export type SourceName = (typeof SOURCE_NAMES)[number];
 
 export const MS_PER_DAY = 86_400_000;
 /** With next to nothing to spend, a poll once a month is the least that is still a poll. */

@@ -157,6 +157,7 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['lib/clock.ts', 'performance', 'the clock'],
   ['lib/clock.ts', 'setTimeout', 'the clock'],
   ['lib/clock.ts', 'node:timers/promises', 'the clock'],
+  ['api/egress.ts', 'AbortSignal.timeout', 'as in api/transport.ts'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
   ['api/json.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['api/json.ts', 'setImmediate', 'gives others a turn, however long that takes'],

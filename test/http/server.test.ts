@@ -1,7 +1,13 @@
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Pages, preferredFormat, type RunningServer, startServer } from '../../src/http/server.ts';
+import {
+  type Pages,
+  preferredFormat,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from '../../src/http/server.ts';
 import { ask } from '../support/ask.ts';
 
 const BODIES = { text: 'text 1\n', openmetrics: 'openmetrics 1\n# EOF\n' };
@@ -10,9 +16,13 @@ const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 const servers: RunningServer[] = [];
 
-async function serve(overrides: Partial<Pages> = {}, telemetryPath = '/metrics'): Promise<number> {
+async function serve(
+  overrides: Partial<Pages> = {},
+  telemetryPath = '/metrics',
+  options: Partial<ServerOptions> = {},
+): Promise<number> {
   const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath },
+    { host: '127.0.0.1', port: 0, telemetryPath, ...options },
     {
       metrics: (format, gzipped) => [gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])],
       unhealthy: () => undefined,
@@ -164,6 +174,55 @@ describe('http/server', () => {
       const port = await serve({ reload: async () => refusal });
       const answer = await ask(port, '/-/reload', { method: 'POST' });
       expect([answer.status, String(answer.body)]).toEqual([status, body]);
+    });
+
+    it.each([
+      ['no browser', {}, 200],
+      ['a page of its own', { origin: 'http://127.0.0.1:PORT', 'sec-fetch-site': 'same-origin' }, 200],
+      ['a page of its own, in a browser that tells less', { origin: 'http://127.0.0.1:PORT' }, 200],
+      [
+        'a page of its own behind a proxy that ends TLS',
+        { host: 'Exporter.test', origin: 'https://exporter.test' },
+        200,
+      ],
+      ['the operator', { 'sec-fetch-site': 'none' }, 200],
+      ['another site', { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' }, 403],
+      ['another site, in a browser that tells less', { origin: 'http://evil.test' }, 403],
+      ['another site, by a form', { 'sec-fetch-site': 'cross-site' }, 403],
+      ['another host of the site', { origin: 'http://a.test', host: 'b.test', 'sec-fetch-site': 'same-site' }, 403],
+      ['another port', { origin: 'http://127.0.0.1:1' }, 403],
+      ['another port, in a browser that tells only that', { 'sec-fetch-site': 'same-site' }, 403],
+      [
+        'another port, by the default of its scheme',
+        { origin: 'http://exporter.test', host: 'exporter.test:443' },
+        403,
+      ],
+      ['a page without an origin', { origin: 'null' }, 403],
+      ['a page without an origin that claims to be its own', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 403],
+      ['an origin that is none', { origin: 'http://' }, 403],
+      ['an origin that is empty', { origin: '' }, 403],
+      ['a word that is not known', { 'sec-fetch-site': 'same-origin, none' }, 403],
+      ['a name that ends like this one', { origin: 'http://127.0.0.1:PORT.evil.test' }, 403],
+      ['a name before this one', { origin: 'http://127.0.0.1:PORT@evil.test' }, 403],
+    ])('lets %s ask for a reload or not', async (_, headers: Record<string, string>, status) => {
+      let reloads = 0;
+      const reload = async (): Promise<undefined> => {
+        reloads += 1;
+      };
+      const port = await serve({ reload });
+      const { origin } = headers;
+      const sent = origin === undefined ? headers : { ...headers, origin: origin.replace('PORT', String(port)) };
+      const answer = await ask(port, '/-/reload', { method: 'POST', headers: sent });
+      expect([answer.status, reloads]).toEqual([status, status === 200 ? 1 : 0]);
+      if (status === 403) expect(String(answer.body)).toBe('not reloaded: asked by a page of another origin\n');
+    });
+
+    it('reloads for nobody where that is switched off', async () => {
+      const reload = (): Promise<never> => Promise.reject(new Error('not to be asked'));
+      const port = await serve({ reload }, '/metrics', { hasLifecycle: false });
+      const answer = await ask(port, '/-/reload', { method: 'POST' });
+      expect([answer.status, String(answer.body)]).toEqual([403, 'Lifecycle API is not enabled.\n']);
+      expect((await ask(port, '/-/reload')).status).toBe(405);
     });
 
     it('answers 500 when a page fails later', async () => {

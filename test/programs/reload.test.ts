@@ -1,53 +1,29 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, scrape } from '../support/ask.ts';
-import { seriesOf, seriesValue } from '../support/exposition-text.ts';
-import { temporaryFolder } from '../support/files.ts';
-import { portOf, startExporter, waitFor } from '../support/program.ts';
-import { type Instead, startStubApi } from '../support/stub-api.ts';
+import { scrape } from '../support/ask.ts';
+import { seriesValue } from '../support/exposition-text.ts';
+import { waitFor } from '../support/program.ts';
+import { startReloading, steppedBack } from '../support/reloading.ts';
+import type { Instead } from '../support/stub-api.ts';
 
 const KEY = 'the-first-key';
 const OTHER_KEY = 'the-second-key';
 
-/** A daemon on a simulated API of its own, with a configuration and a key in files. */
-async function setUp({ key = KEY, more = '', instead }: { key?: string; more?: string; instead?: Instead } = {}) {
-  const api = await startStubApi(KEY, instead);
-  const folder = temporaryFolder();
-  const file = join(folder, 'config.yaml');
-  const keyFile = join(folder, 'key');
-  const dir = join(folder, 'state');
-  const text = (rest: string): string =>
-    `api: {base_url: "${api.url}", key_file: "${keyFile}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n${rest}`;
-  const configure = (rest: string): void => writeFileSync(file, `${text(rest)}state: {dir: "${dir}"}\n`);
-  const setKey = (next: string): void => writeFileSync(keyFile, next);
-  configure(more);
-  setKey(key);
-  const program = startExporter([
-    'serve',
-    `--config.file=${file}`,
-    '--web.listen-address=127.0.0.1:0',
-    '--log.level=debug',
-    '--log.format=json',
-  ]);
-  const port = await portOf(program);
-  const reload = async (): Promise<{ status: number; text: string }> => {
-    const { status, body } = await ask(port, '/-/reload', { method: 'POST' });
-    return { status, text: body.toString() };
-  };
-  const value = async (name: string, labels = {}): Promise<number | undefined> =>
-    seriesValue(await scrape(port), name, labels);
-  const isUp = (source: string): Promise<void> =>
-    waitFor(async () => expect(await value('beaconchain_source_up', { source })).toBe(1));
-  return { api, file, dir, configure, setKey, program, port, reload, value, isUp };
+interface SetUp {
+  readonly key?: string;
+  readonly more?: string;
+  readonly instead?: Instead;
+  readonly flags?: readonly string[];
 }
+
+const setUp = ({ key = KEY, ...rest }: SetUp = {}) => startReloading({ key: KEY, given: key, ...rest });
 
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
 describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
   it('a reload without a change asks nothing that is not due, and no counter steps back', async () => {
-    const { api, reload, port, isUp } = await setUp();
+    const { api, reload, port, isUp, program } = await setUp();
     for (const source of SOURCES) await isUp(source);
     const before = await waitFor(async () => {
       const text = await scrape(port);
@@ -57,11 +33,9 @@ describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
     const asked = api.requests.length;
     expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
     const after = await scrape(port);
-    for (const { name, labels, value } of seriesOf(before)) {
-      if (!/^beaconchain_\w+_(total|bucket|sum|count)$/.test(name)) continue;
-      expect(seriesValue(after, name, labels), name).toBeGreaterThanOrEqual(value);
-    }
+    expect(steppedBack(before, after)).toEqual([]);
     expect(api.requests).toHaveLength(asked);
+    expect(program.lines('configuration reloaded')).toMatchObject([{ changed: false }]);
   });
 
   it.each(['POST', 'SIGHUP'])('a new interval and another source take hold at once, by %s', async (how) => {
@@ -141,14 +115,46 @@ describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
     expect(api.requests[refused]?.headers['authorization'] ?? api.requests[refused]?.headers['apikey']).toContain(KEY);
   });
 
-  it('what is in flight does not hold a reload up', async () => {
-    let hangs = true;
-    const { reload, program, isUp } = await setUp({ instead: () => (hangs ? 'silence' : undefined) });
-    hangs = true;
-    const start = program.lines('listening').length;
-    expect(start).toBe(1);
-    hangs = false;
-    expect((await reload()).status).toBe(200);
+  it.each(['--no-web.enable-lifecycle', '--web.enable-lifecycle=false'])('%s leaves the signal alone', async (flag) => {
+    const { configure, reload, program, value, isUp } = await setUp({ flags: [flag] });
     await isUp('machines');
+    configure('machines: {interval: 2m}\n');
+    expect(await reload()).toEqual({ status: 403, text: 'Lifecycle API is not enabled.\n' });
+    expect(program.lines('configuration reloaded')).toEqual([]);
+    program.child.kill('SIGHUP');
+    expect(await program.line('configuration reloaded')).toMatchObject({ changed: true });
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(120);
+  });
+
+  it('a page of another origin reloads nothing, whatever it sends', async () => {
+    const { configure, reload, program, value, port, isUp } = await setUp();
+    await isUp('machines');
+    configure('machines: {interval: 2m}\n');
+    for (const headers of [
+      { origin: 'https://evil.test' },
+      { 'sec-fetch-site': 'cross-site', origin: `http://127.0.0.1:${port}` },
+      { origin: 'null' },
+    ] as Record<string, string>[]) {
+      expect(await reload(headers)).toMatchObject({ status: 403 });
+    }
+    expect(program.lines('configuration reloaded')).toEqual([]);
+    expect(await value(SUCCESSFUL)).toBe(1);
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
+  });
+
+  it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
+    let hangs = true;
+    const { api, reload, setKey, isUp, program } = await setUp({
+      key: OTHER_KEY,
+      instead: () => (hangs ? 'silence' : undefined),
+    });
+    await waitFor(() => expect(api.requests).toHaveLength(1));
+    expect((await reload()).status).toBe(200);
+    expect(api.requests).toHaveLength(1);
+    hangs = false;
+    setKey(KEY);
+    expect((await reload()).status).toBe(200);
+    for (const source of SOURCES) await isUp(source);
+    expect(program.lines('poll failed')).toEqual([]);
   });
 });

@@ -26,6 +26,7 @@ export const REDIS: Tool = {
   probe: ['--version'],
   how: `${APT} redis-server`,
 };
+export const TINYPROXY: Tool = { command: 'tinyproxy', probe: ['-v'], how: `${APT} tinyproxy-bin` };
 /** Makes the certificates of the tests. */
 export const OPENSSL: Tool = { command: 'openssl', probe: ['version'], how: `${APT} openssl` };
 export const PYTHON_PARSERS: Tool = {

@@ -1,0 +1,124 @@
+import type { Socket } from 'node:net';
+import { type Dispatcher, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
+
+/** The forward proxies for http and for https, as URLs; '' is none. */
+export interface Proxies {
+  readonly http: string;
+  readonly https: string;
+  /** The hosts that are asked without one, as NO_PROXY lists them. */
+  readonly except: string;
+}
+
+/** There is no connection through the proxy. Tells neither where the proxy is nor what it said: both can hold its password. */
+export class ProxyFailed extends Error {
+  override readonly name = 'ProxyFailed';
+}
+
+/** Requests to http URLs share the connections to their proxy. */
+const FORWARDS = 'forwards';
+
+/** Where requests leave: over one pool for each origin, through a proxy or not. */
+export class Egress {
+  readonly #timeoutMs: number;
+  /**
+   * Where no proxy is named. An agent drops a pool with its last connection, and a new pool holds all requests back until
+   * its first handshake is over, which may hang.
+   */
+  readonly #pools = new Map<string, Pool>();
+  readonly #agent: EnvHttpProxyAgent | undefined;
+  /** How many connections through a proxy are awaited: for the host of a tunnel, or for `FORWARDS`. */
+  readonly #awaited = new Map<string, number>();
+
+  constructor(proxies: Proxies | undefined, timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#agent = proxies && this.#agentOf(proxies);
+  }
+
+  /** What takes the requests to an origin. */
+  dispatcherOf(origin: string): Dispatcher {
+    if (this.#agent) return this.#agent;
+    const pool = this.#pools.get(origin) ?? new Pool(origin, { connect: { timeout: this.#timeoutMs } });
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+
+  /** Whether a request to this URL may be waiting for a connection through a proxy. */
+  isAwaited({ protocol, host, port }: URL): boolean {
+    const tunnel = port === '' ? `${host}:443` : host;
+    return this.#awaited.has(protocol === 'http:' ? FORWARDS : tunnel);
+  }
+
+  /** Drops all connections. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values(), ...(this.#agent ? [this.#agent] : [])].map((one) => one.destroy()));
+  }
+
+  #agentOf({ http, https, except }: Proxies): EnvHttpProxyAgent {
+    const timeout = this.#timeoutMs;
+    return new EnvHttpProxyAgent({
+      httpProxy: http,
+      httpsProxy: https,
+      noProxy: except,
+      connect: { timeout },
+      // The same, of a connection to a proxy.
+      connectTimeout: timeout,
+      clientFactory: (proxy, options) => this.#tunnelling(new Pool(proxy, options)),
+      factory: (origin, options) =>
+        [http, https].includes(String(origin)) ? this.#forwarding(origin, options) : new Pool(origin, options),
+    });
+  }
+
+  /** A proxy as undici's agent asks it for tunnels. */
+  #tunnelling(proxy: Pool): Pool {
+    const { connect } = proxy;
+    const open = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+      // Given up with the request that wants it; or the next one would wait for the same.
+      const signal = AbortSignal.timeout(this.#timeoutMs);
+      const asked: Promise<Dispatcher.ConnectData> = Reflect.apply(connect, proxy, [{ ...options, signal }]);
+      const answer = await this.#awaiting(options.path, asked);
+      if (answer.statusCode === 200) return answer;
+      answer.socket.on('error', () => undefined).destroy();
+      throw new ProxyFailed(`the proxy answers with status ${answer.statusCode}`);
+    };
+    return Object.assign(proxy, { connect: open });
+  }
+
+  /** A proxy as undici's agent hands it requests that are not encrypted. */
+  #forwarding(proxy: string | URL, { connect, ...options }: Pool.Options): Pool {
+    if (typeof connect !== 'function') throw new TypeError('expected a connector to the proxy');
+    return new Pool(proxy, {
+      ...options,
+      connect: (target, callback) => {
+        const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+        connect(target, (error, socket) => (error ? reject(error) : resolve(socket)));
+        this.#awaiting(FORWARDS, promise).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
+      },
+    });
+  }
+
+  async #awaiting<T>(what: string, connection: Promise<T>): Promise<T> {
+    this.#awaited.set(what, (this.#awaited.get(what) ?? 0) + 1);
+    try {
+      return await connection;
+    } catch (error) {
+      throw new ProxyFailed(`the proxy: ${codeOf(error)}`);
+    } finally {
+      const left = (this.#awaited.get(what) ?? 0) - 1;
+      if (left > 0) this.#awaited.set(what, left);
+      else this.#awaited.delete(what);
+    }
+  }
+}
+
+/** What undici makes of a 407 to a request that is not encrypted. */
+export function isProxyPassword(error: unknown): boolean {
+  return error instanceof undici.InvalidArgumentError && error.message.endsWith('(407)');
+}
+
+/** The code alone (ECONNREFUSED, UND_ERR_SOCKET): messages of undici can quote the request. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && error.code ? String(error.code) : 'connection failed';
+}

@@ -1,0 +1,47 @@
+import { type Environment, given } from './environment.ts';
+import type { Finding } from './mistakes.ts';
+
+/** The forward proxies that the environment names. */
+export interface Proxies {
+  /** URLs, with the name and password to use; '' is none. */
+  readonly http: string;
+  readonly https: string;
+  /** NO_PROXY as it is. */
+  readonly except: string;
+}
+
+/** In small letters first, as curl has it. */
+const VARIABLES = {
+  http: ['http_proxy', 'HTTP_PROXY'],
+  https: ['https_proxy', 'HTTPS_PROXY'],
+  except: ['no_proxy', 'NO_PROXY'],
+} as const;
+
+/** The proxies; undefined where none is named. No finding shows a value: it may hold a password. */
+export function findProxies(env: Environment): { proxies: Proxies | undefined; findings: Finding[] } {
+  const findings: Finding[] = [];
+  const read = (which: 'http' | 'https'): string => {
+    const name = VARIABLES[which].find((variable) => given(env, variable) !== undefined);
+    const url = name === undefined ? '' : proxyUrl(env[name] ?? '');
+    if (url !== undefined) return url;
+    const message = 'expected the URL of an HTTP proxy such as http://proxy.example:3128';
+    findings.push({ path: [], ...(name && { place: name }), message });
+    return '';
+  };
+  const [small, large] = VARIABLES.except;
+  const except = given(env, small) ?? given(env, large) ?? '';
+  const [http, https] = [read('http'), read('https')];
+  return { proxies: http || https ? { http, https, except } : undefined, findings };
+}
+
+/** Without a scheme it is http. Undefined: it is not the URL of an HTTP proxy. */
+function proxyUrl(text: string): string | undefined {
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  try {
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    return undefined;
+  }
+  return new URL('/', url).href;
+}

@@ -1,0 +1,270 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { setDefaultCACertificates } from 'node:tls';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTransport, type Proxies, type WireRequest } from '../../src/api/transport.ts';
+import { failureOf } from '../support/api-harness.ts';
+import { type Certificate, makeCertificate } from '../support/certificates.ts';
+import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
+import { fillBacklog } from '../support/full-backlog.ts';
+import { closedPort } from '../support/stub-api.ts';
+import { noSignal } from '../support/timing.ts';
+import { areMissing, OPENSSL } from '../support/tools.ts';
+
+const CREDENTIALS = 'user:p@ss/w%rd';
+const IN_URL = 'user:p%40ss%2Fw%25rd';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+let authority: Certificate;
+let own: Certificate;
+
+async function listen(listener: RequestListener, scheme: 'http' | 'https' = 'http'): Promise<string> {
+  const server = scheme === 'http' ? createServer(listener) : createSecureServer(own, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `${scheme}://localhost:${(server.address() as AddressInfo).port}`;
+}
+
+function transportOf(proxies: Partial<Proxies>, timeoutMs = 5_000) {
+  const transport = createTransport({ timeoutMs, proxies: { http: '', https: '', except: '', ...proxies } });
+  cleanups.push(() => transport.close());
+  return transport;
+}
+
+function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
+  return { endpoint: 'epoch_slots', base, path: '/x', method: 'GET', headers: { apikey: 'secret' }, ...rest };
+}
+
+const withCredentials = (url: string, credentials = IN_URL): string => `${url.replace('://', `://${credentials}@`)}/`;
+const both = (url: string): Partial<Proxies> => ({ http: url, https: url });
+const echo: RequestListener = (request, response) => {
+  request.setEncoding('utf8').on('data', () => undefined);
+  request.on('end', () =>
+    response.end(
+      JSON.stringify({
+        url: request.url,
+        apikey: request.headers['apikey'],
+        proxy: request.headers['proxy-authorization'],
+      }),
+    ),
+  );
+};
+
+describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
+  beforeAll(() => {
+    authority = makeCertificate();
+    own = makeCertificate({ issuer: authority });
+    setDefaultCACertificates([authority.cert]);
+  });
+
+  it.each(['http', 'https'] as const)(
+    'asks %s as it would without one, over connections that are kept',
+    async (scheme) => {
+      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      const base = await listen(echo, scheme);
+      const { send } = transportOf(both(withCredentials(proxy.url)));
+      for (let i = 0; i < 10; i += 1) {
+        const answer = await send(get(`${base}/prefix`, { method: 'POST', body: '{"a":1}' }), noSignal());
+        expect([answer.status, await answer.text()]).toEqual([200, '{"url":"/prefix/x","apikey":"secret"}']);
+      }
+      if (scheme === 'http') {
+        expect(proxy.forwards).toEqual(Array.from({ length: 10 }, () => `${base}/prefix/x`));
+        expect(proxy.heard()).toContain('secret');
+      } else {
+        // The second one: a body has ended a moment before its connection is free again.
+        expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
+        expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(base).host]));
+        for (const secret of ['secret', 'prefix', '"a":1']) expect(proxy.heard()).not.toContain(secret);
+      }
+    },
+  );
+
+  it('asks over one that speaks TLS itself', async () => {
+    const proxy = await startForwardProxy({ credentials: CREDENTIALS, tls: own });
+    const url = withCredentials(proxy.url.replace('127.0.0.1', 'localhost'));
+    for (const scheme of ['http', 'https'] as const) {
+      const answer = await transportOf(both(url)).send(get(await listen(echo, scheme)), noSignal());
+      expect([answer.status, await answer.text()]).toEqual([200, '{"url":"/x","apikey":"secret"}']);
+    }
+    expect([proxy.tunnels.length, proxy.forwards.length]).toEqual([1, 1]);
+  });
+
+  it('follows no redirect', async () => {
+    const proxy = await startForwardProxy();
+    const base = await listen((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
+    expect((await transportOf(both(proxy.url)).send(get(base), noSignal())).status).toBe(302);
+    expect(proxy.forwards).toHaveLength(1);
+  });
+
+  it.each([
+    ['localhost', true],
+    ['LOCALHOST', true],
+    ['other.test, localhost', true],
+    ['*', true],
+    ['localhost:PORT', true],
+    ['localhost:1', false],
+    ['.test', false],
+    ['127.0.0.1', false],
+    ['', false],
+  ])('with NO_PROXY=%s goes there without it: %s', async (except, isDirect) => {
+    const proxy = await startForwardProxy();
+    const base = await listen(echo);
+    const proxies = { ...both(proxy.url), except: except.replace('PORT', new URL(base).port) };
+    expect((await transportOf(proxies).send(get(base), noSignal())).status).toBe(200);
+    expect(proxy.forwards).toHaveLength(isDirect ? 0 : 1);
+  });
+
+  it('the variables of the process are not read behind our back', async () => {
+    const proxy = await startForwardProxy();
+    const base = await listen(echo);
+    process.env['http_proxy'] = proxy.url;
+    cleanups.push(() => delete process.env['http_proxy']);
+    for (const proxies of [undefined, { http: '', https: '', except: '' }]) {
+      const transport = createTransport({ timeoutMs: 5_000, ...(proxies && { proxies }) });
+      expect((await transport.send(get(base), noSignal())).status).toBe(200);
+      await transport.close();
+    }
+    expect(proxy.forwards).toEqual([]);
+  });
+
+  describe.each(['http', 'https'] as const)('to %s', (scheme) => {
+    /** What a request through this proxy fails with, and that the one after it is answered where `mend` was called. */
+    async function failing(proxy: ForwardProxy, credentials = IN_URL, timeoutMs = 5_000, mend?: () => Promise<void>) {
+      const base = await listen(echo, scheme);
+      const { send } = transportOf(both(withCredentials(proxy.url, credentials)), timeoutMs);
+      const failure = await failureOf(send(get(base), noSignal()));
+      expect(failure.message).not.toMatch(/user|p@ss|p%40|dXNlc|127\.0\.0\.1/);
+      if (mend) {
+        await mend();
+        expect((await send(get(base), noSignal())).status).toBe(200);
+      }
+      return failure;
+    }
+
+    it('is network where the password is wrong', async () => {
+      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      const failure = await failing(proxy, 'user:wrong');
+      expect(failure).toMatchObject({ reason: 'network', status: undefined });
+      expect(failure.message).toBe('epoch_slots: network (the proxy answers with status 407)');
+    });
+
+    it('is network where it takes no connection, and over when it does', async () => {
+      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      await proxy.close();
+      const failure = await failing(proxy, IN_URL, 5_000, () => proxy.open());
+      expect(failure.message).toBe('epoch_slots: network (the proxy: ECONNREFUSED)');
+    });
+
+    it('is network where it does not answer, and over when it does', async () => {
+      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      proxy.behave('silence');
+      const failure = await failing(proxy, IN_URL, 300, async () => proxy.behave(undefined));
+      // What is not encrypted is the answer of the service, until it comes.
+      const isKnown = scheme === 'https';
+      expect(failure.reason).toBe(isKnown ? 'network' : 'timeout');
+      if (isKnown) expect(failure.message).toBe('epoch_slots: network (the proxy: no connection within api.timeout)');
+    });
+
+    it('is network where no connection to it comes about', { timeout: 10_000 }, async () => {
+      const port = await closedPort();
+      cleanups.push(await fillBacklog(port));
+      const { send } = transportOf(both(`http://127.0.0.1:${port}/`), 300);
+      const failure = await failureOf(send(get(await listen(echo, scheme)), noSignal()));
+      expect(failure.message).toBe('epoch_slots: network (the proxy: no connection within api.timeout)');
+    });
+
+    it('is network where its name is not known', async () => {
+      const { send } = transportOf(both('http://proxy.invalid:3128/'));
+      const failure = await failureOf(send(get(await listen(echo, scheme)), noSignal()));
+      expect(failure.message).toMatch(/^epoch_slots: network \(the proxy: (ENOTFOUND|EAI_AGAIN)\)$/);
+    });
+
+    it('is network where it hangs up', async () => {
+      const proxy = await startForwardProxy({ credentials: CREDENTIALS });
+      proxy.behave('break');
+      const failure = await failing(proxy, IN_URL, 5_000, async () => proxy.behave(undefined));
+      expect(failure.reason).toBe('network');
+      if (scheme === 'https')
+        expect(failure.message).toMatch(/^epoch_slots: network \(the proxy: (UND_ERR_SOCKET|ECONNRESET)\)$/);
+    });
+
+    it('stops at once while the proxy says nothing', { timeout: 5_000 }, async () => {
+      const proxy = await startForwardProxy();
+      proxy.behave('silence');
+      const stop = new AbortController();
+      const transport = transportOf(both(proxy.url), 60_000);
+      const asked = transport.send(get(await listen(echo, scheme)), stop.signal);
+      while (proxy.tunnels.length + proxy.forwards.length === 0) await setImmediate();
+      stop.abort('stopping');
+      await expect(asked).rejects.toBe('stopping');
+      await transport.close();
+    });
+  });
+
+  it.each([403, 407, 502, 503])(
+    'is network where it refuses a tunnel with %i, and over when it does not',
+    async (status) => {
+      const proxy = await startForwardProxy();
+      proxy.behave(status);
+      const base = await listen(echo, 'https');
+      const { send } = transportOf(both(proxy.url));
+      for (let i = 0; i < 2; i += 1) {
+        const failure = await failureOf(send(get(base), noSignal()));
+        expect(failure).toMatchObject({ reason: 'network', status: undefined });
+        expect(failure.message).toBe(`epoch_slots: network (the proxy answers with status ${status})`);
+      }
+      proxy.behave(undefined);
+      expect((await send(get(base), noSignal())).status).toBe(200);
+    },
+  );
+
+  it('is network where what listens there is no proxy', async () => {
+    const server = createTcpServer((socket) => socket.on('error', () => undefined).end('220 mail.test ESMTP\r\n\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const failure = await failureOf(transportOf(both(url)).send(get(await listen(echo, 'https')), noSignal()));
+    expect(failure.message).toMatch(
+      /^epoch_slots: network \(the proxy: (HPE_\w+|UND_ERR_SOCKET|ECONNRESET|connection failed)\)$/,
+    );
+  });
+
+  it('is network where the certificate at the end of the tunnel is not vouched for, and does not blame the proxy', async () => {
+    const proxy = await startForwardProxy();
+    const stranger = makeCertificate();
+    const server = createSecureServer(stranger, echo);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => server.close());
+    const base = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const failure = await failureOf(transportOf(both(proxy.url)).send(get(base), noSignal()));
+    expect(failure).toMatchObject({ reason: 'network' });
+    expect(failure.message).toMatch(/CERT/);
+    expect(failure.message).not.toContain('proxy');
+  });
+
+  it('what comes over a tunnel is limited in time and size as without one', async () => {
+    const proxy = await startForwardProxy();
+    const hangs = await listen((_, response) => void response.write('{'), 'https');
+    const answer = await transportOf(both(proxy.url), 300).send(get(hangs), noSignal());
+    expect((await failureOf(answer.text())).reason).toBe('timeout');
+    const mute = await listen(() => undefined, 'https');
+    expect((await failureOf(transportOf(both(proxy.url), 300).send(get(mute), noSignal()))).reason).toBe('timeout');
+    const chunk = Buffer.alloc(1024 * 1024, 'a');
+    const endless = await listen((_, response) => {
+      for (let i = 0; i < 33; i += 1) response.write(chunk);
+      response.end();
+    }, 'https');
+    const large = await transportOf(both(proxy.url), 20_000).send(get(endless), noSignal());
+    expect((await failureOf(large.text())).reason).toBe('invalid_body');
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { schedule } from '../support/scheduler-harness.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const SECOND = 1_000;
+const NOTHING: ReadonlyMap<string, Entry> = new Map();
+
+/** Makes sources whose polls take a while and add what they are configured to; and what their polls did. */
+function world() {
+  const clock = new VirtualClock(NOW);
+  const events: string[] = [];
+  const source = (adds: number, overrides: Parameters<typeof fakeSource>[0] = {}) =>
+    fakeSource({
+      poll: async (value, _timing, signal) => {
+        events.push(`${clock.monotonic() / SECOND} +${adds}`);
+        await clock.sleep(20 * SECOND, signal).catch((error: unknown) => {
+          events.push(`${clock.monotonic() / SECOND} ended`);
+          throw error;
+        });
+        return { value: value + adds };
+      },
+      ...overrides,
+    });
+  return { clock, events, source };
+}
+
+describe('scheduler/scheduler: other sources', () => {
+  it('let a poll in progress end as it began, and are polled when they are due', async () => {
+    const { clock, events, source } = world();
+    const { scheduler, view } = schedule([source(1)], { clock });
+    await clock.advance(10 * SECOND);
+    const next = source(100, { intervalMs: 2 * MINUTE });
+    scheduler.adopt([next], NOTHING);
+    expect(view(next).running).toBe(true);
+    await clock.advance(10 * SECOND);
+    expect(view(next).entry).toMatchObject({ value: 1, attempts: 1, failures: 0 });
+    expect(view(next).nextAttemptAt).toBe(NOW + 2 * MINUTE);
+    await clock.advance(2 * MINUTE);
+    expect(view(next).entry.value).toBe(101);
+    expect(events).toEqual(['0 +1', '120 +100']);
+  });
+
+  it('come as often as they like: polls go on at their interval', async () => {
+    const { clock, source } = world();
+    const { scheduler, saved } = schedule([source(1)], { clock });
+    for (let i = 0; i < 1_200; i += 1) {
+      scheduler.adopt([source(1, { weight: 1 + (i % 2) })], NOTHING);
+      await clock.advance(SECOND / 2);
+    }
+    expect(saved).toHaveLength(10);
+    expect(saved.at(-1)?.[1]).toMatchObject({ value: 10, attempts: 10 });
+  });
+
+  it('that were not there before begin with the entry that is given', async () => {
+    const { clock, source } = world();
+    const { scheduler, view, saved } = schedule([source(1)], { clock });
+    await clock.advance(MINUTE - 1);
+    const other = source(1, { name: 'slashings' });
+    const entry = { ...emptyEntry(other), value: 41, attempts: 8, lastAttemptAt: clock.now() - 30 * SECOND };
+    scheduler.adopt([source(1), other], new Map([['slashings', entry]]));
+    expect(view(other).entry.value).toBe(41);
+    await clock.advance(50 * SECOND + 1);
+    expect(saved.map(([id, { value }]) => [id, value])).toEqual([
+      ['machines', 1],
+      ['machines', 2],
+      ['slashings', 42],
+    ]);
+  });
+
+  it('end the polls of those that are meant, which count as never made', async () => {
+    const { clock, events, source } = world();
+    const other = source(10, { name: 'slashings' });
+    const { scheduler, view, lines } = schedule([source(1), other], { clock });
+    await clock.advance(5 * SECOND);
+    const interrupted = scheduler.interrupt(({ name }) => name === 'machines');
+    await clock.advance(SECOND);
+    await interrupted;
+    // Also where that takes a while, nothing begins before it is known how they go on, and they are shown.
+    await clock.advance(SECOND);
+    expect(scheduler.views()).toHaveLength(2);
+    const next = source(100);
+    scheduler.adopt([next, other], NOTHING);
+    expect(view(next).entry.attempts).toBe(0);
+    await clock.advance(20 * SECOND);
+    expect(view(next).entry).toMatchObject({ value: 100, attempts: 1, failures: 0 });
+    expect(view(other).entry).toMatchObject({ value: 10, attempts: 1 });
+    expect(events).toEqual(['0 +1', '0 +10', '5 ended', '7 +100']);
+    expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
+  });
+
+  it('are shown no more when they are gone, and go on from what they know when they are back', async () => {
+    const { clock, source } = world();
+    const other = source(10, { name: 'slashings' });
+    const { scheduler, view } = schedule([source(1), other], { clock });
+    await clock.advance(MINUTE - 1);
+    await scheduler.interrupt(({ name }) => name === 'machines');
+    scheduler.adopt([other], NOTHING);
+    expect(scheduler.views().map(({ source: { name } }) => name)).toEqual(['slashings']);
+    expect(scheduler.entries().get('machines')).toMatchObject({ value: 1, attempts: 1 });
+    await clock.advance(HOUR);
+    expect(scheduler.entries().get('machines')).toMatchObject({ attempts: 1 });
+    const back = source(1);
+    scheduler.adopt([back, other], NOTHING);
+    await clock.advance(20 * SECOND);
+    expect(view(back).entry).toMatchObject({ value: 2, attempts: 2 });
+  });
+
+  it('are overdue from when the loop found the one before due', async () => {
+    const { clock, source } = world();
+    const names = ['machines', 'slashings'] as const;
+    const sources = () =>
+      names.map((name) => source(1, { name, intervalMs: HOUR, poll: () => new Promise(() => undefined) }));
+    const { scheduler } = schedule(sources(), { clock, isInformed: () => false });
+    for (let i = 0; i < 6; i += 1) {
+      await clock.advance(MINUTE);
+      scheduler.adopt(sources(), NOTHING);
+    }
+    expect(scheduler.overdue).toMatchObject({ source: { name: 'slashings' }, ms: 6 * MINUTE });
+    await scheduler.interrupt(({ name }) => name === 'slashings');
+    scheduler.adopt(sources().slice(0, 1), NOTHING);
+    expect(scheduler.overdue).toBeUndefined();
+  });
+
+  it('are told as a plan only where their intervals are others', async () => {
+    const { clock, source } = world();
+    const plans: number[] = [];
+    const { scheduler } = schedule([source(1)], {
+      clock,
+      onPlan: (paces) => plans.push(...[...paces.values()].map(({ intervalMs }) => intervalMs)),
+    });
+    // The first plan is told once the first poll has ended.
+    await clock.advance(30 * SECOND);
+    for (const intervalMs of [MINUTE, MINUTE, 2 * MINUTE, 2 * MINUTE]) {
+      scheduler.adopt([source(1, { intervalMs })], NOTHING);
+      await clock.advance(SECOND);
+    }
+    expect(plans).toEqual([MINUTE, 2 * MINUTE]);
+  });
+});

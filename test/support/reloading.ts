@@ -1,0 +1,67 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/world.ts';
+import { ask, scrape } from './ask.ts';
+import { seriesOf, seriesValue } from './exposition-text.ts';
+import { temporaryFolder } from './files.ts';
+import { portOf, startExporter, waitFor } from './program.ts';
+import { type Instead, startStubApi } from './stub-api.ts';
+
+interface Reloading {
+  readonly key: string;
+  /** The key that the program begins with, where that is another. */
+  readonly given?: string;
+  /** Sections of the configuration beside those of the service and the state. */
+  readonly more?: string;
+  readonly instead?: Instead;
+  readonly world?: Omit<SandboxOptions, 'start' | 'key'>;
+  readonly flags?: readonly string[];
+}
+
+/** A daemon on a simulated API of its own, with a configuration and a key in files that a test may change. */
+export async function startReloading({ key, given = key, more = '', instead, world, flags = [] }: Reloading) {
+  const api = await startStubApi(key, instead, world);
+  const folder = temporaryFolder();
+  const file = join(folder, 'config.yaml');
+  const keyFile = join(folder, 'key');
+  const dir = join(folder, 'state');
+  const text = (rest: string): string =>
+    `api: {base_url: "${api.url}", key_file: "${keyFile}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n${rest}`;
+  const configure = (rest: string): void => {
+    // A reload may be reading it.
+    writeFileSync(`${file}.next`, `${text(rest)}state: {dir: "${dir}"}\n`);
+    renameSync(`${file}.next`, file);
+  };
+  const setKey = (next: string): void => writeFileSync(keyFile, next);
+  configure(more);
+  setKey(given);
+  const program = startExporter([
+    'serve',
+    `--config.file=${file}`,
+    '--web.listen-address=127.0.0.1:0',
+    '--log.level=debug',
+    '--log.format=json',
+    ...flags,
+  ]);
+  const port = await portOf(program);
+  const reload = async (headers: Record<string, string> = {}): Promise<{ status: number; text: string }> => {
+    const { status, body } = await ask(port, '/-/reload', { method: 'POST', headers });
+    return { status, text: body.toString() };
+  };
+  const value = async (name: string, labels = {}): Promise<number | undefined> =>
+    seriesValue(await scrape(port), name, labels);
+  const isUp = (source: string): Promise<void> =>
+    waitFor(async () => expect(await value('beaconchain_source_up', { source })).toBe(1));
+  return { api, file, dir, configure, setKey, program, port, reload, value, isUp };
+}
+
+/** The counters of the exporter itself that are lower in `after`, or gone. */
+export function steppedBack(before: string, after: string): string[] {
+  const now = new Map(seriesOf(after).map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
+  return seriesOf(before)
+    .filter(({ name }) => /^beaconchain_(?!machine_)\w+_(total|bucket|sum|count)$/.test(name))
+    .map(({ name, labels, value }) => ({ series: name + JSON.stringify(labels), value }))
+    .filter(({ series, value }) => !((now.get(series) ?? Number.NaN) >= value))
+    .map(({ series, value }) => `${series} was ${value}, is ${now.get(series)}`);
+}

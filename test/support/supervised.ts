@@ -1,0 +1,93 @@
+import { rendered, requestsAnswered } from './under-way.ts';
+// First, so that it sees what the program does.
+
+import { configOf } from '../../src/config/config.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
+import type { Settings } from '../../src/engine.ts';
+import { ProcessMetrics } from '../../src/metrics/self.ts';
+import type { Plan } from '../../src/sandbox/plan.ts';
+import { NO_DOCUMENTS } from '../../src/state.ts';
+import { supervise } from '../../src/supervisor.ts';
+import { settled } from './api-harness.ts';
+import { FaultServer } from './fault-server.ts';
+import { Metrics } from './fault-world.ts';
+import { logLines } from './log-lines.ts';
+import { steppedBack } from './reloading.ts';
+import { NOW } from './timing.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export const KEY = 'the-key';
+
+/** Sections of a config file, those of the service apart. */
+export type Sections = Readonly<Record<string, Record<string, unknown>>>;
+
+interface World {
+  readonly machines?: number;
+  readonly plan: Plan;
+  readonly sections?: Sections;
+}
+
+/** What keeps the engine, on virtual time, against the simulated service on real sockets. */
+export async function startSupervised({ machines, plan, sections = {} }: World) {
+  // A reload ends when it is shown what came of it.
+  const clock = new VirtualClock(NOW, async () => {
+    await requestsAnswered();
+    await rendered();
+  });
+  const service = new FaultServer({ now: () => clock.now(), key: KEY, plan, ...(machines && { machines }) });
+  await service.listen();
+  const { log, lines } = logLines();
+  const settingsOf = (given: Sections, key = KEY): Settings => {
+    const url = `http://127.0.0.1:${service.port}`;
+    const { api = {}, ...rest } = given;
+    const chains = { mainnet: { v1_base_url: url } };
+    return { config: configOf(ConfigFile.parse({ api: { base_url: url, ...api }, chains, ...rest })), key };
+  };
+  let settings = settingsOf(sections);
+  let readings = 0;
+  const supervisor = await supervise({
+    ...settings,
+    clock,
+    log,
+    documents: NO_DOCUMENTS,
+    processMetrics: new ProcessMetrics(false),
+    startedAt: NOW,
+    readAgain: async () => {
+      readings += 1;
+      return settings;
+    },
+  });
+  const shown = (): Metrics => new Metrics(Buffer.concat([...supervisor.engine().metrics('text', false)]).toString());
+  let before = shown().text;
+  return {
+    clock,
+    service,
+    lines,
+    supervisor,
+    shown,
+    readings: () => readings,
+    /** What the next reload will read. */
+    configure: (next: Sections, key?: string): void => {
+      settings = settingsOf(next, key);
+    },
+    reload: () => settled(clock, supervisor.reload()),
+    /** A reload so often, for so long. @throws where one fails or a counter steps back */
+    async storm(everyMs: number, forMs: number, prepare: (i: number) => void = () => undefined): Promise<void> {
+      const end = clock.monotonic() + forMs;
+      for (let i = 0; clock.monotonic() < end; i += 1) {
+        const start = clock.monotonic();
+        prepare(i);
+        const refusal = await settled(clock, supervisor.reload());
+        const after = shown().text;
+        const lost = steppedBack(before, after);
+        if (refusal !== undefined || lost.length > 0) throw new Error([refusal, ...lost].join('\n'));
+        before = after;
+        await clock.advance(Math.max(0, start + everyMs - clock.monotonic()));
+      }
+    },
+    async stop(): Promise<void> {
+      await settled(clock, supervisor.stop());
+      await service.close();
+    },
+  };
+}
