@@ -1,7 +1,7 @@
 import { type ApiOptions, createApi, laneOf } from './api/client.ts';
 import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
 import { createTransport } from './api/transport.ts';
-import type { Ledger } from './budget/ledger.ts';
+import { type Ledger, limitsOf } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
 import { isReady, problemOf } from './health.ts';
@@ -109,6 +109,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
     },
     opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
+    limits: () => limitsOf(pacer.ledger),
     isInformed: () => pacer.ledger.key.standing !== 'unknown',
     onPlan: (paces) => logPlan(log, paces),
     onChange: ({ name }) => exposition.touch(name, ATTEMPTS),

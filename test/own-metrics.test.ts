@@ -25,6 +25,7 @@ describe('own-metrics', () => {
       store: { save: async () => undefined },
       allowance: { bucketOf: () => '', allowedPerDay: () => 1 },
       opensAt: () => 0,
+      limits: () => '',
       isInformed: () => true,
       onPlan: () => undefined,
       onChange: () => undefined,

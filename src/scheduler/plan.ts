@@ -1,6 +1,6 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { attemptsOf, type Entry, withLatest } from '../snapshot/snapshot.ts';
-import type { Poll, Source, Timing } from '../sources/source.ts';
+import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
 
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;
@@ -35,15 +35,17 @@ export interface Run {
   readonly durationMs: number;
   /** The effective interval at its start. */
   readonly intervalMs: number;
+  readonly coverage: Coverage;
   readonly requests: number;
 }
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { value, failure, requestsOfOnce = 0 } = poll;
-  const { start, durationMs, intervalMs, requests } = run;
+  const { start, durationMs, intervalMs, coverage, requests } = run;
   const { pausedUntil: _, isDueNow: __, ...rest } = entry;
-  const tried = { ...rest, value, attempts: entry.attempts + 1, lastAttemptAt: start, durationMs, intervalMs };
+  const attempts = entry.attempts + 1;
+  const tried = { ...rest, value, attempts, lastAttemptAt: start, durationMs, intervalMs, coverage };
   const end = start + durationMs;
   if (!failure) {
     const costs = withLatest(entry.costs, requests - requestsOfOnce);

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Entry, emptyEntry, type Store, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
-import { isMaterialChange } from './paces.ts';
+import { isMaterialChange, isTimeToTell, type Telling } from './paces.ts';
 import { afterPoll, countVain, nextAttemptAt } from './plan.ts';
 import { type Known, type Permits, paceOf, pacesOfKnown, type SourceView, viewsOf } from './views.ts';
 
@@ -15,7 +15,9 @@ export interface SchedulerDependencies extends Permits {
   readonly log: Logger;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly isInformed: () => boolean;
-  /** Told of the paces at first, and when they have changed materially. */
+  /** The limits as far as known: another text where any has changed. */
+  readonly limits: () => string;
+  /** Told of the paces at first, and when they have changed materially, once a day at most while the limits stay. */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Told when what is shown of a source changed. */
   readonly onChange: (source: Source) => void;
@@ -41,6 +43,7 @@ export class Scheduler {
   #heartbeatAt: number;
   #saveFailures = 0;
   #told: ReadonlyMap<Source, Pace> | undefined;
+  #telling: Telling | undefined;
   #wake: () => void = () => undefined;
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
@@ -130,7 +133,11 @@ export class Scheduler {
   #tell(paces: ReadonlyMap<Source, Pace>): void {
     if (!this.#deps.isInformed() || (this.#told ? !isMaterialChange(this.#told, paces) : this.#isMeasuring(paces)))
       return;
+    const at = this.#deps.clock.monotonic();
+    const limits = this.#deps.limits();
+    if (this.#telling && !isTimeToTell(this.#telling, limits, at)) return;
     this.#told = paces;
+    this.#telling = { at, limits, firstAt: this.#telling?.firstAt ?? at };
     this.#deps.onPlan(paces);
   }
 
@@ -167,7 +174,8 @@ export class Scheduler {
         return api.request(...call);
       },
     };
-    const timing = { now, intervalMs: pace.intervalMs, coverage: pace.coverage };
+    const { intervalMs, coverage } = pace;
+    const timing = { now, intervalMs, coverage };
     let poll: Poll<unknown>;
     try {
       poll = await source.poll(counting, slot.known.value, timing, signal);
@@ -175,7 +183,7 @@ export class Scheduler {
       if (signal.aborted) return;
       poll = { value: slot.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const run = { start: now, durationMs: clock.monotonic() - start, intervalMs: pace.intervalMs, requests };
+    const run = { start: now, durationMs: clock.monotonic() - start, intervalMs, coverage, requests };
     slot.known = countVain(source, afterPoll(slot.known, poll, run), timing);
     const { name, chain } = source;
     if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');

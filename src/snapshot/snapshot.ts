@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Attempts, Source } from '../sources/source.ts';
+import { type Attempts, COVERAGES, type Coverage, type Source } from '../sources/source.ts';
 
 /** What is known of one source: its value, and how its attempts went. Persisted as it is; times are Unix ms. */
 export interface Entry<T = unknown> {
@@ -18,6 +18,8 @@ export interface Entry<T = unknown> {
   readonly pausedUntil?: number;
   /** Effective interval at the last poll. */
   readonly intervalMs?: number;
+  /** What the last poll covered. */
+  readonly coverage?: Coverage;
   /** Requests that each of the last successful polls took, newest last. */
   readonly costs?: readonly number[];
   /** Milliseconds that each of them took. */
@@ -94,6 +96,7 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
     isDueNow: z.literal(true).exactOptional(),
     pausedUntil: z.number().exactOptional(),
     intervalMs: z.number().exactOptional(),
+    coverage: z.enum(COVERAGES).exactOptional(),
     costs: z.array(z.number()).exactOptional(),
     durations: z.array(z.number()).exactOptional(),
     vainInARow: z.number().exactOptional(),

@@ -25,7 +25,8 @@ export interface Timing {
  * How much of the chain the budget lets the slashings source read: head and every finalized epoch; no head passes; or
  * not even every finalized epoch.
  */
-export type Coverage = 'full' | 'finalized' | 'sampled';
+export const COVERAGES = ['full', 'finalized', 'sampled'] as const;
+export type Coverage = (typeof COVERAGES)[number];
 
 /** How often a source runs, what that costs, and how much of the chain it can cover. */
 export interface Pace {
@@ -76,9 +77,10 @@ export interface Source<T = unknown> {
   readonly isDaily: boolean;
   /**
    * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured),
-   * where a poll costs `requestsPerPoll` as observed.
+   * where a poll costs `requestsPerPoll` as observed. `before`: what the last poll covered, so that a share which goes up
+   * and down a little does not change it each time.
    */
-  pace(requestsPerDay: number, requestsPerPoll: number): Pace;
+  pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];

@@ -63,6 +63,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     store: { save: async () => undefined },
     allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => pacer.allowedPerDay(bucket) },
     opensAt: () => 0,
+    limits: () => '',
     isInformed: () => true,
     onPlan: () => undefined,
     onChange: () => undefined,

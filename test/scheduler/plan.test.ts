@@ -18,7 +18,7 @@ function failedEntry(failuresInARow: number, reason: string): Entry {
 }
 
 function run(overrides: Partial<Run> = {}): Run {
-  return { start: NOW, durationMs: 250, intervalMs: HOUR, requests: 1, ...overrides };
+  return { start: NOW, durationMs: 250, intervalMs: HOUR, coverage: 'full', requests: 1, ...overrides };
 }
 
 describe('scheduler/plan', () => {
@@ -92,6 +92,7 @@ describe('scheduler/plan', () => {
         lastSuccessAt: NOW + MINUTE + 250,
         durationMs: 250,
         intervalMs: HOUR,
+        coverage: 'full',
         costs: [4],
         durations: [250],
         lastError: entry.lastError,
@@ -108,6 +109,7 @@ describe('scheduler/plan', () => {
         lastAttemptAt: NOW + MINUTE,
         durationMs: 250,
         intervalMs: HOUR,
+        coverage: 'full',
         lastError: {
           at: NOW + MINUTE + 250,
           reason: 'server_error',

@@ -42,6 +42,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     store,
     allowance: { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY },
     opensAt: () => 0,
+    limits: () => '',
     isInformed: () => true,
     onPlan: () => undefined,
     onChange: (source) => void changes.push(sourceId(source)),

@@ -200,6 +200,7 @@ export function knownIn(name: StateName): Known {
     store: { save: async () => undefined },
     allowance: { bucketOf: () => bucket, allowedPerDay: (of) => pacer.allowedPerDay(of) },
     opensAt: () => state.opensAt ?? 0,
+    limits: () => '',
     isInformed: () => true,
     onPlan: () => undefined,
     onChange: () => undefined,
