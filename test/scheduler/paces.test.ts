@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isMaterialChange, pacesOf } from '../../src/scheduler/paces.ts';
-import type { Pace, Source } from '../../src/sources/source.ts';
+import { isMaterialChange, isTimeToTell, pacesOf } from '../../src/scheduler/paces.ts';
+import type { Coverage, Pace, Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';
-import { HOUR, MINUTE } from '../support/timing.ts';
+import { configured } from '../support/month.ts';
+import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 
 function asked(...sources: readonly Source[]) {
   return sources.map((source) => ({ source, requestsPerPoll: 1 }));
@@ -60,6 +61,20 @@ describe('scheduler/paces', () => {
     expect(Number.isFinite(paces.get(source)?.requestsPerDay)).toBe(true);
   });
 
+  it('goes on with what the last poll covered where a share has only just become enough for more', () => {
+    const [source] = configured().filter(({ name }) => name === 'slashings');
+    if (!source) throw new TypeError('no slashings');
+    const allowance = { bucketOf: () => 'one', allowedPerDay: () => 700 };
+    const coverageAfter = (coverage: Coverage | undefined) =>
+      pacesOf([{ source, requestsPerPoll: 1, coverage }], allowance).get(source)?.coverage;
+    expect([undefined, 'full', 'finalized', 'sampled'].map((before) => coverageAfter(before as Coverage))).toEqual([
+      'full',
+      'full',
+      'finalized',
+      'finalized',
+    ]);
+  });
+
   it('is worth telling when an interval changes by a quarter, what is covered changes, or a source is new', () => {
     const [a, b] = [fakeSource(), fakeSource()];
     const before = new Map([[a, pace(MINUTE)]]);
@@ -77,5 +92,17 @@ describe('scheduler/paces', () => {
         ]),
       ),
     ).toBe(true);
+  });
+
+  it('is told once a day at most while the limits stay, but for the first hour, in which the costs are learned', () => {
+    const first = { at: 0, firstAt: 0, limits: 'x' };
+    expect([HOUR - 1, HOUR, DAY - 1, DAY].map((now) => isTimeToTell(first, 'x', now))).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(isTimeToTell({ ...first, at: 5 * DAY }, 'x', 6 * DAY - 1)).toBe(false);
+    expect(isTimeToTell({ ...first, at: 5 * DAY }, 'y', 5 * DAY + 1)).toBe(true);
   });
 });

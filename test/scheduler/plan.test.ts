@@ -18,7 +18,7 @@ function failedEntry(failuresInARow: number, reason: string): Entry {
 }
 
 function run(overrides: Partial<Run> = {}): Run {
-  return { start: NOW, durationMs: 250, intervalMs: HOUR, requests: 1, ...overrides };
+  return { start: NOW, durationMs: 250, intervalMs: HOUR, coverage: 'full', requests: 1, ...overrides };
 }
 
 describe('scheduler/plan', () => {
@@ -92,6 +92,7 @@ describe('scheduler/plan', () => {
         lastSuccessAt: NOW + MINUTE + 250,
         durationMs: 250,
         intervalMs: HOUR,
+        coverage: 'full',
         costs: [4],
         durations: [250],
         lastError: entry.lastError,
@@ -99,7 +100,7 @@ describe('scheduler/plan', () => {
     });
 
     it('keeps the pace of an earlier poll where no limit was known at this one', () => {
-      const { intervalMs: _, ...first } = run();
+      const { intervalMs: _, coverage: __, ...first } = run();
       expect(afterPoll(emptyEntry(hourly), { value: 7 }, first)).not.toHaveProperty('intervalMs');
       const known = { ...entry, intervalMs: DAY, coverage: 'sampled' } as const;
       expect(afterPoll(known, { value: 7 }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
@@ -119,6 +120,7 @@ describe('scheduler/plan', () => {
         lastAttemptAt: NOW + MINUTE,
         durationMs: 250,
         intervalMs: HOUR,
+        coverage: 'full',
         lastError: {
           at: NOW + MINUTE + 250,
           reason: 'server_error',

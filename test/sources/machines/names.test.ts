@@ -45,9 +45,9 @@ describe('sources/machines names', () => {
     expect(await labelsAfter([name], 'openmetrics')).toEqual([name]);
   });
 
-  it('that no exposition can carry come out as near as possible', async () => {
+  it('that no exposition can carry come out as near as possible, but for what has no UTF-8 form', async () => {
     expect(await labelsAfter(['nul\0'], 'text')).toEqual(['nul\ufffd']);
-    expect(await labelsAfter(['lone\ud83d'], 'openmetrics')).toEqual(['lone\ufffd']);
+    expect(await labelsAfter(['lone\ud83d', 'lone\ud83e'], 'openmetrics')).toEqual([]);
     expect(await labelsAfter([''], 'text')).toEqual(['unnamed']);
   });
 
