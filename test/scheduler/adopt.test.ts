@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
 import { fakeSource } from '../support/fake-source.ts';
+import { NO_QUOTA } from '../support/quota.ts';
 import { schedule } from '../support/scheduler-harness.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const SECOND = 1_000;
@@ -138,5 +139,24 @@ describe('scheduler/scheduler: other sources', () => {
       await clock.advance(SECOND);
     }
     expect(plans).toEqual([MINUTE, 2 * MINUTE]);
+  });
+
+  it('that wait for the quota are told once, however often they come', async () => {
+    const { clock, source } = world();
+    const waits: string[] = [];
+    const opensAt = NOW + DAY;
+    const sources = () => [source(1)];
+    const { scheduler, changes } = schedule(sources(), {
+      clock,
+      opensAt: () => opensAt,
+      quotaOf: () => ({ ...NO_QUOTA, opensAt, renewsAt: opensAt }),
+      onWait: (told) => void waits.push([...told.keys()].map(({ name }) => name).join()),
+    });
+    for (let i = 0; i < 10; i += 1) {
+      await clock.advance(SECOND);
+      scheduler.adopt(sources(), NOTHING);
+    }
+    expect(waits).toEqual(['machines']);
+    expect(changes).toEqual(['machines']);
   });
 });
