@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ENDPOINTS, FAILURE_REASONS } from './api/errors.ts';
 import type { Proxies } from './api/transport.ts';
-import { type Ledger, quotaIn } from './budget/ledger.ts';
+import { type Ledger, limitsOf, quotaIn } from './budget/ledger.ts';
 import { Pacer } from './budget/pacer.ts';
 import type { Config } from './config/config.ts';
 import { Connection } from './connection.ts';
@@ -113,6 +113,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     },
     quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, termsOf(settings.config), clock.now()),
     opensAt: (source) => pacer.opensAt(connection.laneOf(source)),
+    limits: () => limitsOf(pacer.ledger),
     isInformed: () => pacer.ledger.key.standing !== 'unknown',
     onPlan: (paces) => logPlan(log, paces),
     onWait: (waits) => logWaits(log, waits),

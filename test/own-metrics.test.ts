@@ -27,6 +27,7 @@ describe('own-metrics', () => {
       allowance: { bucketOf: () => '', allowedPerDay: () => 1 },
       quotaOf: () => NO_QUOTA,
       opensAt: () => 0,
+      limits: () => '',
       isInformed: () => true,
       onPlan: () => undefined,
       onWait: () => undefined,

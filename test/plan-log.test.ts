@@ -48,8 +48,8 @@ describe('plan-log', () => {
   it('names each chain, and tells where head passes have stopped', () => {
     expect(linesFor(1_000, BOTH_CHAINS)[0]).toMatchObject({
       intervals: {
-        'slashings-mainnet': '6m24s (no head passes)',
-        'slashings-hoodi': '6m24s (no head passes)',
+        'slashings-mainnet': '4m49s (no head passes)',
+        'slashings-hoodi': '4m49s (no head passes)',
         machines: '3m37s',
       },
     });

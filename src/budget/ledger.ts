@@ -78,6 +78,11 @@ export function bucketOf(ledger: Ledger, lane: string): string {
   return ledger.lanes[lane] ?? ledger.shared;
 }
 
+/** The limits as far as known: another text where any has changed. */
+export function limitsOf({ buckets }: Ledger): string {
+  return JSON.stringify(Object.entries(buckets).map(([name, { limits }]) => [name, limits]));
+}
+
 /** Whether an answer has told which bucket the lane draws from. */
 export function isAssigned(ledger: Ledger, lane: string): boolean {
   return ledger.lanes[lane] !== undefined;

@@ -1,5 +1,5 @@
 import { type Demand, plan } from '../budget/planner.ts';
-import { evenPace, type Pace, type Source } from '../sources/source.ts';
+import { type Coverage, evenPace, type Pace, type Source } from '../sources/source.ts';
 
 /** What the limits leave, as far as a source is concerned. */
 export interface Allowance {
@@ -8,7 +8,7 @@ export interface Allowance {
   allowedPerDay(bucket: string): number;
 }
 
-/** What a source was seen to cost and to take. */
+/** What a source was seen to cost, to take and to cover. */
 export interface Asking {
   readonly source: Source;
   readonly requestsPerPoll: number;
@@ -16,6 +16,8 @@ export interface Asking {
   readonly msPerPoll?: number;
   /** It looks for the day's data at every interval, without an end in sight: then it costs what others do. */
   readonly isInVain?: boolean;
+  /** What its last poll covered. */
+  readonly coverage?: Coverage | undefined;
 }
 
 /** The pace of every source: those that draw from one bucket share what it allows. */
@@ -24,7 +26,7 @@ export function pacesOf(sources: readonly Asking[], allowance: Allowance): Reado
   const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
   for (const [bucket, members] of byBucket) {
     const demands = members.map(
-      ({ source, requestsPerPoll, msPerPoll = 0, isInVain = false }): Demand<Source, Pace> => ({
+      ({ source, requestsPerPoll, msPerPoll = 0, isInVain = false, coverage }): Demand<Source, Pace> => ({
         id: source,
         weight: source.weight,
         first: source.isDaily && !isInVain,
@@ -33,7 +35,7 @@ export function pacesOf(sources: readonly Asking[], allowance: Allowance): Reado
             msPerPoll,
             isInVain
               ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
-              : source.pace(requestsPerDay, requestsPerPoll),
+              : source.pace(requestsPerDay, requestsPerPoll, coverage),
           ),
       }),
     );

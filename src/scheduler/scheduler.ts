@@ -2,10 +2,10 @@ import type { Api } from '../api/client.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Entry, type Store, sourceId } from '../snapshot/snapshot.ts';
+import type { Entry, Store } from '../snapshot/snapshot.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
-import { isMaterialChange } from './paces.ts';
 import { afterPoll, countVain } from './plan.ts';
+import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
 import { type Slot, Slots } from './slots.ts';
 import { of, type Permits, type SourceView, schedulesOf, viewsOf } from './views.ts';
@@ -18,7 +18,12 @@ export interface SchedulerDependencies extends Permits {
   readonly log: Logger;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly isInformed: () => boolean;
-  /** Told of the paces at first, and when they have changed materially; without sources that wait for the quota. */
+  /** The limits as far as known: another text where any has changed. */
+  readonly limits: () => string;
+  /**
+   * Told of the paces at first, and when they have changed materially, once a day at most while the limits stay; without
+   * sources that wait for the quota.
+   */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Told of every source that waits for the quota, when another one has come to wait. */
   readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
@@ -39,7 +44,7 @@ export class Scheduler {
   readonly #lateSince = new Map<Slot, number>();
   #heartbeatAt: number;
   #saveFailures = 0;
-  #told: ReadonlyMap<string, Pace> | undefined;
+  readonly #plan = new PlanNews();
   readonly #waits = new WaitNews();
   #wake: () => void = () => undefined;
 
@@ -95,6 +100,7 @@ export class Scheduler {
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     this.#slots.adopt(sources, entries);
+    this.#plan.reset();
     for (const slot of this.#lateSince.keys()) if (!slot.isOn) this.#lateSince.delete(slot);
     this.#wake();
   }
@@ -152,11 +158,9 @@ export class Scheduler {
     for (const source of changed) this.#deps.onChange(source);
     const running = [...schedules].filter(([, { wait }]) => !wait);
     const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
-    const named = new Map([...paces].map(([source, pace]) => [sourceId(source), pace]));
     if (!this.#deps.isInformed() || running.length === 0) return;
-    if (this.#told ? !isMaterialChange(this.#told, named) : this.#isMeasuring(paces)) return;
-    this.#told = named;
-    this.#deps.onPlan(paces);
+    if (this.#plan.isFirst && this.#isMeasuring(paces)) return;
+    if (this.#plan.take(paces, this.#deps.limits, this.#heartbeatAt)) this.#deps.onPlan(paces);
   }
 
   /** Whether what a source costs, or how long it takes, is about to be known. */

@@ -74,13 +74,14 @@ function pacesOfKnown(sources: readonly Known[], allowance: Allowance): Readonly
   return pacesOf(asking, allowance);
 }
 
-/** What the polls of a source were seen to cost and to take. */
+/** What the polls of a source were seen to cost, to take and to cover. */
 function askingOf(source: Source, entry: Entry): Asking {
   return {
     source,
     requestsPerPoll: requestsPerPoll(entry),
     msPerPoll: msPerPoll(entry),
     isInVain: isInVain(entry),
+    coverage: entry.coverage,
   };
 }
 

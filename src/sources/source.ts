@@ -79,9 +79,10 @@ export interface Source<T = unknown> {
   readonly isDaily: boolean;
   /**
    * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured),
-   * where a poll costs `requestsPerPoll` as observed.
+   * where a poll costs `requestsPerPoll` as observed. `before`: what the last poll covered, so that a share which goes up
+   * and down a little does not change it each time.
    */
-  pace(requestsPerDay: number, requestsPerPoll: number): Pace;
+  pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];

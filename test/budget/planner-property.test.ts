@@ -50,6 +50,12 @@ const setup: fc.Arbitrary<Setup> = fc.record({
   sweep: fc.integer({ min: 1, max: 400 }),
 });
 
+/** Where slashings can use any share up to what they want: their finalized passes may come as often as that takes. */
+const smooth = setup.map((given) => ({
+  ...given,
+  slashings: { ...given.slashings, intervalMs: 1_000 + (given.slashings.intervalMs % 127_000) },
+}));
+
 /** Requests a day: from nothing to more than the largest plan. */
 const budget = fc.oneof(
   fc.constantFrom(0, 1, 29, 225, 450, 675, 1_890, 77_760),
@@ -92,15 +98,44 @@ describe('budget/planner: property', PATIENT, () => {
     );
   });
 
-  it('never gives a source a longer interval, or less of the chain, for more budget', () => {
+  it('never gives a source a longer interval, or less of the chain, for more budget, where each can use any share', () => {
     const coverages = ['sampled', 'finalized', 'full'];
     fc.assert(
-      fc.property(setup, budget, budget, (given, a, b) => {
+      fc.property(smooth, budget, budget, (given, a, b) => {
         const [less, more] = [pacesIn(given, Math.min(a, b)), pacesIn(given, Math.max(a, b))];
         for (const [i, [source, pace]] of more.entries()) {
           const before = less[i]?.[1] as Pace;
-          expect(pace.intervalMs, source.name).toBeLessThanOrEqual(before.intervalMs * (1 + EXACT));
+          // The interval of head passes is another than that of finalized passes alone.
+          if (pace.coverage === before.coverage) {
+            expect(pace.intervalMs, source.name).toBeLessThanOrEqual(before.intervalMs * (1 + EXACT));
+          }
           expect(coverages.indexOf(pace.coverage)).toBeGreaterThanOrEqual(coverages.indexOf(before.coverage));
+        }
+      }),
+      cases(1_000),
+    );
+  });
+
+  it('leaves nothing idle that a source could use', () => {
+    fc.assert(
+      fc.property(smooth, budget, (given, allowed) => {
+        const paces = pacesIn(given, allowed);
+        const wanted = demandOf(pacesIn(given, Number.POSITIVE_INFINITY));
+        expect(demandOf(paces)).toBeGreaterThanOrEqual(Math.min(allowed, wanted) * (1 - EXACT));
+      }),
+      cases(1_000),
+    );
+  });
+
+  it('leaves less idle than the step to the next pace of one source, where that cannot use any share', () => {
+    fc.assert(
+      fc.property(setup, budget, (given, allowed) => {
+        const paces = pacesIn(given, allowed);
+        const idle = allowed - demandOf(paces);
+        if (idle <= EXACT * allowed) return;
+        for (const [source, pace] of paces) {
+          const better = source.pace(pace.requestsPerDay + idle, source.name === 'machines' ? given.sweep : 1);
+          expect(better.requestsPerDay, source.name).toBeLessThanOrEqual(pace.requestsPerDay * (1 + EXACT));
         }
       }),
       cases(1_000),
@@ -147,10 +182,14 @@ describe('budget/planner: property', PATIENT, () => {
           const heavier = { ...given, [key]: { ...given[key], weight: given[key].weight * factor } };
           const name = key.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
           const [before, after] = [pacesIn(given, allowed), pacesIn(heavier, allowed)].map((paces) =>
-            intervalsOf(paces.filter(byName(name))),
+            paces.filter(byName(name)),
           );
-          for (const [i, interval] of (after ?? []).entries()) {
-            expect(interval).toBeLessThanOrEqual((before?.[i] ?? 0) * (1 + EXACT));
+          for (const [i, [, pace]] of (after ?? []).entries()) {
+            const lighter = before?.[i]?.[1] as Pace;
+            if (pace.coverage === lighter.coverage) {
+              expect(pace.intervalMs).toBeLessThanOrEqual(lighter.intervalMs * (1 + EXACT));
+            }
+            expect(pace.requestsPerDay).toBeGreaterThanOrEqual(lighter.requestsPerDay * (1 - EXACT));
           }
         },
       ),
@@ -178,8 +217,11 @@ describe('budget/planner: property', PATIENT, () => {
           [...pair, ...others].map((source) => ({ source, requestsPerPoll: 1 })),
           { bucketOf: () => 'default', allowedPerDay: () => allowed },
         );
-        const [lighter, heavier] = pair.map((source) => paces.get(source)?.intervalMs ?? Number.NaN);
-        expect(heavier).toBeLessThanOrEqual((lighter ?? Number.NaN) * (1 + EXACT));
+        const [lighter, heavier] = pair.map((source) => paces.get(source) as Pace) as [Pace, Pace];
+        if (lighter.coverage === heavier.coverage) {
+          expect(heavier.intervalMs).toBeLessThanOrEqual(lighter.intervalMs * (1 + EXACT));
+        }
+        expect(heavier.requestsPerDay).toBeGreaterThanOrEqual(lighter.requestsPerDay * (1 - EXACT));
       }),
       cases(1_000),
     );

@@ -56,6 +56,40 @@ describe('budget/planner', () => {
     expect(shares(demands, 2)).toEqual({ a: 1.5, b: 0.5, rest: 0 });
   });
 
+  /** Somebody whose paces cost so much and nothing between. */
+  const steps = (id: string, costs: readonly number[], weight = 1): Demand<string, Pace> =>
+    demand(id, 0, {
+      weight,
+      fit: (share) => {
+        const requestsPerDay = costs.findLast((cost) => cost <= share) ?? 0;
+        return { requestsPerDay, configured: requestsPerDay === costs.at(-1) };
+      },
+    });
+
+  it('gives to the others what somebody cannot use because the next pace costs more than the share', () => {
+    expect(shares([steps('a', [20, 90]), demand('b', 1_000)], 100)).toEqual({ a: 20, b: 80 });
+    expect(shares([steps('a', [20, 90]), steps('b', [10, 30]), demand('c', 1_000)], 90)).toEqual({
+      a: 20,
+      b: 30,
+      c: 40,
+    });
+  });
+
+  it('lifts somebody to the next pace by what others leave of theirs, before that goes to those who use any share', () => {
+    // A share of 40 and what the small one leaves: 55.
+    expect(shares([steps('a', [20, 50]), demand('b', 1_000), demand('small', 10)], 120)).toEqual({
+      a: 50,
+      b: 60,
+      small: 10,
+    });
+  });
+
+  it('lifts somebody by what nobody can use else, the heaviest first', () => {
+    expect(shares([steps('a', [20, 70]), demand('b', 30)], 100)).toEqual({ a: 70, b: 30 });
+    expect(shares([steps('a', [20, 70]), steps('b', [20, 70], 1.1)], 100)).toEqual({ a: 20, b: 70 });
+    expect(shares([steps('a', [20, 70]), steps('b', [20, 70])], 139)).toEqual({ a: 70, b: 20 });
+  });
+
   it('has no answer for nobody, and the least for everybody where nothing is left', () => {
     expect(plan([], 100).size).toBe(0);
     expect(shares([demand('a', 5), demand('b', 5, { first: true })], 0)).toEqual({ a: 0, b: 0 });

@@ -67,6 +67,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
     allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => pacer.allowedPerDay(bucket) },
     quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, TERMS, NOW),
     opensAt: () => 0,
+    limits: () => '',
     isInformed: () => true,
     onPlan: () => undefined,
     onWait: () => undefined,

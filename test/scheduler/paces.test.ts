@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isMaterialChange, pacesOf } from '../../src/scheduler/paces.ts';
-import type { Pace, Source } from '../../src/sources/source.ts';
+import type { Coverage, Pace, Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';
+import { configured } from '../support/month.ts';
 import { HOUR, MINUTE } from '../support/timing.ts';
 
 function asked(...sources: readonly Source[]) {
@@ -58,6 +59,20 @@ describe('scheduler/paces', () => {
     const paces = pacesOf(asked(source), { bucketOf: () => 'one', allowedPerDay: () => 0 });
     expect(Number.isFinite(paces.get(source)?.intervalMs)).toBe(true);
     expect(Number.isFinite(paces.get(source)?.requestsPerDay)).toBe(true);
+  });
+
+  it('goes on with what the last poll covered where a share has only just become enough for more', () => {
+    const [source] = configured().filter(({ name }) => name === 'slashings');
+    if (!source) throw new TypeError('no slashings');
+    const allowance = { bucketOf: () => 'one', allowedPerDay: () => 700 };
+    const coverageAfter = (coverage: Coverage | undefined) =>
+      pacesOf([{ source, requestsPerPoll: 1, coverage }], allowance).get(source)?.coverage;
+    expect([undefined, 'full', 'finalized', 'sampled'].map((before) => coverageAfter(before as Coverage))).toEqual([
+      'full',
+      'full',
+      'finalized',
+      'finalized',
+    ]);
   });
 
   it('is worth telling when an interval changes by a quarter, what is covered changes, or a source is new', () => {

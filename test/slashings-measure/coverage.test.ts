@@ -81,7 +81,11 @@ describe('slashings-measure/coverage', { timeout: 60_000 }, () => {
     });
     const scrapes = await scraped(simulation, 6 * HOUR);
     await simulation.stop();
-    expect(scrapes.at(-1)).toMatchObject({ skipped: 0, interval: 384, planned: 225, stretch: 6.4, head: Number.NaN });
+    // What is left beyond one finalized pass per epoch makes them more frequent.
+    const { interval = 0, planned, stretch, ...last } = scrapes.at(-1) ?? {};
+    expect(last).toMatchObject({ skipped: 0, head: Number.NaN });
+    expect(Math.abs(interval - 86_400 / 400)).toBeLessThan(2);
+    expect([planned, stretch]).toEqual([86_400 / interval, interval / 60]);
     expect(Math.max(...scrapes.map(({ lag }) => lag))).toBe(0);
     expect(isGap(scrapes)).toBe(false);
   });

@@ -44,6 +44,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     allowance: { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY },
     quotaOf: () => NO_QUOTA,
     opensAt: () => 0,
+    limits: () => '',
     isInformed: () => true,
     onPlan: () => undefined,
     onWait: () => undefined,

@@ -2,7 +2,7 @@ import { type ApiOptions, createApi, laneOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { Terms } from '../../src/budget/bucket.ts';
-import { emptyLedger, type Ledger, quotaIn, withKey } from '../../src/budget/ledger.ts';
+import { emptyLedger, type Ledger, limitsOf, quotaIn, withKey } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
@@ -108,6 +108,7 @@ export class Simulation {
       },
       quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, terms, clock.now()),
       opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
+      limits: () => limitsOf(pacer.ledger),
       isInformed: () => pacer.ledger.key.standing !== 'unknown',
       onPlan: (paces) => {
         const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));

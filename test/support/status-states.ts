@@ -201,6 +201,7 @@ export function knownIn(name: StateName): Known {
     allowance: { bucketOf: () => bucket, allowedPerDay: (of) => pacer.allowedPerDay(of) },
     quotaOf: (of) => quotaIn(state.ledger, of, terms, NOW),
     opensAt: () => state.opensAt ?? pacer.opensAt('any'),
+    limits: () => '',
     isInformed: () => true,
     onPlan: () => undefined,
     onWait: () => undefined,

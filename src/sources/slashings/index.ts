@@ -21,7 +21,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     },
     isDaily: false,
     weight: options.weight,
-    pace: (requestsPerDay) => slashingsPace(options.intervalMs, requestsPerDay),
+    pace: (requestsPerDay, _requestsPerPoll, before) => slashingsPace(options.intervalMs, requestsPerDay, before),
     poll: (api, previous, timing, signal) => pollSlashings(options, api, previous, timing, signal),
     families: (value, timing) => slashingFamilies(options, value, timing),
     summary: (value, timing) => slashingsSummary(options, value, timing),

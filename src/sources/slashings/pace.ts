@@ -1,25 +1,38 @@
 import { SECONDS_PER_DAY, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
-import { evenPace, MS_PER_DAY, type Pace } from '../source.ts';
+import { type Coverage, evenPace, MS_PER_DAY, type Pace } from '../source.ts';
 
-const EPOCH_MS = SECONDS_PER_EPOCH * 1000;
+export const EPOCH_MS = SECONDS_PER_EPOCH * 1000;
 const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
+/**
+ * What was given up comes back when so much more than its cost is there: an allowance rises and falls by some percent
+ * with every sweep of a large fleet, and with what others on the account do.
+ */
+const BACK_WITH = 1.1;
+
+const RANK = { sampled: 0, finalized: 1, full: 2 } as const satisfies Record<Coverage, number>;
 
 /**
  * What the passes cost, and what goes first when they cost too much (requests a day and chain): a head pass each
- * interval, each passed epoch once more and each finalized one; below one head pass per epoch no head passes but every
- * finalized epoch; below that the newest finalized epoch once per interval.
+ * interval, each passed epoch once more and each finalized one; below one head pass per epoch only finalized passes, as
+ * often as there is for them; below one of these per epoch the newest finalized epoch once per interval. `before`: what
+ * the last poll covered.
  */
-export function slashingsPace(configuredMs: number, requestsPerDay: number): Pace {
+export function slashingsPace(configuredMs: number, requestsPerDay: number, before: Coverage = 'full'): Pace {
+  const reaches = (coverage: Coverage, cost: number): boolean =>
+    requestsPerDay >= (RANK[before] < RANK[coverage] ? cost * BACK_WITH : cost);
   const slowestHeadMs = Math.max(configuredMs, EPOCH_MS);
-  if (requestsPerDay >= fullCost(configuredMs)) return full(configuredMs);
-  if (requestsPerDay >= fullCost(slowestHeadMs)) return full(MS_PER_DAY / (requestsPerDay - 2 * EPOCHS_PER_DAY));
-  if (requestsPerDay >= EPOCHS_PER_DAY) {
-    return { intervalMs: slowestHeadMs, requestsPerDay: EPOCHS_PER_DAY, coverage: 'finalized' };
+  if (reaches('full', fullCost(slowestHeadMs))) return full(configuredMs, requestsPerDay);
+  const { intervalMs } = evenPace(configuredMs, requestsPerDay, 1);
+  if (reaches('finalized', EPOCHS_PER_DAY)) {
+    // A pass that is rarer than the epochs reads several.
+    return { intervalMs, requestsPerDay: Math.max(MS_PER_DAY / intervalMs, EPOCHS_PER_DAY), coverage: 'finalized' };
   }
-  return { ...evenPace(slowestHeadMs, requestsPerDay, 1), coverage: 'sampled' };
+  return { ...evenPace(configuredMs, requestsPerDay, 1), coverage: 'sampled' };
 }
 
-function full(intervalMs: number): Pace {
+function full(configuredMs: number, requestsPerDay: number): Pace {
+  const isAffordable = requestsPerDay >= fullCost(configuredMs);
+  const intervalMs = isAffordable ? configuredMs : MS_PER_DAY / (requestsPerDay - 2 * EPOCHS_PER_DAY);
   return { intervalMs, requestsPerDay: fullCost(intervalMs), coverage: 'full' };
 }
 

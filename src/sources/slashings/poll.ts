@@ -5,6 +5,7 @@ import { type Sighting, unstuck } from './count.ts';
 import { hasBacklog, isContested } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
+import { EPOCH_MS } from './pace.ts';
 import { isAnswer, type Reader, rowAt } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
@@ -46,7 +47,8 @@ export async function pollSlashings(
   }
   const look = timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isContested(state);
   if (look || hasBacklog(state)) {
-    const sampled = timing.coverage === 'sampled';
+    // Where a pass comes at least once an epoch, nothing has to be skipped but what the service could not give.
+    const sampled = timing.coverage === 'sampled' && timing.intervalMs > EPOCH_MS;
     try {
       const pass = await finalizedPass(reader, state, { catchUpMs, sampled }, look, latest);
       state = pass.state;

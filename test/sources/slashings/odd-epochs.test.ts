@@ -70,7 +70,8 @@ describe('sources/slashings odd answers', () => {
     const full = await pollSlashings(options, api, previous, timing(), noSignal());
     expect(full.value.totals.skippedEpochs).toBe(100 - 9);
     expect(skipped).toEqual([91]);
-    const sampled = await pollSlashings(options, api, previous, timing({ coverage: 'sampled' }), noSignal());
+    const scarce = timing({ coverage: 'sampled', intervalMs: HOUR });
+    const sampled = await pollSlashings(options, api, previous, scarce, noSignal());
     expect(sampled.value.totals.skippedEpochs).toBe(99);
     expect(skipped).toEqual([91]);
   });

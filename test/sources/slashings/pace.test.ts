@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { slashingsPace } from '../../../src/sources/slashings/pace.ts';
+import type { Coverage } from '../../../src/sources/source.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
 
 /** An epoch takes 384 s: 225 a day. */
@@ -22,10 +23,10 @@ describe('sources/slashings/pace', () => {
     expect(slashingsPace(MINUTE, 675)).toEqual({ intervalMs: EPOCH, requestsPerDay: 675, coverage: 'full' });
   });
 
-  it('then stops them, and reads every finalized epoch', () => {
-    const finalized = { intervalMs: EPOCH, requestsPerDay: 225, coverage: 'finalized' };
-    expect(slashingsPace(MINUTE, 674.9)).toEqual(finalized);
-    expect(slashingsPace(MINUTE, 225)).toEqual(finalized);
+  it('then stops them, and looks at finality as often as there is something for it, once an epoch at least', () => {
+    const finalized = (share: number) => ({ intervalMs: DAY / share, requestsPerDay: share, coverage: 'finalized' });
+    for (const share of [674.9, 450, 300]) expect(slashingsPace(MINUTE, share)).toEqual(finalized(share));
+    expect(slashingsPace(MINUTE, 225)).toEqual({ intervalMs: EPOCH, requestsPerDay: 225, coverage: 'finalized' });
   });
 
   it('and below 225 a day reads the newest finalized epoch as often as it can', () => {
@@ -43,5 +44,26 @@ describe('sources/slashings/pace', () => {
       coverage: 'finalized',
     });
     expect(slashingsPace(10 * MINUTE, 200).intervalMs).toBe(10 * MINUTE);
+  });
+
+  it('uses any share whole that is less than it wants, at the default interval', () => {
+    for (let share = 1; share <= 1_890; share += 0.5) {
+      expect(slashingsPace(MINUTE, share).requestsPerDay).toBeCloseTo(share, 6);
+    }
+  });
+
+  it('takes back what it gave up when a tenth more than that costs is there, not each time the share goes up a little', () => {
+    const coverageOf = (share: number, before: Coverage): Coverage => slashingsPace(MINUTE, share, before).coverage;
+    expect([675, 742, 743].map((share) => coverageOf(share, 'finalized'))).toEqual(['finalized', 'finalized', 'full']);
+    expect([675, 674].map((share) => coverageOf(share, 'full'))).toEqual(['full', 'finalized']);
+    expect([225, 247, 248].map((share) => coverageOf(share, 'sampled'))).toEqual(['sampled', 'sampled', 'finalized']);
+    expect([225, 224].map((share) => coverageOf(share, 'finalized'))).toEqual(['finalized', 'sampled']);
+    // What lies between is not left idle, and in no share is there a step.
+    for (const before of ['finalized', 'sampled'] as const) {
+      for (const share of [230, 240, 700, 740]) {
+        expect(slashingsPace(MINUTE, share, before).requestsPerDay).toBeCloseTo(share, 6);
+      }
+    }
+    expect(slashingsPace(MINUTE, Number.POSITIVE_INFINITY, 'sampled')).toMatchObject({ intervalMs: MINUTE });
   });
 });

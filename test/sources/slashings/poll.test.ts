@@ -159,9 +159,19 @@ describe('sources/slashings/poll', () => {
       follower.chain.grow(E, F);
       expect(await follower.poll(0, { coverage })).toEqual(['finalized']);
       follower.chain.grow(E + 10, F + 10);
-      expect(await follower.poll(10 * EPOCH_MS, { coverage })).toEqual(['finalized']);
+      expect(await follower.poll(10 * EPOCH_MS, { coverage, intervalMs: HOUR })).toEqual(['finalized']);
       expect(follower.state.totals).toMatchObject({ slots: { proposed: 64 }, skippedEpochs: 9 });
       expect(follower.due({ coverage, intervalMs: HOUR })).toBe(follower.now + HOUR);
+    });
+
+    it('skips nothing while it looks once an epoch all the same', async () => {
+      const follower = new Follower();
+      follower.chain.grow(E, F);
+      expect(await follower.poll(0, { coverage, intervalMs: EPOCH_MS })).toEqual(['finalized']);
+      follower.chain.grow(E + 2, F + 2);
+      const read = await follower.poll(2 * EPOCH_MS, { coverage, intervalMs: EPOCH_MS });
+      expect(read).toEqual(['finalized', String(F + 1)]);
+      expect(follower.state.totals).toMatchObject({ slots: { proposed: 96 }, skippedEpochs: 0 });
     });
 
     it('counts an epoch once that is still the newest', async () => {

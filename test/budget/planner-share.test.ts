@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { defaultConfig } from '../../src/config/config.ts';
+import { pacesOf } from '../../src/scheduler/paces.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { sourcesOf } from '../../src/sources.ts';
+import { MINUTE } from '../support/timing.ts';
+
+const OCTOBER = Date.UTC(2026, 9, 1);
+const SILENT = pino({ enabled: false });
+const CHAINS = ['mainnet', 'hoodi'] as const;
+
+/** From 1,000 to 1,000,000, each 12 % larger than the one before, and those at which a third was once left idle. */
+const QUOTAS = [
+  ...Array.from({ length: 61 }, (_, i) => Math.round(1_000 * 10 ** (i / 20))),
+  20_000,
+  25_000,
+  30_000,
+  35_481,
+];
+
+/** Requests of one sweep of 1 or 3, 50 and 1,000 machines (docs/budget.md). */
+const SWEEPS = [1, 7, 126];
+
+function sources(chains: number, slashingsMs: number): Source[] {
+  const base = defaultConfig();
+  return sourcesOf(
+    {
+      ...base,
+      chains: CHAINS.slice(0, chains).map((name) => ({ name, v1BaseUrl: '' })),
+      slashings: { ...base.slashings, intervalMs: slashingsMs },
+    },
+    SILENT,
+  );
+}
+
+/** What is planned of a monthly quota, and what was allowed and asked for. */
+function planned(of: readonly Source[], sweep: number, perMonth: number) {
+  const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
+  const asking = of.map((source) => ({ source, requestsPerPoll: source.name === 'machines' ? sweep : 1 }));
+  const demandOf = (perDay: number): number =>
+    [...pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }).values()].reduce(
+      (sum, { requestsPerDay }) => sum + requestsPerDay,
+      0,
+    );
+  return { allowed, demand: demandOf(Number.POSITIVE_INFINITY), planned: demandOf(allowed) };
+}
+
+describe('budget/planner: share', () => {
+  describe.each([1, 2])('of a monthly quota on %i chains', (chains) => {
+    it.each(SWEEPS)('is planned to 97 % at least where more is asked for, with sweeps of %i requests', (sweep) => {
+      const idle = QUOTAS.map((quota) => ({ quota, ...planned(sources(chains, MINUTE), sweep, quota) }))
+        .filter(({ demand, allowed }) => demand > allowed)
+        .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
+      expect(idle).toEqual([]);
+    });
+
+    // Between the thresholds of such an interval slashings can use no more, however much there is.
+    it.each([5, 10, 60])('is planned so also with slashings every %i min, unless only they ask for more', (minutes) => {
+      const idle = QUOTAS.map((quota) => ({ quota, ...planned(sources(chains, minutes * MINUTE), 1, quota) }))
+        .filter(({ demand, allowed }) => demand - 1_000 * chains > allowed)
+        .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
+      expect(idle).toEqual([]);
+    });
+  });
+});
