@@ -1,6 +1,7 @@
-import { isFiller } from './budget/bucket.ts';
+import { isFiller, usedByOthers } from './budget/bucket.ts';
 import { WINDOWS } from './budget/headers.ts';
 import type { Ledger } from './budget/ledger.ts';
+import { LONG_WINDOWS } from './budget/long-window.ts';
 import type { Family, Labels, MetricType, Sample } from './metrics/family.ts';
 import type { SourceView } from './scheduler/views.ts';
 
@@ -82,6 +83,12 @@ export function accountFamilies(ledger: Ledger): Family[] {
         return value === undefined || isFiller(known, window) ? [] : [{ labels: { bucket, window }, value }];
       }),
     );
+  const byOthers = buckets.flatMap(([bucket, known]) =>
+    LONG_WINDOWS.flatMap((window): Sample[] => {
+      const value = usedByOthers(known, window);
+      return value === undefined ? [] : [{ labels: { bucket, window }, value }];
+    }),
+  );
   const resets = buckets.flatMap(([bucket, { resetAt }]): Sample[] =>
     resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
   );
@@ -108,6 +115,11 @@ export function accountFamilies(ledger: Ledger): Family[] {
       'ratelimit_reset_timestamp_seconds',
       'Unix time at which the reported window resets (ratelimit-reset)',
       resets,
+    ),
+    gauge(
+      'ratelimit_used_by_others',
+      'Requests that others on the account made in the current hour or month, as of the last response: the limit, less what is left, less what this exporter made; absent where the window is not limited',
+      byOthers,
     ),
   ];
 }

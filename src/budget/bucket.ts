@@ -14,6 +14,7 @@ import {
   uncharge,
   usable,
 } from './long-window.ts';
+import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
 
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
@@ -37,6 +38,8 @@ export const Bucket = z.object({
   /** The limits beyond the second that are real. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
+  /** What others on the account took of the month. */
+  others: TakenByOthers.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
@@ -57,6 +60,8 @@ const FIRST_BLIND_WAIT_MS = 60_000;
 const LONGEST_BLIND_WAIT_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const HOURS_PER_DAY = 24;
+/** Of what is left: where others take nearly all of it, the quota cannot last, and to keep it for them helps nobody. */
+const LEAST_SHARE = 0.1;
 
 /** Requests per second, before `utilization`. A limit of 0 outside of a revocation means nothing. */
 export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
@@ -98,8 +103,22 @@ export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: num
   const byHour = bucket?.hour ? bucket.hour.limit * terms.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', terms, now);
   if (!month) return Math.min(bySecond, byHour);
-  const days = (lastsUntil('month', month, bucket?.firstUseAt ?? now) - now) / DAY_MS;
-  return Math.min(bySecond, byHour, usable(month, terms.utilization) / days);
+  const end = lastsUntil('month', month, bucket?.firstUseAt ?? now);
+  const left = usable(month, terms.utilization);
+  const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
+  const ours = Math.max(left * LEAST_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
+  return Math.min(bySecond, byHour, ours / ((end - now) / DAY_MS));
+}
+
+/**
+ * Requests that others on the account made of the hour or month of the last answer; undefined where the answers do not
+ * tell. A request of ours that was counted and whose answer was lost counts as theirs.
+ */
+export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
+  const { remaining, own } = bucket[name] ?? {};
+  const granted = isFiller(bucket, name) ? undefined : bucket.limits[name];
+  if (remaining === undefined || own === undefined || granted === undefined) return undefined;
+  return Math.max(0, granted - remaining - own);
 }
 
 /** The window as it is now; a configured plan is one also before the service has said so. */
@@ -136,7 +155,13 @@ export function observeBucket(
     const window = report(windowAt(seen, name, terms, now), { limit, remaining, before, unaccounted }, now);
     seen[name] = isRefunded(status) ? refund(window) : window;
   }
-  return { ...seen, ...waitAfter(bucket, status, observation, now) };
+  return { ...seen, ...othersSeen(seen, now), ...waitAfter(bucket, status, observation, now) };
+}
+
+function othersSeen(bucket: Bucket, now: number): Pick<Bucket, 'others'> {
+  const taken = usedByOthers(bucket, 'month');
+  if (taken === undefined || !bucket.month) return {};
+  return { others: noteTaken(bucket.others, taken, bucket.month.since, now) };
 }
 
 /** The long windows give back what the caller did not cause (api facts 6.1). */

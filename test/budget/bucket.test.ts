@@ -182,8 +182,8 @@ describe('budget/bucket', () => {
 
     it('is planned anew when the quota is renewed', () => {
       const at = OCTOBER + 15 * DAY;
-      const low = told(told(EMPTY_BUCKET, trial(40)), trial(30), { at });
-      expect(allowedPerDay(low, TERMS, at)).toBeCloseTo(30 / 16);
+      const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });
+      expect(allowedPerDay(low, TERMS, at)).toBeCloseTo(39 / 16);
       const renewed = told(low, trial(999), { at });
       expect(renewed.month).toEqual({ limit: 1_000, own: 1, remaining: 999, since: at });
       expect(allowedPerDay(renewed, TERMS, at)).toBeCloseTo(899 / 16);

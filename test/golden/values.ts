@@ -7,7 +7,7 @@ import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
-import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 /** A name with all that a label value must survive. */
 export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';
@@ -129,6 +129,7 @@ export const ledger: Ledger = {
       closedUntil: 0,
       blindWaits: 0,
       firstUseAt: NOW - HOUR,
+      month: { limit: 100_000, remaining: 87_654, own: 12_000, since: NOW - DAY },
     },
     'odd "bucket"': { limits: { second: 2, hour: 500 }, remaining: { second: 1 }, closedUntil: 0, blindWaits: 0 },
   },

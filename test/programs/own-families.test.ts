@@ -30,7 +30,8 @@ describe('own-families', () => {
   it('leave out windows that only repeat the second, and keep those that are limits', () => {
     const limits = { second: 5, minute: 5, hour: 5, day: 5, month: 1_000 };
     const remaining = { second: 0, minute: 0, hour: 0, day: 0, month: 7 };
-    const families = accountFamilies(ledgerWith({}, { default: { ...EMPTY_BUCKET, limits, remaining, resetAt: NOW } }));
+    const buckets = { default: { ...EMPTY_BUCKET, limits, remaining, resetAt: NOW } };
+    const families = accountFamilies(ledgerWith({}, buckets));
     expect(samplesOf(families, 'beaconchain_ratelimit_limit')).toEqual([
       { labels: { bucket: 'default', window: 'second' }, value: 5 },
       { labels: { bucket: 'default', window: 'month' }, value: 1_000 },
@@ -40,6 +41,30 @@ describe('own-families', () => {
       { labels: { bucket: 'default', window: 'month' }, value: 7 },
     ]);
     expect(sampleValue(families, 'beaconchain_ratelimit_reset_timestamp_seconds')).toBe(NOW / 1000);
+  });
+
+  it('tell what others used of a window where the answers do', () => {
+    const window = { limit: 1_000, own: 100, since: NOW };
+    const limits = { second: 5, hour: 1_000, month: 1_000 };
+    const families = accountFamilies(
+      ledgerWith(
+        {},
+        {
+          first: { ...EMPTY_BUCKET, limits, month: window },
+          second: {
+            ...EMPTY_BUCKET,
+            limits,
+            hour: { ...window, remaining: 897 },
+            month: { ...window, remaining: 900 },
+          },
+          paid: { ...EMPTY_BUCKET, limits: { second: 5, hour: 5, month: 5 } },
+        },
+      ),
+    );
+    expect(samplesOf(families, 'beaconchain_ratelimit_used_by_others')).toEqual([
+      { labels: { bucket: 'second', window: 'hour' }, value: 3 },
+      { labels: { bucket: 'second', window: 'month' }, value: 0 },
+    ]);
   });
 
   it('have every series of a source from the start, at 0 and down', () => {

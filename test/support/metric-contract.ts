@@ -114,6 +114,7 @@ export const API: Contract = [
   ['ratelimit_limit', 'gauge', PER_WINDOW],
   ['ratelimit_remaining', 'gauge', PER_WINDOW],
   ['ratelimit_reset_timestamp_seconds', 'gauge', ['bucket']],
+  ['ratelimit_used_by_others', 'gauge', PER_WINDOW],
   ['budget_planned_requests_per_day', 'gauge', ['source']],
   ['budget_allowed_requests_per_day', 'gauge', ['bucket']],
   ['budget_stretch_ratio', 'gauge', ['source']],

@@ -27,6 +27,8 @@ export interface Month {
   readonly refused: Readonly<Record<string, number>>;
   /** Hours between two answers to a source, the ends of the time included. */
   readonly longestGap: Readonly<Record<string, number>>;
+  /** The same in effective intervals: of each gap by the longest that was shown in it. */
+  readonly longestGapInIntervals: Readonly<Record<string, number>>;
   /** `hour: machine` for each hour at whose end a machine that lives was not shown. */
   readonly withdrawn: readonly string[];
 }
@@ -41,18 +43,28 @@ interface MonthOptions extends SimulationOptions {
 export async function runMonth({ hours, eachHour, ...options }: MonthOptions): Promise<Month> {
   const sim = new Simulation(options);
   const withdrawn: string[] = [];
+  const intervals: Record<string, number>[] = [];
   for (let hour = 0; hour < hours; hour += 1) {
     eachHour?.(sim, hour);
     await sim.clock.advance(HOUR);
+    intervals.push(
+      Object.fromEntries(sim.scheduler.views().map((view) => [sourceId(view.source), view.pace.intervalMs])),
+    );
     withdrawn.push(...missing(sim).map((name) => `${hour}: ${name}`));
   }
   await sim.stop();
   const refused = sim.exchanges.filter(({ status }) => status === 429);
+  const answers = answersBySource(sim, options.start, hours);
+  const hourOf = (at: number): number => Math.floor((at - options.start) / HOUR);
   return {
     sim,
     requests: sim.exchanges.length,
     refused: countBy(refused, ({ headers }) => headers['ratelimit-window'] ?? 'unknown'),
-    longestGap: gaps(sim, options.start, hours),
+    longestGap: longestOf(answers, (_id, from, to) => Math.round(((to - from) / HOUR) * 10) / 10),
+    longestGapInIntervals: longestOf(answers, (id, from, to) => {
+      const shown = intervals.slice(Math.max(0, hourOf(from) - 1), hourOf(to) + 1).map((all) => all[id] ?? 0);
+      return (to - from) / Math.max(...shown);
+    }),
     withdrawn,
   };
 }
@@ -67,15 +79,25 @@ function missing(sim: Simulation): string[] {
   return living.map(({ name }) => name).filter((name) => !names.has(name));
 }
 
-function gaps(sim: Simulation, start: number, hours: number): Record<string, number> {
-  const end = start + hours * HOUR;
-  const ids = sim.scheduler.views().map(({ source }) => sourceId(source));
-  const times = new Map(ids.map((id) => [id, [start]]));
+/** When each source got its answers, the ends of the time included. */
+function answersBySource(sim: Simulation, start: number, hours: number): Map<string, number[]> {
+  const times = new Map(sim.scheduler.views().map(({ source }) => [sourceId(source), [start]]));
   for (const { at, path, body, status } of sim.exchanges) {
     if (status === 200) times.get(idOf(path, body))?.push(at);
   }
-  const longest = (all: number[]): number => Math.max(...[...all, end].map((at, i) => at - (all[i - 1] ?? start)));
-  return Object.fromEntries([...times].map(([id, all]) => [id, Math.round((longest(all) / HOUR) * 10) / 10]));
+  for (const all of times.values()) all.push(start + hours * HOUR);
+  return times;
+}
+
+function longestOf(
+  answers: ReadonlyMap<string, readonly number[]>,
+  measure: (id: string, from: number, to: number) => number,
+): Record<string, number> {
+  const longest = ([id, all]: readonly [string, readonly number[]]): [string, number] => [
+    id,
+    Math.max(...all.slice(1).map((at, i) => measure(id, all[i] as number, at))),
+  ];
+  return Object.fromEntries([...answers].map(longest));
 }
 
 /** The source that asks this. */
