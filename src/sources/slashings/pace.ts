@@ -22,12 +22,10 @@ export function slashingsPace(configuredMs: number, requestsPerDay: number, befo
     requestsPerDay >= (RANK[before] < RANK[coverage] ? cost * BACK_WITH : cost);
   const slowestHeadMs = Math.max(configuredMs, EPOCH_MS);
   if (reaches('full', fullCost(slowestHeadMs))) return full(configuredMs, requestsPerDay);
-  const { intervalMs } = evenPace(configuredMs, requestsPerDay, 1);
-  if (reaches('finalized', EPOCHS_PER_DAY)) {
-    // A pass that is rarer than the epochs reads several.
-    return { intervalMs, requestsPerDay: Math.max(MS_PER_DAY / intervalMs, EPOCHS_PER_DAY), coverage: 'finalized' };
-  }
-  return { ...evenPace(configuredMs, requestsPerDay, 1), coverage: 'sampled' };
+  const even = evenPace(configuredMs, requestsPerDay, 1);
+  if (!reaches('finalized', EPOCHS_PER_DAY)) return { ...even, coverage: 'sampled' };
+  // Passes that are rarer than epochs read several each.
+  return { ...even, requestsPerDay: Math.max(even.requestsPerDay, EPOCHS_PER_DAY), coverage: 'finalized' };
 }
 
 function full(configuredMs: number, requestsPerDay: number): Pace {
