@@ -1,5 +1,5 @@
 import { type Demand, plan } from '../budget/planner.ts';
-import { type Coverage, evenPace, MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import { type Coverage, evenPace, type Pace, type Source } from '../sources/source.ts';
 
 /** What the limits leave, as far as a source is concerned. */
 export interface Allowance {
@@ -65,24 +65,4 @@ export function isMaterialChange(before: ReadonlyMap<unknown, Pace>, after: Read
     const ratio = pace.intervalMs / known.intervalMs;
     return ratio >= MATERIAL_RATIO || ratio <= 1 / MATERIAL_RATIO;
   });
-}
-
-/** When the operator was told of the paces. Times are monotonic milliseconds. */
-export interface Telling {
-  readonly at: number;
-  /** When the first paces were told. */
-  readonly firstAt: number;
-  /** The limits that the paces followed from. */
-  readonly limits: string;
-}
-
-/** What polls cost is learned in the first hour: until then a plan is told anew as soon as it is known better. */
-const LEARNING_MS = 3_600_000;
-
-/**
- * Whether a material change is to be told now. While the limits stay the same, that is once a day at most: with a quota
- * that ends soon every poll changes what is left per day.
- */
-export function isTimeToTell(last: Telling, limits: string, now: number): boolean {
-  return last.limits !== limits || now - last.firstAt < LEARNING_MS || now - last.at >= MS_PER_DAY;
 }

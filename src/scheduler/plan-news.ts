@@ -1,27 +1,50 @@
 import { sourceId } from '../snapshot/snapshot.ts';
-import type { Pace, Source } from '../sources/source.ts';
-import { isMaterialChange, isTimeToTell, type Telling } from './paces.ts';
+import { MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import { isMaterialChange } from './paces.ts';
 
-type Paces = ReadonlyMap<Source, Pace>;
+/** What polls cost is learned in the first hour: until then a plan is told anew as soon as it is known better. */
+const LEARNING_MS = 3_600_000;
 
-/** What the operator was told of the plan, and whether it is time to tell more. */
-export class PlanNews {
+/** What the operator was told of. Times are monotonic ms. */
+interface Told {
   /** By source id, because a reload makes sources anew. */
-  #told: ReadonlyMap<string, Pace> | undefined;
-  #telling: Telling | undefined;
+  readonly paces: ReadonlyMap<string, Pace>;
+  /** The limits that the paces followed from. */
+  readonly limits: string;
+  readonly at: number;
+}
 
-  /** Whether these paces are news, which are then taken for told. `isMeasuring`: what polls cost is about to be known. */
-  take(paces: Paces, limits: string, at: number, isMeasuring: (paces: Paces) => boolean): boolean {
+/** What is new about the paces. */
+export class PlanNews {
+  #told: Told | undefined;
+  /** When the first paces were told. */
+  #since: number | undefined;
+
+  get isFirst(): boolean {
+    return this.#told === undefined;
+  }
+
+  /**
+   * Whether these paces are to be told: if they differ materially from those that were. While the limits stay the same,
+   * that is once a day at most, because with a quota that ends soon every poll changes what is left per day.
+   */
+  take(paces: ReadonlyMap<Source, Pace>, limits: () => string, now: number): boolean {
     const named = new Map([...paces].map(([source, pace]) => [sourceId(source), pace]));
-    if (this.#told ? !isMaterialChange(this.#told, named) : isMeasuring(paces)) return false;
-    if (this.#telling && !isTimeToTell(this.#telling, limits, at)) return false;
-    this.#told = named;
-    this.#telling = { at, limits, firstAt: this.#telling?.firstAt ?? at };
+    if (this.#told && !isMaterialChange(this.#told.paces, named)) return false;
+    const next = { paces: named, limits: limits(), at: now };
+    if (this.#told && this.#isQuiet(this.#told, next)) return false;
+    this.#told = next;
+    this.#since ??= now;
     return true;
   }
 
-  /** The configuration is another one: what comes of it is told at once. */
-  expectOthers(): void {
-    this.#telling = undefined;
+  /** The configuration is another: what becomes of it is told at once. */
+  reset(): void {
+    this.#since = undefined;
+  }
+
+  #isQuiet(told: Told, { limits, at }: Told): boolean {
+    const isLearned = this.#since !== undefined && at - this.#since >= LEARNING_MS;
+    return isLearned && limits === told.limits && at - told.at < MS_PER_DAY;
   }
 }

@@ -20,7 +20,10 @@ export interface SchedulerDependencies extends Permits {
   readonly isInformed: () => boolean;
   /** The limits as far as known: another text where any has changed. */
   readonly limits: () => string;
-  /** Told of the plan when it is news; without sources that wait for the quota. */
+  /**
+   * Told of the paces at first, and when they have changed materially, once a day at most while the limits stay; without
+   * sources that wait for the quota.
+   */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Told of every source that waits for the quota, when another one has come to wait. */
   readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
@@ -97,7 +100,7 @@ export class Scheduler {
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     this.#slots.adopt(sources, entries);
-    this.#plan.expectOthers();
+    this.#plan.reset();
     for (const slot of this.#lateSince.keys()) if (!slot.isOn) this.#lateSince.delete(slot);
     this.#wake();
   }
@@ -155,10 +158,9 @@ export class Scheduler {
     for (const source of changed) this.#deps.onChange(source);
     const running = [...schedules].filter(([, { wait }]) => !wait);
     const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
-    const { isInformed, limits, clock } = this.#deps;
-    if (!isInformed() || running.length === 0) return;
-    if (!this.#plan.take(paces, limits(), clock.monotonic(), (all) => this.#isMeasuring(all))) return;
-    this.#deps.onPlan(paces);
+    if (!this.#deps.isInformed() || running.length === 0) return;
+    if (this.#plan.isFirst && this.#isMeasuring(paces)) return;
+    if (this.#plan.take(paces, this.#deps.limits, this.#heartbeatAt)) this.#deps.onPlan(paces);
   }
 
   /** Whether what a source costs, or how long it takes, is about to be known. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isMaterialChange, isTimeToTell, pacesOf } from '../../src/scheduler/paces.ts';
+import { isMaterialChange, pacesOf } from '../../src/scheduler/paces.ts';
 import type { Coverage, Pace, Source } from '../../src/sources/source.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { configured } from '../support/month.ts';
-import { DAY, HOUR, MINUTE } from '../support/timing.ts';
+import { HOUR, MINUTE } from '../support/timing.ts';
 
 function asked(...sources: readonly Source[]) {
   return sources.map((source) => ({ source, requestsPerPoll: 1 }));
@@ -92,17 +92,5 @@ describe('scheduler/paces', () => {
         ]),
       ),
     ).toBe(true);
-  });
-
-  it('is told once a day at most while the limits stay, but for the first hour, in which the costs are learned', () => {
-    const first = { at: 0, firstAt: 0, limits: 'x' };
-    expect([HOUR - 1, HOUR, DAY - 1, DAY].map((now) => isTimeToTell(first, 'x', now))).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
-    expect(isTimeToTell({ ...first, at: 5 * DAY }, 'x', 6 * DAY - 1)).toBe(false);
-    expect(isTimeToTell({ ...first, at: 5 * DAY }, 'y', 5 * DAY + 1)).toBe(true);
   });
 });
