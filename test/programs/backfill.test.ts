@@ -5,11 +5,20 @@ import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
 import { portOf, type Running, start, startServe, waitFor } from '../support/program.ts';
 import { type Instead, type StubApi, type StubRequest, startStubApi } from '../support/stub-api.ts';
 
-/** Hours that are over: whoever asks gets the same. */
-const END = Math.floor(Date.now() / 1000) - 600;
-const START = END - 3 * 3_600;
-const SPAN = ['--source=machines', '--full-resolution', `--start=${START}`, `--end=${END}`] as const;
+const HOUR = 3_600;
+const DAY = 86_400;
+const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
+/** Hours of yesterday: they are over, and lie in one UTC day, which is one file, whenever the tests run. */
+const END = MIDNIGHT - 6 * HOUR;
+const START = END - 3 * HOUR;
+const SPAN = spanOf(START, END);
+/** Of two UTC days. */
+const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
 const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
+
+function spanOf(start: number, end: number): string[] {
+  return ['--source=machines', '--full-resolution', `--start=${start}`, `--end=${end}`];
+}
 
 /** The output of a run that nothing disturbed, and the requests that it took. */
 function undisturbed(flags: readonly string[]): Promise<{ text: string; requests: number }> {
@@ -64,13 +73,14 @@ function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly strin
 
 describe('programs/backfill', { timeout: 60_000 }, () => {
   it.each([
-    ['machines', 'SIGKILL', SPAN, 30],
-    ['machines', 'SIGINT', SPAN, 50],
-    ['daily returns', 'SIGKILL', DAILY, 30],
-    ['daily returns', 'SIGTERM', DAILY, 45],
+    ['machines', 'SIGKILL', SPAN, 30, ['past.om']],
+    ['machines', 'SIGINT', SPAN, 50, ['past.om']],
+    ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, ['past.om', 'past.om.2']],
+    ['daily returns', 'SIGKILL', DAILY, 30, ['past.om']],
+    ['daily returns', 'SIGTERM', DAILY, 45, ['past.om']],
   ] as const)(
     'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
-    async (_what, signal, flags, count) => {
+    async (_what, signal, flags, count, files) => {
       let running: Running | undefined;
       const api = await startStubApi(
         KEY,
@@ -90,7 +100,7 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
       expect(textOf(runs) === clean.text).toBe(true);
       // At most what was under way: a page of each of eight sequences.
       expect(api.requests.length).toBeLessThanOrEqual(clean.requests + 8);
-      expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'past.om', 'state']);
+      expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
     },
   );
 
@@ -126,7 +136,7 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
     ['while it reads', 60],
     ['while it writes', 700],
   ])('a disk that is full %s costs nothing that was read', async (_, kib) => {
-    const flags = [...SPAN.slice(0, 2), `--start=${END - 3_600}`, `--end=${END}`];
+    const flags = spanOf(END - HOUR, END);
     const api = await startStubApi(KEY, undefined, FAST);
     const runs = new BackfillRuns(api);
     const cut = startOnSmallDisk(runs, kib, flags);
@@ -228,8 +238,8 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
     await runs.run(
       '--source=daily-returns',
       '--chain=mainnet',
-      `--start=${END - 40 * 86_400}`,
-      '--end=2026-11-01T00:00:00Z',
+      `--start=${END - 40 * DAY}`,
+      `--end=${new Date((MIDNIGHT - 10 * DAY) * 1000).toISOString()}`,
     );
     const days = textOf(runs).match(/^beaconchain_daily_return_day\{.*$/gm) ?? [];
     expect(days.length).toBeGreaterThan(15);
@@ -238,7 +248,7 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
   it('says that the service left records out, and repeats a daily value at each step', async () => {
     const api = await startStubApi(KEY, undefined, FAST);
     const machines = new BackfillRuns(api);
-    const { stderr } = await machines.run('--source=machines', `--start=${END - 86_400}`);
+    const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
     expect(stderr).toMatch(/Records are 120 s apart: the service leaves some out.*--full-resolution/);
 
     const daily = new BackfillRuns(api);
