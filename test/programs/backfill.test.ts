@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../../src/sandbox/answer.ts';
 import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
-import { portOf, type Running, start, startServe, waitFor } from '../support/program.ts';
+import { portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../support/program.ts';
 import { type Instead, type StubApi, type StubRequest, startStubApi } from '../support/stub-api.ts';
 
 const HOUR = 3_600;
@@ -67,7 +67,7 @@ function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly strin
     ...runs.line(...flags),
   ];
   return start('bash', ['-c', script, 'bash', ...line], {
-    env: { PATH: process.env['PATH'], BEACONCHAIN_API_KEY: KEY },
+    env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: KEY },
   });
 }
 

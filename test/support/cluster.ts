@@ -4,7 +4,7 @@ import type { LeaseTerms } from '../../src/snapshot/lease.ts';
 import { scrape } from './ask.ts';
 import { temporaryFolder } from './files.ts';
 import { type Network, startNetwork } from './network.ts';
-import { COMPILED, portOf, type Running, start, waitFor } from './program.ts';
+import { portOf, type Running, SURROUNDINGS, start, waitFor } from './program.ts';
 import { RedisServer, startRedis } from './redis.ts';
 import { closedPort } from './stub-api.ts';
 
@@ -59,7 +59,7 @@ export class Cluster {
     const options = JSON.stringify({ skewMs: skewsMs[node.number] ?? 0, terms });
     const running = start(process.execPath, [FAST_REPLICA, node.file, options], {
       cwd: temporaryFolder(),
-      env: { PATH: process.env['PATH'], BEACONCHAIN_API_KEY: key, ...COMPILED },
+      env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: key },
     });
     node.lives.push(running);
     return running;
