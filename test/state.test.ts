@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -111,8 +111,9 @@ describe('state', () => {
       new StateRefused(`the state directory ${dir} cannot be used: ENOTDIR`),
     );
     const taken = temporaryFolder();
-    writeFileSync(join(taken, 'lock'), JSON.stringify({ pid: 4711, started: '', host: 'elsewhere' }));
-    await expect(openState(taken, new VirtualClock(Date.now()), SILENT)).rejects.toThrow(
+    const lock = join(taken, 'lock');
+    writeFileSync(lock, JSON.stringify({ pid: 4711, started: '', host: 'elsewhere' }));
+    await expect(openState(taken, new VirtualClock(statSync(lock).mtimeMs), SILENT)).rejects.toThrow(
       new StateRefused(`the state directory ${taken} is in use by process 4711 on elsewhere`),
     );
   });

@@ -53,12 +53,15 @@ export const CHROMIUM: Tool = {
   keepsTime: true,
 };
 
+/** Files and the programs of `keepsTime` still have the machine's time. */
+export const isClockFaked = process.env['FAKETIME'] !== undefined;
+
 /**
  * Whether the tests that need these tools are to be skipped: under a faked clock, those that need a tool with the real
  * one. Where everything must be tested (CI) a missing tool skips nothing: the tests fail and say what is missing.
  */
 export function areMissing(...tools: readonly Tool[]): boolean {
-  if (process.env['FAKETIME'] !== undefined && tools.some(({ keepsTime }) => keepsTime)) return true;
+  if (isClockFaked && tools.some(({ keepsTime }) => keepsTime)) return true;
   const missing = tools.filter(({ command, probe }) => spawnSync(command, probe).status !== 0);
   for (const { command, how } of missing) process.stderr.write(`tests that need ${command} cannot run: ${how}\n`);
   return missing.length > 0 && !process.env['CI'];
