@@ -136,17 +136,21 @@ describe('snapshot/lock', () => {
   });
 
   // Whether a lock is dead is told from the times of files.
-  it.skipIf(isClockFaked)('goes to exactly one of several processes that find a dead one at the same moment', {
-    timeout: 20_000,
-  }, async () => {
-    for (const holder of [undefined, { pid: 1, started: 'never', host: hostname() }]) {
-      const dir = temporaryFolder();
-      if (holder) leaveLock(dir, holder);
-      const at = Date.now() + 1_000;
-      const outcomes = await Promise.all([1, 2, 3, 4].map(() => rival(dir, at)));
-      expect(outcomes.toSorted()).toEqual(['StateLocked', 'StateLocked', 'StateLocked', 'held']);
-    }
-  });
+  it.skipIf(isClockFaked)(
+    'goes to exactly one of several processes that find a dead one at the same moment',
+    {
+      timeout: 20_000,
+    },
+    async () => {
+      for (const holder of [undefined, { pid: 1, started: 'never', host: hostname() }]) {
+        const dir = temporaryFolder();
+        if (holder) leaveLock(dir, holder);
+        const at = Date.now() + 1_000;
+        const outcomes = await Promise.all([1, 2, 3, 4].map(() => rival(dir, at)));
+        expect(outcomes.toSorted()).toEqual(['StateLocked', 'StateLocked', 'StateLocked', 'held']);
+      }
+    },
+  );
 
   it('cannot be taken where there is no directory', async () => {
     await expect(lock(join(temporaryFolder(), 'nowhere'))).rejects.toMatchObject({ code: 'ENOENT' });
