@@ -57,7 +57,7 @@ async function expectAllSources(prometheus: Prometheus): Promise<void> {
   ]);
 }
 
-describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/prometheus', { timeout: 50_000 }, () => {
+describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/prometheus', () => {
   it('a real Prometheus reads every source of both chains from the demo, and odd names as they were given', async () => {
     const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
     const api = await startStubApi('key', oddMachines);
@@ -66,7 +66,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/prometheus', { tim
     const prometheus = await startPrometheus(ports);
 
     // Its first scrape comes five seconds after its start.
-    await waitFor(() => expectAllSources(prometheus), 30_000);
+    await waitFor(() => expectAllSources(prometheus));
     await waitFor(async () => {
       const machines = await prometheus.query('beaconchain_machine_peers{job="odd"} == 5');
       expect(machines.map(({ metric }) => metric['machine']).toSorted()).toEqual(ODD_NAMES.toSorted());

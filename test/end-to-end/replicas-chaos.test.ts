@@ -211,7 +211,7 @@ describe.skipIf(areMissing(REDIS))('end-to-end/replicas-chaos', { timeout: isLon
         const now = await metricsOf(node);
         expect(seriesValue(now, 'beaconchain_scanned_epoch')).toBe(chain.finalized);
         return now;
-      }, 30_000);
+      });
       texts.set(node, text);
     }
     watcher.end();

@@ -71,7 +71,7 @@ function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly strin
   });
 }
 
-describe('programs/backfill', { timeout: 60_000 }, () => {
+describe('programs/backfill', () => {
   it.each([
     ['machines', 'SIGKILL', SPAN, 30, ['past.om']],
     ['machines', 'SIGINT', SPAN, 50, ['past.om']],

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { scrape } from '../support/ask.ts';
 import { seriesValue } from '../support/exposition-text.ts';
 import { temporaryFolder } from '../support/files.ts';
+import { freePort } from '../support/ports.ts';
 import { portOf, startExporter, startServe, waitFor } from '../support/program.ts';
 import { RedisServer, startRedis } from '../support/redis.ts';
-import { closedPort, startStubApi } from '../support/stub-api.ts';
+import { startStubApi } from '../support/stub-api.ts';
 import { areMissing, OPENSSL, REDIS, runTool } from '../support/tools.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -26,9 +27,9 @@ function certificate(): { cert: string; key: string } {
   return { cert, key };
 }
 
-describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 }, () => {
+describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', () => {
   it('a server that cannot be reached at the start is refused in one line, without the URL', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const program = startServe(config('http://127.0.0.1:1', `{url: "redis://:${KEY}@127.0.0.1:${port}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.stderr).toBe('the state in Redis cannot be used: ECONNREFUSED\n');
@@ -63,7 +64,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 
     const { cert, key } = certificate();
     const plain = await startRedis(['--save', '']);
     await plain.kill();
-    const port = await closedPort();
+    const port = await freePort();
     const tls = [
       '--tls-port',
       String(port),

@@ -45,7 +45,7 @@ async function setUp({ key = KEY, more = '', instead }: { key?: string; more?: s
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
-describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
+describe.concurrent('programs/reload', () => {
   it('a reload without a change asks nothing that is not due, and no counter steps back', async () => {
     const { api, reload, port, isUp } = await setUp();
     for (const source of SOURCES) await isUp(source);

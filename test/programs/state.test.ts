@@ -36,7 +36,7 @@ function counters(text: string): Map<string, number> {
   );
 }
 
-describe.concurrent('programs/state', { timeout: 30_000 }, () => {
+describe.concurrent('programs/state', () => {
   it('what was shown is shown again after kill -9: nothing steps back, and nothing is asked that is not due', async () => {
     const api = await startStubApi(KEY);
     const dir = join(temporaryFolder(), 'state');

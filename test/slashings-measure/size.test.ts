@@ -72,7 +72,7 @@ function memoryOf<T>(make: () => T): { value: T; bytes: number } {
   return { value, bytes: process.memoryUsage().heapUsed - before };
 }
 
-describe('slashings-measure/size', { timeout: 60_000 }, () => {
+describe('slashings-measure/size', () => {
   it('the state stays below 5 MB after a year of mainnet that ends with 5,000 validators slashed in a day', async ({
     annotate,
   }) => {

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { lockDirectory, StateLocked } from '../../src/snapshot/lock.ts';
 import { temporaryFolder } from '../support/files.ts';
+import { waitFor } from '../support/program.ts';
 import { NOW } from '../support/timing.ts';
 import { isClockFaked } from '../support/tools.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -128,7 +129,7 @@ describe('snapshot/lock', () => {
     const unlock = await lock(dir, clock);
     for (const seconds of [10, 20]) {
       await clock.advance(10 * SECOND);
-      await vi.waitFor(() => expect(statSync(join(dir, 'lock')).mtimeMs).toBe(NOW + seconds * SECOND));
+      await waitFor(() => expect(statSync(join(dir, 'lock')).mtimeMs).toBe(NOW + seconds * SECOND));
     }
     await unlock();
     await clock.advance(60 * SECOND);
@@ -138,9 +139,6 @@ describe('snapshot/lock', () => {
   // Whether a lock is dead is told from the times of files.
   it.skipIf(isClockFaked)(
     'goes to exactly one of several processes that find a dead one at the same moment',
-    {
-      timeout: 20_000,
-    },
     async () => {
       for (const holder of [undefined, { pid: 1, started: 'never', host: hostname() }]) {
         const dir = temporaryFolder();

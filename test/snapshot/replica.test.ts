@@ -54,7 +54,7 @@ async function raw(redis: RedisServer, name: string): Promise<unknown> {
 
 const Doc = z.object({ count: z.number() });
 
-describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () => {
+describe.skipIf(areMissing(REDIS))('snapshot/replica', () => {
   it('one of two leads; what it writes the other reads', async () => {
     const redis = await startRedis();
     const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];

@@ -70,8 +70,8 @@ export class Running {
   }
 }
 
-/** Tries until it does not throw. */
-export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 15_000): Promise<T> {
+/** Tries until it does not throw; at most as long that a busy machine is not taken for a fault. */
+export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 60_000): Promise<T> {
   return vi.waitFor(attempt, { timeout, interval: 50 });
 }
 

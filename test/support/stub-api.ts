@@ -59,12 +59,3 @@ function send(response: ServerResponse, { status, headers = {}, body }: StubAnsw
   response.writeHead(status, headers);
   response.end(body);
 }
-
-/** A port on loopback where nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
