@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../../src/sandbox/answer.ts';
 import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
-import { portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../support/program.ts';
+import { ahead, portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../support/program.ts';
 import { type Instead, type StubApi, type StubRequest, startStubApi } from '../support/stub-api.ts';
 
 const HOUR = 3_600;
@@ -52,6 +52,14 @@ function atRequest(count: number, act: () => void): Instead {
     if (seen === count) act();
     return undefined;
   };
+}
+
+/** A quota of 120 requests, at a moment (Unix ms) of this year and month. */
+async function withQuotaAt(at: (year: number, month: number) => number): Promise<{ api: StubApi; runs: BackfillRuns }> {
+  const now = new Date();
+  const aheadMs = at(now.getUTCFullYear(), now.getUTCMonth()) - now.getTime();
+  const api = await startStubApi(KEY, undefined, { plan: { perSecond: 1_000, perMonth: 120 }, aheadMs });
+  return { api, runs: new BackfillRuns(api, ahead(aheadMs)) };
 }
 
 /** Runs it under a limit on the size of files, in KiB: writing beyond it fails like on a full disk. */
@@ -182,8 +190,8 @@ describe('programs/backfill', () => {
   });
 
   it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
-    const api = await startStubApi(KEY, undefined, { plan: { perSecond: 1_000, perMonth: 120 } });
-    const runs = new BackfillRuns(api);
+    // Two hours before the month ends it waits for the next one.
+    const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month, 15));
     const first = runs.start('--source=daily-returns');
     expect(await first.ended).toMatchObject({ code: 1 });
     // One for each ten days since genesis, so it grows.
@@ -196,6 +204,14 @@ describe('programs/backfill', () => {
     expect(second.stderr).toMatch(/leave nothing until 20\d\d-/);
     expect(second.stderr).toContain('--resume');
     expect(api.requests).toHaveLength(108);
+  });
+
+  it('waits for the next month where that is near', async () => {
+    const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month + 1, 1) - 1.5 * HOUR * 1_000);
+    const running = runs.start('--source=daily-returns', '--yes');
+    await waitFor(() => expect(running.stderr).toMatch(/waiting 1 h \d+ min: the service limits requests/));
+    expect(api.requests).toHaveLength(108);
+    expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
   });
 
   it('waits as long as a 429 says, and keeps to that over a restart', async () => {

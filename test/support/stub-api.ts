@@ -26,19 +26,25 @@ export interface StubApi {
 /** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. */
 export type Instead = (request: StubRequest) => StubAnswer | 'silence' | undefined;
 
+interface World extends Omit<SandboxOptions, 'start' | 'key'> {
+  /** How far its clock is ahead of this machine's. */
+  readonly aheadMs?: number;
+}
+
 /** The sandbox on a port of its own until the tests have ended, spoilt where `instead` says so. */
 export async function startStubApi(
   key: string,
   instead: Instead = () => undefined,
-  world: Omit<SandboxOptions, 'start' | 'key'> = {},
+  { aheadMs = 0, ...world }: World = {},
 ): Promise<StubApi> {
-  const sandbox = new Sandbox({ ...world, start: Date.now(), key });
+  const now = (): number => Date.now() + aheadMs;
+  const sandbox = new Sandbox({ ...world, start: now(), key });
   const requests: StubRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const request = await readRequest(incoming);
     requests.push(request);
     const spoilt = instead(request);
-    if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, Date.now()));
+    if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, now()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atTheEnd(() => {
