@@ -16,7 +16,7 @@ import { NO_DOCUMENTS } from '../../src/state.ts';
 import { type Alertmanager, startAlertmanager } from '../support/alertmanager.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { temporaryFolder } from '../support/files.ts';
-import { hastyClock, hastyDuration, hastyExpression } from '../support/haste.ts';
+import { hastyClock, hastyDuration, hastyExpression, type Setting } from '../support/haste.ts';
 import { waitFor } from '../support/program.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../support/tools.ts';
@@ -25,16 +25,18 @@ const SPEED = 100;
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 const WATCHED = 12_345;
 const MINUTE = 60_000;
+/** An hour before day, month and quarter end. */
+const EVENING = Date.UTC(2026, 8, 30, 23);
 
 interface RuleFile {
   groups: { rules: { expr: string; for?: string }[] }[];
 }
 
 /** The rules as they are shipped, with all times divided by the speed. */
-function hastyRules(start: number): string {
+function hastyRules(setting: Setting): string {
   const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
   for (const rule of rules.groups.flatMap((group) => group.rules)) {
-    rule.expr = hastyExpression(rule.expr, SPEED, start);
+    rule.expr = hastyExpression(rule.expr, SPEED, setting);
     if (rule.for) rule.for = hastyDuration(rule.for, SPEED);
   }
   const file = join(temporaryFolder(), 'rules.json');
@@ -89,7 +91,7 @@ async function startExporterIn(clock: Clock): Promise<Exporter> {
 
 /** In the order of time: what was made to happen stays for the tests after it. */
 describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('end-to-end/alerts', () => {
-  const clock = hastyClock(SPEED);
+  const clock = hastyClock(SPEED, undefined, EVENING);
   let exporter: Exporter;
   let sandbox: Sandbox;
   let prometheus: Prometheus;
@@ -105,7 +107,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('end-to-end/alerts', () =>
       ),
     );
     const sections = {
-      rule_files: [hastyRules(clock.start)],
+      rule_files: [hastyRules(clock)],
       alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${alertmanager.port}`] }] }] },
     };
     prometheus = await startPrometheus({ beaconchain: exporter.port }, { sections, scrapeInterval: '200ms' });

@@ -11,7 +11,8 @@ describe('scripts/soak', () => {
     const spans = program.stdout.split('\n').filter((line) => /^\| 0\.\d+ /.test(line));
     expect(spans).toHaveLength(24);
     for (const span of spans) expect(span).toMatch(/^(\| +[\d.]+( MiB| ms)? +|\| +NaN ms +)+\|$/);
-    expect(program.stdout).toMatch(/^Requests: \d+\. Failures: network \d+/m);
+    // Of what, depends on how much the machine gets done in so little time.
+    expect(program.stdout).toMatch(/^Requests: [1-9]\d*\. Failures: /m);
     expect(program.stderr).toBe('');
   });
 });
