@@ -9,6 +9,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     globalSetup: ['test/support/node-version.ts'],
+    setupFiles: ['test/support/seed.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },
   },
 });
