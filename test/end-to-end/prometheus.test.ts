@@ -63,7 +63,8 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/prometheus', () =>
     const api = await startStubApi('key', oddMachines);
     const odd = startServe(`api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`, 'key');
     const ports = { demo: await portOf(demo), odd: await portOf(odd) };
-    const prometheus = await startPrometheus(ports);
+    // A scrape may take as long.
+    const prometheus = await startPrometheus(ports, { scrapeInterval: '2s' });
 
     // Its first scrape comes five seconds after its start.
     await waitFor(() => expectAllSources(prometheus));

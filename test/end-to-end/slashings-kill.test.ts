@@ -127,7 +127,7 @@ async function killingMoment(life: number, { asked, news, dropped }: Moments): P
   return upTo(500);
 }
 
-describe('end-to-end/slashings-kill', { timeout: 180_000 }, () => {
+describe('end-to-end/slashings-kill', { timeout: 600_000 }, () => {
   it(`counts each slashing, slot and block exactly once though it is killed ${KILLS} times while the chain goes on`, async ({
     annotate,
   }) => {

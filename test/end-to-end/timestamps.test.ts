@@ -90,7 +90,7 @@ describe.skipIf(areMissing(PROMETHEUS))('end-to-end/timestamps', () => {
       return answer;
     });
     const again = await serveAgain(scraped);
-    const prometheus = await startPrometheus({ exporter: port, again: again.port });
+    const prometheus = await startPrometheus({ exporter: port, again: again.port }, { scrapeInterval: '1s' });
 
     const peers = async (name: string): Promise<PrometheusRange[]> => [
       ...(await prometheus.samples(`beaconchain_machine_peers{job="exporter",machine="${name}"}`)),

@@ -10,7 +10,7 @@ const env = process.env;
 const TIMES = Number(env['FUZZ_CASES'] ?? CASES_IN_CI) / CASES_IN_CI;
 
 /** For tests of many cases: what takes seconds may take ten times as long on a busy machine. */
-export const PATIENT = { timeout: 120_000 * Math.max(1, TIMES) } as const;
+export const PATIENT = { timeout: 300_000 * Math.max(1, TIMES) } as const;
 
 /** One line of what `npm run fuzz` sums up. */
 export interface FuzzLine {

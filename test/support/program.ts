@@ -77,7 +77,7 @@ export class Running {
 }
 
 /** Tries until it does not throw; at most as long that a busy machine is not taken for a fault. */
-export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 60_000): Promise<T> {
+export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 120_000): Promise<T> {
   return vi.waitFor(attempt, { timeout, interval: 50 });
 }
 
