@@ -5,7 +5,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Many files wait for a real process: three at a time use two cores.
     maxWorkers: 3,
+    // What takes so long hangs. Less would be a statement on how busy the machine is.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     globalSetup: ['test/support/node-version.ts'],
+    setupFiles: ['test/support/seed.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },
   },
 });

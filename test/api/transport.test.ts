@@ -81,7 +81,11 @@ describe('api/transport', () => {
 
   it('reuses connections for requests that follow each other', async () => {
     let connections = 0;
-    const { server, base } = await listen((_, response) => response.end('{}'));
+    // Otherwise it would be kept for ten minutes.
+    const { server, base } = await listen((_, response) => {
+      response.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=600' }).end('{}');
+    });
+    server.keepAliveTimeout = 0;
     server.on('connection', () => {
       connections += 1;
     });
@@ -208,15 +212,19 @@ describe('api/transport: failures', () => {
   it.each([
     ['long body that is not wanted', 60_000, MIB],
     ['body that is not wanted and does not come', FAST, 1],
-  ])('lets go of the connection of a %s', { timeout: 2_000 }, async (_, timeoutMs, bytes) => {
-    const closed = Promise.withResolvers<void>();
-    const { base } = await listen((_request, response) => {
-      response.on('close', closed.resolve).writeHead(500);
-      response.write(Buffer.alloc(bytes));
-    });
-    (await transportOf(timeoutMs).send(get(base), noSignal())).discard();
-    await closed.promise;
-  });
+  ])(
+    'lets go of the connection of a %s, and not only when time is up',
+    { timeout: 30_000 },
+    async (_, timeoutMs, bytes) => {
+      const closed = Promise.withResolvers<void>();
+      const { base } = await listen((_request, response) => {
+        response.on('close', closed.resolve).writeHead(500);
+        response.write(Buffer.alloc(bytes));
+      });
+      (await transportOf(timeoutMs).send(get(base), noSignal())).discard();
+      await closed.promise;
+    },
+  );
 
   it('stops with the reason of the signal, before the head and in the body', async () => {
     const before = new AbortController();
@@ -231,7 +239,7 @@ describe('api/transport: failures', () => {
     await expect(transportOf(5_000).send(get(base), during.signal)).rejects.toBe('stopping');
   });
 
-  it('stops at once also where no connection comes about', { timeout: 5_000 }, async () => {
+  it('stops also where no connection comes about, and not only when time is up', { timeout: 30_000 }, async () => {
     const { server, base } = await listen(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     cleanups.push(await fillBacklog(Number(new URL(base).port)));
@@ -244,9 +252,13 @@ describe('api/transport: failures', () => {
     await transport.close();
   });
 
-  it('keeps no connection after it is closed', { timeout: 2_000 }, async () => {
+  it('keeps no connection after it is closed', async () => {
     const closed = Promise.withResolvers<void>();
-    const { server, base } = await listen((_, response) => response.end('{}'));
+    // Otherwise it would be kept for ten minutes.
+    const { server, base } = await listen((_, response) => {
+      response.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=600' }).end('{}');
+    });
+    server.keepAliveTimeout = 0;
     server.on('connection', (socket) => socket.on('close', closed.resolve));
     const { send, close } = createTransport({ timeoutMs: 5_000 });
     await (await send(get(base), noSignal())).text();

@@ -26,7 +26,7 @@ function changed(manifest: Manifest, path: readonly (string | number)[], value: 
   return copy;
 }
 
-describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', { timeout: 30_000 }, () => {
+describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   const manifests = build(FOLDER);
   // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
   const one = (kind: string): any => manifests.find((manifest) => manifest.kind === kind);

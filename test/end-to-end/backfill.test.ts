@@ -68,7 +68,7 @@ const MACHINE: readonly (readonly [process: 'system' | 'validator' | 'node', nam
   ['node', 'execution_fallback_connected', 'sync_eth1_fallback_connected'],
 ];
 
-describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, PYTHON_PARSERS))('end-to-end/backfill', { timeout: 120_000 }, () => {
+describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, PYTHON_PARSERS))('end-to-end/backfill', () => {
   it('every day of all_time on both chains is read back over the query API to the last bit', async () => {
     const api = await startStubApi(KEY, undefined, FAST);
     const runs = new BackfillRuns(api);

@@ -48,7 +48,7 @@ async function valuesOf(prometheus: Prometheus, { expr, instant }: PanelQuery, n
   return ranges.flatMap(({ values }) => values.map(([, value]) => Number(value)));
 }
 
-describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/dashboards', { timeout: 90_000 }, () => {
+describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/dashboards', () => {
   it('on a real Prometheus that scrapes the demo every query has data, but those that the document names', async () => {
     const config = join(temporaryFolder(), 'config.yaml');
     writeFileSync(config, CONFIG);
@@ -66,7 +66,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/dashboards', { tim
     const prometheus = await startPrometheus({ demo: port }, { history: past });
     // Rates need two scrapes, and the first comes five seconds after the start.
     const requested = 'increase(beaconchain_api_requests_total{endpoint="machine_metrics"}[1m]) > 1';
-    await waitFor(async () => expect(await prometheus.query(requested)).toHaveLength(1), 30_000);
+    await waitFor(async () => expect(await prometheus.query(requested)).toHaveLength(1));
 
     // In whole seconds, and not before the last scrape.
     const now = Math.ceil(Date.now() / 1000);

@@ -57,16 +57,17 @@ async function expectAllSources(prometheus: Prometheus): Promise<void> {
   ]);
 }
 
-describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/prometheus', { timeout: 50_000 }, () => {
+describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('end-to-end/prometheus', () => {
   it('a real Prometheus reads every source of both chains from the demo, and odd names as they were given', async () => {
     const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
     const api = await startStubApi('key', oddMachines);
     const odd = startServe(`api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`, 'key');
     const ports = { demo: await portOf(demo), odd: await portOf(odd) };
-    const prometheus = await startPrometheus(ports);
+    // A scrape may take as long.
+    const prometheus = await startPrometheus(ports, { scrapeInterval: '2s' });
 
     // Its first scrape comes five seconds after its start.
-    await waitFor(() => expectAllSources(prometheus), 30_000);
+    await waitFor(() => expectAllSources(prometheus));
     await waitFor(async () => {
       const machines = await prometheus.query('beaconchain_machine_peers{job="odd"} == 5');
       expect(machines.map(({ metric }) => metric['machine']).toSorted()).toEqual(ODD_NAMES.toSorted());

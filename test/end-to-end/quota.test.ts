@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/lib/clock.ts';
 import type { Alertmanager } from '../support/alertmanager.ts';
 import { hastyClock } from '../support/haste.ts';
 import { type HastyExporter, startHastyAlerts, startHastyExporter } from '../support/hasty-exporter.ts';
@@ -24,9 +23,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
   'end-to-end/quota: others use up the month',
   { timeout: 60_000 },
   () => {
-    const hasty = hastyClock(SPEED);
-    const aheadMs = OCTOBER_10 - hasty.start;
-    const clock: Clock = { ...hasty, now: () => hasty.now() + aheadMs };
+    const clock = hastyClock(SPEED, undefined, OCTOBER_10);
     const { log, lines } = logLines();
     let exporter: HastyExporter;
     let prometheus: Prometheus;
@@ -37,7 +34,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       exporter = await startHastyExporter(clock, { log });
       const { sandbox } = exporter;
       sandbox.plan = { perSecond: 5, perMonth: QUOTA };
-      ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, start: hasty.start, aheadMs }));
+      ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
       await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(7), 30_000);
       await waitFor(async () => expect(await prometheus.query('beaconchain_machine_cpu_cores')).toHaveLength(5));
       // A machine that is silent fires critical alerts; what is said of it then is not known any more.

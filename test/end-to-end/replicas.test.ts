@@ -63,7 +63,7 @@ function sharedSeries(text: string): string[] {
   return seriesOf(text).flatMap(({ name, labels }) => (own.test(name) ? [] : [`${name} ${JSON.stringify(labels)}`]));
 }
 
-describe.skipIf(areMissing(REDIS))('end-to-end/replicas', { timeout: 60_000 }, () => {
+describe.skipIf(areMissing(REDIS))('end-to-end/replicas', () => {
   it('one polls, the other serves the same series without a request, and both are ready', async () => {
     const { apis, a, b } = await setUp();
     await allUp(b);

@@ -31,10 +31,17 @@ state: {dir: "${dir}"}
 `;
 }
 
+/** Whether the chain goes on. */
+interface Movement {
+  isPaused: boolean;
+}
+
 /** Lets the chain go on until the test ends, and reorganises some blocks away whose slashings were just read. */
-function keepMoving(chain: LivelyChain, server: ChainServer): () => void {
+function keepMoving(chain: LivelyChain, server: ChainServer): Movement {
+  const movement = { isPaused: false };
   let looked = 0;
   const timer = setInterval(() => {
+    if (movement.isPaused) return;
     chain.step();
     const fresh = server.exchanges.slice(looked);
     looked = server.exchanges.length;
@@ -42,9 +49,8 @@ function keepMoving(chain: LivelyChain, server: ChainServer): () => void {
       if (what.startsWith('slot/') && unit(SEED, looked, i) < 0.8) chain.takeAway(Number(what.slice(5)));
     }
   }, SLOT_MS);
-  const stop = (): void => clearInterval(timer);
-  onTestFinished(stop);
-  return stop;
+  onTestFinished(() => clearInterval(timer));
+  return movement;
 }
 
 /** A gauge that only goes forward. */
@@ -98,22 +104,30 @@ function namedIn(text: string): number[] {
 }
 
 interface Moments {
-  readonly firstRequest: Promise<void>;
+  /** Resolves when so many requests were answered. */
+  asked(times: number): Promise<void>;
   readonly news: Promise<void>;
+  /** Lets a slashing be persisted whose block is reorganised away; resolves when it is. */
+  dropped(): Promise<void>;
 }
 
-/** A random moment: while the program starts, in a poll, right after a scrape has shown what is new, or later. */
-async function killingMoment(life: number, { firstRequest, news }: Moments): Promise<void> {
+/**
+ * A moment by the seed: while the program starts, in a poll, right after a scrape has shown what is new, or later. Every
+ * tenth time, after a reorganisation.
+ */
+async function killingMoment(life: number, { asked, news, dropped }: Moments): Promise<void> {
   const phase = unit(SEED, life, 1);
   const upTo = (ms: number): Promise<void> => sleep(between(0, ms, SEED, life, 2));
+  if (life % 10 === 9) return dropped();
   if (phase < 0.2) return upTo(600);
-  await firstRequest;
-  if (phase < 0.45) return upTo(60);
+  // A poll takes about twenty requests.
+  if (phase < 0.45) return asked(between(1, 15, SEED, life, 2));
   if (phase < 0.7) return news;
+  await asked(1);
   return upTo(500);
 }
 
-describe('end-to-end/slashings-kill', { timeout: 180_000 }, () => {
+describe('end-to-end/slashings-kill', { timeout: 600_000 }, () => {
   it(`counts each slashing, slot and block exactly once though it is killed ${KILLS} times while the chain goes on`, async ({
     annotate,
   }) => {
@@ -123,30 +137,47 @@ describe('end-to-end/slashings-kill', { timeout: 180_000 }, () => {
     const counters = new Counters();
     const persisted: Exchange[] = [];
     const lives = { silent: 0, lost: 0, kept: 0 };
-    const stopMoving = keepMoving(chain, server);
+    const movement = keepMoving(chain, server);
+
+    /** What polls with this key persisted, after one that began at `before`. */
+    async function keptOf(key: string, before: number | undefined): Promise<readonly Exchange[]> {
+      const exchanges = server.exchanges.filter((exchange) => exchange.key === key);
+      const last = await lastPersistedPoll(dir);
+      return last === undefined || last === before ? [] : exchangesUpTo(exchanges, last);
+    }
+
+    async function dropOne(key: string, before: number | undefined): Promise<void> {
+      movement.isPaused = true;
+      const { slot, slashing } = chain.slash();
+      const isSent = ({ what }: Exchange): boolean => what === `slot/${slot}`;
+      await waitFor(() => expect(server.exchanges.some(isSent), `slot ${slot} is read`).toBe(true));
+      chain.drop(slashing);
+      await waitFor(async () => expect(slashingsIn(await keptOf(key, before))).toContain(slashing));
+      movement.isPaused = false;
+    }
 
     async function live(life: number): Promise<void> {
       const before = await lastPersistedPoll(dir);
       // Another key each time: with the same one the first second after a start belongs to the process before.
       const key = `life-${life}`;
-      const firstRequest = server.asked(key);
+      const asked = (times: number): Promise<void> => server.asked(key, times);
       const program = startServe(config(server.url, dir), key);
       const { promise: news, resolve: onNews } = Promise.withResolvers<void>();
       const followed = counters.follow(program, onNews);
-      await Promise.race([killingMoment(life, { firstRequest, news }), program.ended]);
+      const moments = { asked, news, dropped: () => dropOne(key, before) };
+      await Promise.race([killingMoment(life, moments), program.ended]);
       expect(await program.stop('SIGKILL'), program.output).toEqual({ code: null, signal: 'SIGKILL' });
       await followed;
-      const last = await lastPersistedPoll(dir);
       const exchanges = server.exchanges.filter((exchange) => exchange.key === key);
-      const kept = last === undefined || last === before ? [] : exchangesUpTo(exchanges, last);
+      const kept = await keptOf(key, before);
       persisted.push(...kept);
       if (exchanges.length === 0) lives.silent += 1;
-      else if (kept.length < exchanges.length) lives.lost += 1;
-      else lives.kept += 1;
+      if (kept.length < exchanges.length) lives.lost += 1;
+      if (kept.length > 0) lives.kept += 1;
     }
     for (let life = 0; life < KILLS; life += 1) await live(life);
 
-    stopMoving();
+    movement.isPaused = true;
     chain.end();
     const key = 'last-life';
     const program = startServe(config(server.url, dir), key);

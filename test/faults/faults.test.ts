@@ -177,7 +177,7 @@ describe('faults', () => {
   beforeEach(() => lookUps('ok'));
   afterAll(() => stranger.close());
 
-  it.each(ROWS)('%s', { timeout: 30_000 }, async (_, row) => {
+  it.each(ROWS)('%s', async (_, row) => {
     const { fault, counts, waits = [0, INTERVAL], timeoutMs = 5_000, host = '127.0.0.1', isTls = false } = row;
     const trouble = 'begin' in fault ? fault : wire(fault);
     const most = Math.max(INTERVAL, waits[1]);

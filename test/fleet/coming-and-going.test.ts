@@ -8,7 +8,7 @@ function namesAsked(sweeps: readonly SweepSeen[]): string[] {
   return sweeps.flatMap(({ requests }) => requests.flatMap(({ machines = [] }) => machines));
 }
 
-describe('fleet: coming and going', { timeout: 20_000 }, () => {
+describe('fleet: coming and going', () => {
   it.each([
     { machines: 9, latencyMs: 50 },
     { machines: 95, latencyMs: 50 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { backlogRate } from '../support/backlog-rate.ts';
 import { FleetRun } from '../support/fleet-run.ts';
 
-describe('fleet: latency', { timeout: 20_000 }, () => {
+describe('fleet: latency', () => {
   it.each([
     { latencyMs: 300, machines: 1_000, plan: 'scale', perSecond: 5, pageSizeOver: 'each' },
     { latencyMs: 300, machines: 1_000, plan: 'scale', perSecond: 5, pageSizeOver: 'all' },

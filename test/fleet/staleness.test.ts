@@ -91,7 +91,7 @@ function held({ sweeps }: FleetRun, name: string): Partial<Record<ArrayName, num
 
 const LAST_SEEN = ['machine_last_seen_timestamp_seconds'];
 
-describe('fleet: staleness', { timeout: 20_000 }, () => {
+describe('fleet: staleness', () => {
   describe.each(['up', 'down'])('with the API %s', (api) => {
     it('values are withdrawn within a second of stale_after, last_seen only at forget_after', async () => {
       const shown = await shownFleet({ machines: 9, options: { forgetAfterMs: HOUR } });

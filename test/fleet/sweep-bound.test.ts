@@ -39,7 +39,7 @@ function silentOf(names: readonly string[]): string[] {
   return names.filter((_, i) => i % 50 === 7);
 }
 
-describe('fleet: sweep bound', { timeout: 30_000 }, () => {
+describe('fleet: sweep bound', () => {
   it.each(CASES)(
     'holds for $machines machines, pages over $pageSizeOver, compared in $compares, minutes missing $missing',
     async ({ sweeps: count, ...options }) => {

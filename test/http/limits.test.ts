@@ -114,7 +114,7 @@ describe.concurrent('http/limits', () => {
   });
 });
 
-describe('http/limits, for many at once', { timeout: 20_000 }, () => {
+describe('http/limits, for many at once', () => {
   it('serves others after downloads that were broken off in the middle', async () => {
     const port = await serve({ body: LARGE });
     for (let i = 0; i < 20; i += 1) {
@@ -188,7 +188,7 @@ describe('http/limits, for many at once', { timeout: 20_000 }, () => {
   });
 });
 
-describe.skipIf(areMissing(OPENSSL))('http/limits over TLS', { timeout: 20_000 }, () => {
+describe.skipIf(areMissing(OPENSSL))('http/limits over TLS', () => {
   it.each([
     ['says nothing', Buffer.alloc(0)],
     ['stops in its handshake', Buffer.from([22, 3, 1, 2, 0])],

@@ -48,16 +48,13 @@ function overflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/** A browser beside other tests on two cores; alone each takes a second. */
-const TIMEOUT = 60_000;
-
-describe.skipIf(areMissing(CHROMIUM))('http/status-page', { timeout: TIMEOUT }, () => {
+describe.skipIf(areMissing(CHROMIUM))('http/status-page', () => {
   beforeAll(async () => {
     server = await serveStatus();
     atTheEnd(() => server.close());
     browser = await launchChromium();
     atTheEnd(() => browser.close());
-  }, TIMEOUT);
+  });
 
   // Colours do not change with the width, so each scheme is looked at once.
   describe.each([

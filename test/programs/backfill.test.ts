@@ -2,14 +2,23 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../../src/sandbox/answer.ts';
 import { BackfillRuns, FAST, KEY } from '../support/backfill.ts';
-import { portOf, type Running, start, startServe, waitFor } from '../support/program.ts';
+import { ahead, portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../support/program.ts';
 import { type Instead, type StubApi, type StubRequest, startStubApi } from '../support/stub-api.ts';
 
-/** Hours that are over: whoever asks gets the same. */
-const END = Math.floor(Date.now() / 1000) - 600;
-const START = END - 3 * 3_600;
-const SPAN = ['--source=machines', '--full-resolution', `--start=${START}`, `--end=${END}`] as const;
+const HOUR = 3_600;
+const DAY = 86_400;
+const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
+/** Hours of yesterday: they are over, and lie in one UTC day, which is one file, whenever the tests run. */
+const END = MIDNIGHT - 6 * HOUR;
+const START = END - 3 * HOUR;
+const SPAN = spanOf(START, END);
+/** Of two UTC days. */
+const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
 const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
+
+function spanOf(start: number, end: number): string[] {
+  return ['--source=machines', '--full-resolution', `--start=${start}`, `--end=${end}`];
+}
 
 /** The output of a run that nothing disturbed, and the requests that it took. */
 function undisturbed(flags: readonly string[]): Promise<{ text: string; requests: number }> {
@@ -45,6 +54,14 @@ function atRequest(count: number, act: () => void): Instead {
   };
 }
 
+/** A quota of 120 requests, at a moment (Unix ms) of this year and month. */
+async function withQuotaAt(at: (year: number, month: number) => number): Promise<{ api: StubApi; runs: BackfillRuns }> {
+  const now = new Date();
+  const aheadMs = at(now.getUTCFullYear(), now.getUTCMonth()) - now.getTime();
+  const api = await startStubApi(KEY, undefined, { plan: { perSecond: 1_000, perMonth: 120 }, aheadMs });
+  return { api, runs: new BackfillRuns(api, ahead(aheadMs)) };
+}
+
 /** Runs it under a limit on the size of files, in KiB: writing beyond it fails like on a full disk. */
 function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly string[]): Running {
   const script = `ulimit -f ${kib}; exec "$@"`;
@@ -58,19 +75,20 @@ function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly strin
     ...runs.line(...flags),
   ];
   return start('bash', ['-c', script, 'bash', ...line], {
-    env: { PATH: process.env['PATH'], BEACONCHAIN_API_KEY: KEY },
+    env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: KEY },
   });
 }
 
-describe('programs/backfill', { timeout: 60_000 }, () => {
+describe('programs/backfill', () => {
   it.each([
-    ['machines', 'SIGKILL', SPAN, 30],
-    ['machines', 'SIGINT', SPAN, 50],
-    ['daily returns', 'SIGKILL', DAILY, 30],
-    ['daily returns', 'SIGTERM', DAILY, 45],
+    ['machines', 'SIGKILL', SPAN, 30, ['past.om']],
+    ['machines', 'SIGINT', SPAN, 50, ['past.om']],
+    ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, ['past.om', 'past.om.2']],
+    ['daily returns', 'SIGKILL', DAILY, 30, ['past.om']],
+    ['daily returns', 'SIGTERM', DAILY, 45, ['past.om']],
   ] as const)(
     'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
-    async (_what, signal, flags, count) => {
+    async (_what, signal, flags, count, files) => {
       let running: Running | undefined;
       const api = await startStubApi(
         KEY,
@@ -90,7 +108,7 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
       expect(textOf(runs) === clean.text).toBe(true);
       // At most what was under way: a page of each of eight sequences.
       expect(api.requests.length).toBeLessThanOrEqual(clean.requests + 8);
-      expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'past.om', 'state']);
+      expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
     },
   );
 
@@ -126,7 +144,7 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
     ['while it reads', 60],
     ['while it writes', 700],
   ])('a disk that is full %s costs nothing that was read', async (_, kib) => {
-    const flags = [...SPAN.slice(0, 2), `--start=${END - 3_600}`, `--end=${END}`];
+    const flags = spanOf(END - HOUR, END);
     const api = await startStubApi(KEY, undefined, FAST);
     const runs = new BackfillRuns(api);
     const cut = startOnSmallDisk(runs, kib, flags);
@@ -172,11 +190,12 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
   });
 
   it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
-    const api = await startStubApi(KEY, undefined, { plan: { perSecond: 1_000, perMonth: 120 } });
-    const runs = new BackfillRuns(api);
+    // Two hours before the month ends it waits for the next one.
+    const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month, 15));
     const first = runs.start('--source=daily-returns');
     expect(await first.ended).toMatchObject({ code: 1 });
-    expect(first.stderr).toMatch(/about 2\d\d\b[\s\S]*% of the 10\d requests[\s\S]*--yes/);
+    // One for each ten days since genesis, so it grows.
+    expect(first.stderr).toMatch(/about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/);
     expect(api.requests).toHaveLength(1);
     expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
 
@@ -185,6 +204,14 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
     expect(second.stderr).toMatch(/leave nothing until 20\d\d-/);
     expect(second.stderr).toContain('--resume');
     expect(api.requests).toHaveLength(108);
+  });
+
+  it('waits for the next month where that is near', async () => {
+    const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month + 1, 1) - 1.5 * HOUR * 1_000);
+    const running = runs.start('--source=daily-returns', '--yes');
+    await waitFor(() => expect(running.stderr).toMatch(/waiting 1 h \d+ min: the service limits requests/));
+    expect(api.requests).toHaveLength(108);
+    expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
   });
 
   it('waits as long as a 429 says, and keeps to that over a restart', async () => {
@@ -225,8 +252,8 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
     await runs.run(
       '--source=daily-returns',
       '--chain=mainnet',
-      `--start=${END - 40 * 86_400}`,
-      '--end=2026-11-01T00:00:00Z',
+      `--start=${END - 40 * DAY}`,
+      `--end=${new Date((MIDNIGHT - 10 * DAY) * 1000).toISOString()}`,
     );
     const days = textOf(runs).match(/^beaconchain_daily_return_day\{.*$/gm) ?? [];
     expect(days.length).toBeGreaterThan(15);
@@ -235,7 +262,7 @@ describe('programs/backfill', { timeout: 60_000 }, () => {
   it('says that the service left records out, and repeats a daily value at each step', async () => {
     const api = await startStubApi(KEY, undefined, FAST);
     const machines = new BackfillRuns(api);
-    const { stderr } = await machines.run('--source=machines', `--start=${END - 86_400}`);
+    const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
     expect(stderr).toMatch(/Records are 120 s apart: the service leaves some out.*--full-resolution/);
 
     const daily = new BackfillRuns(api);

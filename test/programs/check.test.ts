@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { SURROUNDINGS } from '../support/program.ts';
 
 describe('programs/check', () => {
   const cleanups: (() => Promise<unknown>)[] = [];
@@ -25,7 +26,7 @@ describe('programs/check', () => {
     );
     const program = [join(import.meta.dirname, '../../src/main.ts'), 'check', '--probe', `--config.file=${file}`];
     return new Promise((resolve) => {
-      execFile(process.execPath, program, { env: { BEACONCHAIN_API_KEY: key } }, (error, stdout) =>
+      execFile(process.execPath, program, { env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: key } }, (error, stdout) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, sandbox }),
       );
     });

@@ -28,7 +28,7 @@ async function takenPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe('programs/command-line', { timeout: 30_000 }, () => {
+describe('programs/command-line', () => {
   it('--help names every command and goes to stdout, with 0', async () => {
     const { code, stdout, stderr } = await run(['--help']);
     expect(code).toBe(0);

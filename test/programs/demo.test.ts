@@ -6,7 +6,7 @@ const LAST_SEEN = /^beaconchain_machine_last_seen_timestamp_seconds\{.*process="
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
 
-describe('programs/demo', { timeout: 30_000 }, () => {
+describe('programs/demo', () => {
   it('begins with machines that are all well, so that the first alert is the one that somebody asked for', async () => {
     const port = await portOf(startExporter(['demo', '--web.listen-address=127.0.0.1:0']));
     const seen = await waitFor(async () => {

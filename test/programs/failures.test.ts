@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../support/ask.ts';
 import { seriesOf, seriesValue } from '../support/exposition-text.ts';
+import { freePort } from '../support/ports.ts';
 import { portOf, type Running, startServe, waitFor } from '../support/program.ts';
-import { closedPort, startStubApi } from '../support/stub-api.ts';
+import { startStubApi } from '../support/stub-api.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 
@@ -49,7 +50,7 @@ async function expectNoKey(program: Running): Promise<void> {
   expect(program.stderr).toBe('');
 }
 
-describe.concurrent('programs/failures', { timeout: 30_000 }, () => {
+describe.concurrent('programs/failures', () => {
   it('nothing fails where all is well: the key goes in the header of its version and nowhere else', async () => {
     const api = await startStubApi(KEY);
     const program = startServe(config(api.url), KEY);
@@ -72,7 +73,7 @@ describe.concurrent('programs/failures', { timeout: 30_000 }, () => {
 
   it('a host that cannot be reached stops the source that needs it, and no other', async () => {
     const api = await startStubApi(KEY);
-    const program = startServe(config(api.url, `http://127.0.0.1:${await closedPort()}`), KEY);
+    const program = startServe(config(api.url, `http://127.0.0.1:${await freePort()}`), KEY);
     const text = await metricsOf(program, (text) => {
       expectAllAttempted(text);
       // The first try and two more.

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { scrape } from '../support/ask.ts';
 import { seriesValue } from '../support/exposition-text.ts';
 import { temporaryFolder } from '../support/files.ts';
+import { freePort } from '../support/ports.ts';
 import { portOf, start, startExporter, startServe, waitFor } from '../support/program.ts';
 import { connected, RedisServer, startRedis } from '../support/redis.ts';
-import { closedPort, startStubApi } from '../support/stub-api.ts';
+import { startStubApi } from '../support/stub-api.ts';
 import { areMissing, OPENSSL, REDIS, runTool } from '../support/tools.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -26,9 +27,9 @@ function certificate(): { cert: string; key: string } {
   return { cert, key };
 }
 
-describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 }, () => {
+describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', () => {
   it('a server that cannot be reached at the start is refused in one line, without the URL', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const program = startServe(config('http://127.0.0.1:1', `{url: "redis://:${KEY}@127.0.0.1:${port}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.stderr).toBe('the state in Redis cannot be used: ECONNREFUSED\n');
@@ -102,7 +103,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 
   it('a sentinel is refused in one line that says what is supported', async () => {
     const redis = await startRedis(['--save', '']);
     const file = join(temporaryFolder(), 'sentinel.conf');
-    const port = await closedPort();
+    const port = await freePort();
     const lines = [`port ${port}`, 'bind 127.0.0.1', `sentinel monitor primary 127.0.0.1 ${redis.port} 1`];
     writeFileSync(file, `${lines.join('\n')}\n`);
     start(REDIS.command, [file, '--sentinel']);
@@ -143,7 +144,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 
     ],
   ])('a server with a certificate %s is refused in one line that says so', async (_, given, why) => {
     const { cert, key } = certificate();
-    const port = await closedPort();
+    const port = await freePort();
     const clients = 'wantsOurs' in given ? ['--tls-ca-cert-file', cert] : ['--tls-auth-clients', 'no'];
     await startRedis([
       '--save',
@@ -185,7 +186,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', { timeout: 60_000 
     const { cert, key } = certificate();
     const plain = await startRedis(['--save', '']);
     await plain.kill();
-    const port = await closedPort();
+    const port = await freePort();
     const tls = [
       '--tls-port',
       String(port),

@@ -21,7 +21,7 @@ const setUp = ({ key = KEY, ...rest }: SetUp = {}) => startReloading({ key: KEY,
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
 
-describe.concurrent('programs/reload', { timeout: 30_000 }, () => {
+describe.concurrent('programs/reload', () => {
   it('a reload without a change asks nothing that is not due, and no counter steps back', async () => {
     const { api, reload, port, isUp, program } = await setUp();
     for (const source of SOURCES) await isUp(source);

@@ -26,7 +26,7 @@ const FAULTS: [string, Fault][] = [
   ['unauthorized', echo(401)],
 ];
 
-describe('programs/secrets', { timeout: 60_000 }, () => {
+describe('programs/secrets', () => {
   it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
     const service = new FaultServer({ now: Date.now, key: KEY, plan: { perSecond: 100 } });
     await service.listen();

@@ -15,7 +15,7 @@ async function expectOrderlyStop(program: Running, signal: NodeJS.Signals): Prom
   expect(program.lines('stopping')).toEqual([expect.objectContaining({ signal })]);
 }
 
-describe('programs/stopping', { timeout: 30_000 }, () => {
+describe('programs/stopping', () => {
   it.each([
     ['demo', 'SIGTERM', 'demo: open the url'],
     ['demo', 'SIGINT', 'demo: open the url'],

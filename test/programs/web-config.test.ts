@@ -31,7 +31,7 @@ function secureFile(): string {
   return file;
 }
 
-describe.concurrent('programs/web-config', { timeout: 30_000 }, () => {
+describe.concurrent('programs/web-config', () => {
   it('a broken file is one line per mistake with file and line, with 1, for every command that reads it', async () => {
     const file = fileWith('basic_auth_users:\n  a: plain\nrate_limits: {}\n');
     const config = fileWith(`web: {config_file: ${file}}\n`);

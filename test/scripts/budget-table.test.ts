@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { budgetTable, SCRIPT } from '../../scripts/budget-table.ts';
 import { withTable } from '../../scripts/document-table.ts';
 
-describe('scripts/budget-table', { timeout: 30_000 }, () => {
+describe('scripts/budget-table', () => {
   it('is what docs/budget.md says (else: node scripts/budget-table.ts)', async () => {
     const document = readFileSync('docs/budget.md', 'utf8');
     const table = await budgetTable();

@@ -20,7 +20,7 @@ function expectPolledThroughout({ longestGap }: Month): void {
   }
 }
 
-describe('simulation/month', { timeout: 60_000 }, () => {
+describe('simulation/month', () => {
   it('the trial: 1,000 requests last 31 days, and are used', async () => {
     const month = await runMonth({ start: OCTOBER, hours: MONTH_HOURS, sandbox: TRIAL, sources: configured() });
     expect(month.refused).toEqual({});

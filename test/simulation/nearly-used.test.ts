@@ -6,7 +6,7 @@ import { DAY, MINUTE } from '../support/timing.ts';
 const OCTOBER_15 = Date.UTC(2026, 9, 15);
 const NOVEMBER = Date.UTC(2026, 10, 1);
 
-describe('simulation/nearly-used: a first start with 40 of 1,000 requests left', { timeout: 60_000 }, () => {
+describe('simulation/nearly-used: a first start with 40 of 1,000 requests left', () => {
   it.each([
     ['one chain', {}, 9],
     ['two chains', BOTH_CHAINS, 12],

@@ -14,7 +14,7 @@ function minutes({ exchanges }: Simulation, since: number): number[] {
   return exchanges.map(({ at }) => Math.floor((at - since) / MINUTE));
 }
 
-describe('simulation/refused', { timeout: 60_000 }, () => {
+describe('simulation/refused', () => {
   it('a quota that others have used up: one request, and nothing until the reset, also over restarts', async () => {
     const sandbox = new Sandbox({ ...TRIAL, start: OCTOBER_10 });
     sandbox.spend(1_000, OCTOBER_10);

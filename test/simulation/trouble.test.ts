@@ -26,7 +26,7 @@ function expectUsedUp({ sim, refused }: Month): void {
 
 const isWeekend = (hour: number): boolean => hour >= 240 && hour < 288;
 
-describe('simulation/trouble: the quota of a trial', { timeout: 60_000 }, () => {
+describe('simulation/trouble: the quota of a trial', () => {
   it('is not spent by requests that never arrive: a network that fails twice a day, and once for two days', async () => {
     const month = await trialMonth({
       eachHour: (sim, hour) => {

@@ -52,7 +52,7 @@ async function catchUp(perSecond: number) {
   };
 }
 
-describe('slashings-measure/catch-up', { timeout: 60_000 }, () => {
+describe('slashings-measure/catch-up', () => {
   it.for([
     [1, 45],
     [5, 200],

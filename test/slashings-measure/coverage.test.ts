@@ -60,7 +60,7 @@ function isGap(scrapes: Scrapes): boolean {
   return since > 0 && !scrapes.some(({ interval }) => interval > 384);
 }
 
-describe('slashings-measure/coverage', { timeout: 60_000 }, () => {
+describe('slashings-measure/coverage', () => {
   it('is full where everything fits', async () => {
     const simulation = new Simulation({
       start: MONTH_START,

@@ -57,7 +57,7 @@ async function follow({ neighbours, intervalMs }: Circumstances, run: number): P
   return { delays, paths: service.paths };
 }
 
-describe('slashings-measure/detection', { timeout: 60_000 }, () => {
+describe('slashings-measure/detection', () => {
   it.for<[string, Circumstances, number]>([
     ['caches for us alone', { neighbours: 'none', intervalMs: MINUTE }, MINUTE + CACHED_MS + REPORTED_AFTER_MS],
     ['caches for many', { neighbours: 'many', intervalMs: MINUTE }, MINUTE + CACHED_MS + REPORTED_AFTER_MS],

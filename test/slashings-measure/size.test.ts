@@ -72,7 +72,7 @@ function memoryOf<T>(make: () => T): { value: T; bytes: number } {
   return { value, bytes: process.memoryUsage().heapUsed - before };
 }
 
-describe('slashings-measure/size', { timeout: 60_000 }, () => {
+describe('slashings-measure/size', () => {
   it('the state stays below 5 MB after a year of mainnet that ends with 5,000 validators slashed in a day', async ({
     annotate,
   }) => {
@@ -101,9 +101,9 @@ describe('slashings-measure/size', { timeout: 60_000 }, () => {
     const slashed = Array.from({ length: MASS }, (_, i): [number, number] => [1_000_000 + i, 12_000_000 + i]);
     const state: Slashings = { ...NO_SLASHINGS, slashed: [...slashed, [64, 12_000_000]] };
     const families = (): Family[] => slashingFamilies({ ...OPTIONS, watch }, state, timing());
-    const start = performance.now();
+    const before = process.cpuUsage();
     for (let i = 0; i < RENDERED; i += 1) families();
-    const ms = (performance.now() - start) / RENDERED;
+    const ms = process.cpuUsage(before).user / 1_000 / RENDERED;
     await annotate(`${bytes} bytes, ${ms.toFixed(2)} ms for the families with ${MASS} validators slashed`);
 
     expect(sampleValue(families(), 'beaconchain_watched_validators')).toBe(100_000);
@@ -111,7 +111,7 @@ describe('slashings-measure/size', { timeout: 60_000 }, () => {
     const named = samplesOf(families(), 'beaconchain_watched_validator_slashed_timestamp_seconds');
     expect(named.map(({ labels }) => labels['validator'])).toEqual(['64']);
     expect(bytes).toBeLessThan(8_000_000);
-    // A generous multiple of what it takes: the machine may be busy.
+    // A generous multiple of what it takes: the machine may be slow.
     expect(ms).toBeLessThan(50);
   });
 });

@@ -33,7 +33,7 @@ async function stall(follower: Follower, epochs: number): Promise<number[]> {
   return asked;
 }
 
-describe('slashings-measure/trouble', { timeout: 30_000 }, () => {
+describe('slashings-measure/trouble', () => {
   describe('when nothing becomes final for three days', () => {
     const EPOCHS = 3 * 225;
 

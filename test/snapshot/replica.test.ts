@@ -14,8 +14,9 @@ import { type RedisServer, startRedis } from '../support/redis.ts';
 import { areMissing, REDIS } from '../support/tools.ts';
 
 const PREFIX = 'test';
-/** Ten times as fast as real ones. */
-const TERMS: LeaseTerms = { ttlMs: 900, marginMs: 100, graceMs: 200, beatMs: 50 };
+/** Ten times as fast as real ones, but a lease does not run out only because the machine is busy. */
+const TERMS: LeaseTerms = { ttlMs: 60_000, marginMs: 100, graceMs: 200, beatMs: 50 };
+const SHORT: LeaseTerms = { ...TERMS, ttlMs: 900 };
 
 /** A replica that wants one document, and everything it was told. */
 function replicaOf(url: string, { skewMs = 0, terms = TERMS }: { skewMs?: number; terms?: LeaseTerms } = {}) {
@@ -54,7 +55,7 @@ async function raw(redis: RedisServer, name: string): Promise<unknown> {
 
 const Doc = z.object({ count: z.number() });
 
-describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () => {
+describe.skipIf(areMissing(REDIS))('snapshot/replica', () => {
   it('one of two leads; what it writes the other reads', async () => {
     const redis = await startRedis();
     const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
@@ -73,8 +74,7 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () =
 
   it('a lease that is given back is taken at once, with everything that was written', async () => {
     const redis = await startRedis();
-    const slow = { ...TERMS, ttlMs: 60_000 };
-    const [a, b] = [replicaOf(redis.url, { terms: slow }), replicaOf(redis.url, { terms: slow })];
+    const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
     await a.start();
     await a.leads();
     await b.start();
@@ -87,7 +87,7 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () =
   it('who was cut off stops by its own clock before another leads, and is refused when it writes later', async () => {
     const redis = await startRedis();
     const network = await startNetwork(redis.port);
-    const [a, b] = [replicaOf(network.url), replicaOf(redis.url)];
+    const [a, b] = [replicaOf(network.url, { terms: SHORT }), replicaOf(redis.url, { terms: SHORT })];
     await a.start();
     await a.leads();
     await b.start();
@@ -148,7 +148,7 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () =
     await forget();
     await waitFor(() => expect(a.told.doubts).toBe(1));
     await a.replica.save('doc', { count: 6 });
-    const slow = replicaOf(redis.url, { terms: { ...TERMS, beatMs: 60_000, ttlMs: 60_000 } });
+    const slow = replicaOf(redis.url, { terms: { ...TERMS, beatMs: 60_000 } });
     await a.replica.close();
     await slow.start();
     await slow.leads();
@@ -253,8 +253,9 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', { timeout: 30_000 }, () =
     await a.start();
     await b.start();
     await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
-    expect(Math.abs(a.replica.clock.now() - Date.now())).toBeLessThan(1_000);
-    expect(Math.abs(a.replica.clock.now() - b.replica.clock.now())).toBeLessThan(1_000);
+    // A part of the 30 s: answers may take their time.
+    expect(Math.abs(a.replica.clock.now() - Date.now())).toBeLessThan(5_000);
+    expect(Math.abs(a.replica.clock.now() - b.replica.clock.now())).toBeLessThan(5_000);
   });
 
   it('what cannot be read is set aside by the one who leads, and left alone by others', async () => {

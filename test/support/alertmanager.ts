@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
+import { freePort } from './ports.ts';
 import { start, waitFor } from './program.ts';
-import { freePort } from './prometheus.ts';
 import { ALERTMANAGER } from './tools.ts';
 
 export interface Notification {

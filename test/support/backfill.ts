@@ -12,19 +12,22 @@ export class BackfillRuns {
   readonly output = join(this.folder, 'past.om');
   readonly config = join(this.folder, 'config.yaml');
 
-  constructor({ url }: StubApi, more = '') {
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor({ url }: StubApi, env: NodeJS.ProcessEnv = {}) {
+    this.#env = env;
     writeFileSync(
       this.config,
       `api: {base_url: "${url}"}
 chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
 machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
 state: {dir: "${this.folder}/state"}
-${more}`,
+`,
     );
   }
 
   start(...flags: readonly string[]): Running {
-    return startExporter(this.line(...flags), { BEACONCHAIN_API_KEY: KEY });
+    return startExporter(this.line(...flags), { ...this.#env, BEACONCHAIN_API_KEY: KEY });
   }
 
   line(...flags: readonly string[]): string[] {

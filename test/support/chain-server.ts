@@ -23,8 +23,8 @@ export interface ChainServer {
   readonly url: string;
   /** Everything that was answered, in order. */
   readonly exchanges: readonly Exchange[];
-  /** Resolves when something is asked for with this key. */
-  asked(key: string): Promise<void>;
+  /** Resolves when so many more requests with this key were answered. */
+  asked(key: string, times: number): Promise<void>;
 }
 
 /** So many a second that pacing takes milliseconds. */
@@ -39,12 +39,12 @@ const HEADERS = {
 /** The v1 endpoints (spec 4.4, 4.5) over a chain that moves while they are asked, until the end of the test. */
 export async function startChainServer(chain: LivelyChain): Promise<ChainServer> {
   const exchanges: Exchange[] = [];
-  const waiting = new Map<string, () => void>();
+  const listeners = new Set<(key: string) => void>();
   const server = createServer((incoming, response) => {
     const key = String(incoming.headers['apikey']);
     const exchange = answer(chain, incoming, response, key);
     if (exchange) exchanges.push(exchange);
-    waiting.get(key)?.();
+    for (const listener of listeners) listener(key);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -54,7 +54,16 @@ export async function startChainServer(chain: LivelyChain): Promise<ChainServer>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     exchanges,
-    asked: (key) => new Promise((resolve) => waiting.set(key, resolve)),
+    asked: (wanted, times) =>
+      new Promise((resolve) => {
+        let left = times;
+        listeners.add(function count(key) {
+          if (key === wanted) left -= 1;
+          if (left > 0) return;
+          listeners.delete(count);
+          resolve();
+        });
+      }),
   };
 }
 

@@ -4,9 +4,9 @@ import type { LeaseTerms } from '../../src/snapshot/lease.ts';
 import { scrape } from './ask.ts';
 import { temporaryFolder } from './files.ts';
 import { type Network, startNetwork } from './network.ts';
-import { COMPILED, portOf, type Running, start, waitFor } from './program.ts';
+import { freePort } from './ports.ts';
+import { portOf, type Running, SURROUNDINGS, start, waitFor } from './program.ts';
 import { RedisServer, startRedis } from './redis.ts';
-import { closedPort } from './stub-api.ts';
 
 const FAST_REPLICA = join(import.meta.dirname, 'fast-replica.ts');
 /** A second of writes is lost with a server that dies. */
@@ -59,7 +59,7 @@ export class Cluster {
     const options = JSON.stringify({ skewMs: skewsMs[node.number] ?? 0, terms });
     const running = start(process.execPath, [FAST_REPLICA, node.file, options], {
       cwd: temporaryFolder(),
-      env: { PATH: process.env['PATH'], BEACONCHAIN_API_KEY: key, ...COMPILED },
+      env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: key },
     });
     node.lives.push(running);
     return running;
@@ -105,14 +105,14 @@ export class Cluster {
       const leader = this.leader();
       if (!leader || leader === other) throw new Error(`nobody leads:\n${this.nodes.map(tail).join('\n---\n')}`);
       return leader;
-    }, 30_000);
+    });
   }
 
   /** Starts a server that copies what the primary writes. */
   async addStandby(): Promise<void> {
     this.#replication ??= await startNetwork(this.#primary.port);
     this.#replication.target = this.#primary.port;
-    this.#standby = new RedisServer(await closedPort(), REDIS_ARGS);
+    this.#standby = new RedisServer(await freePort(), REDIS_ARGS);
     await this.#standby.start();
     await this.#standby.command('REPLICAOF', '127.0.0.1', String(this.#replication.port));
     await this.inSync();

@@ -4,13 +4,20 @@ import { systemClock } from '../../src/lib/clock.ts';
 // A real Prometheus has no other clock than the machine's. So the exporter lives faster, and what a configuration says
 // about time is divided by as much.
 
-/** A clock that began at `start` (Unix ms, by default now) and goes `speed` times as fast. */
-export function hastyClock(speed: number, start = systemClock.now()): Clock & { readonly start: number } {
+/** Where a hasty clock was set: at `start` of the machine's clock it showed `shown` (Unix ms). */
+export interface Setting {
+  readonly start: number;
+  readonly shown: number;
+}
+
+/** A clock that was set at `start` (by default now), to that time unless `shown` is another, and goes `speed` times as fast. */
+export function hastyClock(speed: number, start = systemClock.now(), shown = start): Clock & Setting {
   const origin = systemClock.monotonic() - (systemClock.now() - start);
   const elapsed = (): number => (systemClock.monotonic() - origin) * speed;
   return {
     start,
-    now: () => start + elapsed(),
+    shown,
+    now: () => shown + elapsed(),
     monotonic: elapsed,
     sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
   };
@@ -27,12 +34,8 @@ export function hastyDuration(text: string, speed: number): string {
   });
 }
 
-/**
- * An expression with ranges and offsets as short, and with the time of the hasty clock, which was the real one at `start`.
- * @param aheadMs How much later the exporter's time is than that of the clock.
- */
-export function hastyExpression(expr: string, speed: number, start: number, aheadMs = 0): string {
-  const since = start / 1000;
-  const now = `(${since + aheadMs / 1000} + (time() - ${since}) * ${speed})`;
-  return hastyDuration(expr, speed).replaceAll('time()', now);
+/** An expression with ranges and offsets as short, and with the time of the hasty clock. */
+export function hastyExpression(expr: string, speed: number, { start, shown }: Setting): string {
+  const time = `(${shown / 1000} + (time() - ${start / 1000}) * ${speed})`;
+  return hastyDuration(expr, speed).replaceAll('time()', time);
 }

@@ -15,7 +15,7 @@ import { NO_DOCUMENTS } from '../../src/state.ts';
 import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
-import { hastyDuration, hastyExpression } from './haste.ts';
+import { hastyDuration, hastyExpression, type Setting } from './haste.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
@@ -78,19 +78,15 @@ interface RuleFile {
   groups: { rules: { expr: string; for?: string }[] }[];
 }
 
-interface Haste {
+interface Haste extends Setting {
   readonly speed: number;
-  /** When the hasty clock was the real one, Unix ms. */
-  readonly start: number;
-  /** How much later the exporter's time is than that of the clock. */
-  readonly aheadMs?: number;
 }
 
 /** The rules as they are shipped, with all times divided by the speed, and the time of the exporter. */
-function hastyRules({ speed, start, aheadMs }: Haste): string {
+function hastyRules({ speed, ...setting }: Haste): string {
   const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
   for (const rule of rules.groups.flatMap((group) => group.rules)) {
-    rule.expr = hastyExpression(rule.expr, speed, start, aheadMs);
+    rule.expr = hastyExpression(rule.expr, speed, setting);
     if (rule.for) rule.for = hastyDuration(rule.for, speed);
   }
   const file = join(temporaryFolder(), 'rules.json');

@@ -18,6 +18,8 @@ export class LivelyChain {
   #slashings = 0;
   /** Slashings whose block was orphaned, and that wait for another one. */
   #homeless: number[] = [];
+  /** Slashings that no block includes again. */
+  readonly #dropped = new Set<number>();
 
   constructor(epoch: number, seed: number, { keepsSlashings = false } = {}) {
     this.#chain = new ForkingChain(epoch);
@@ -46,6 +48,19 @@ export class LivelyChain {
   takeAway(slot: number): void {
     const depth = this.#chain.firstSlot + this.#chain.slots.length - slot;
     if (depth <= DEEPEST) this.#reorganise(depth);
+  }
+
+  /** The next slot, whose block has a new slashing. */
+  slash(): { slot: number; slashing: number } {
+    const slashing = this.#slashings++;
+    this.#chain.add([slashing]);
+    return { slot: this.#chain.firstSlot + this.#chain.slots.length - 1, slashing };
+  }
+
+  /** A reorganisation takes away the newest block, and no other block includes this slashing of it. */
+  drop(slashing: number): void {
+    this.#dropped.add(slashing);
+    this.#chain.reorganise(1, [undefined]);
   }
 
   /** Nothing more happens, and all of it becomes final. */
@@ -105,7 +120,7 @@ export class LivelyChain {
     if (included.length > 0 && this.#happens(0.3)) included.push(this.#slashings++);
     // Nothing keeps a proposer from including what another block already has.
     if (this.#slashings > 0 && this.#happens(0.01)) included.push(this.#between(0, this.#slashings - 1));
-    return [...new Set(included)];
+    return [...new Set(included)].filter((n) => !this.#dropped.has(n));
   }
 
   #reorganise(depth: number): void {

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from './files.ts';
+import { freePort } from './ports.ts';
 import { type Running, start, waitFor } from './program.ts';
 import { PROMETHEUS, PROMTOOL, runTool } from './tools.ts';
 
@@ -113,13 +112,4 @@ function configOf(
       static_configs: [{ targets: [`127.0.0.1:${port}`] }],
     })),
   };
-}
-
-/** Prometheus cannot tell which port it took, so it is given one that was free just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

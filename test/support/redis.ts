@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { createClient } from '@redis/client';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
+import { freePort } from './ports.ts';
 import { Running, waitFor } from './program.ts';
-import { closedPort } from './stub-api.ts';
 import { REDIS } from './tools.ts';
 
 /** A real server on loopback, which ends with the tests. It can be taken away and come back, with or without its memory. */
@@ -70,7 +70,7 @@ export async function connected(port: number): Promise<void> {
 export async function startRedis(
   args: readonly string[] = ['--save', '', '--appendonly', 'yes'],
 ): Promise<RedisServer> {
-  const server = new RedisServer(await closedPort(), args);
+  const server = new RedisServer(await freePort(), args);
   await server.start();
   return server;
 }

@@ -28,19 +28,25 @@ type Spoilt = StubAnswer | 'silence' | undefined;
 /** What a request gets instead of the sandbox's answer; `silence`: nothing, ever. A promise makes it late. */
 export type Instead = (request: StubRequest) => Spoilt | Promise<Spoilt>;
 
+interface World extends Omit<SandboxOptions, 'start' | 'key'> {
+  /** How far its clock is ahead of this machine's. */
+  readonly aheadMs?: number;
+}
+
 /** The sandbox on a port of its own until the tests have ended, spoilt where `instead` says so. */
 export async function startStubApi(
   key: string,
   instead: Instead = () => undefined,
-  world: Omit<SandboxOptions, 'start' | 'key'> = {},
+  { aheadMs = 0, ...world }: World = {},
 ): Promise<StubApi> {
-  const sandbox = new Sandbox({ ...world, start: Date.now(), key });
+  const now = (): number => Date.now() + aheadMs;
+  const sandbox = new Sandbox({ ...world, start: now(), key });
   const requests: StubRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const request = await readRequest(incoming);
     requests.push(request);
     const spoilt = await instead(request);
-    if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, Date.now()));
+    if (spoilt !== 'silence') send(response, spoilt ?? answer(sandbox, request, now()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atTheEnd(() => {
@@ -60,13 +66,4 @@ async function readRequest(incoming: IncomingMessage): Promise<StubRequest> {
 function send(response: ServerResponse, { status, headers = {}, body }: StubAnswer): void {
   response.writeHead(status, headers);
   response.end(body);
-}
-
-/** A port on loopback where nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from './files.ts';
+import { freePort } from './ports.ts';
 import { type Running, start, waitFor } from './program.ts';
-import { closedPort } from './stub-api.ts';
 import { TINYPROXY } from './tools.ts';
 
 export interface Tinyproxy {
@@ -14,7 +14,7 @@ export interface Tinyproxy {
 
 /** Starts a tinyproxy on loopback; with a name and a password it lets nobody else through. */
 export async function startTinyproxy(login?: { user: string; password: string }): Promise<Tinyproxy> {
-  const port = await closedPort();
+  const port = await freePort();
   const file = join(temporaryFolder(), 'tinyproxy.conf');
   const lines = [`Port ${port}`, 'Listen 127.0.0.1', 'Timeout 60', 'LogLevel Connect', 'MaxClients 50'];
   writeFileSync(file, [...lines, ...(login ? [`BasicAuth ${login.user} ${login.password}`] : []), ''].join('\n'));
