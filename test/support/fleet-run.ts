@@ -102,7 +102,7 @@ export function boundOf(live: number, isMinute = true): number {
 export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: SweepSeen, staleMs: number): string[] {
   const { start, machines } = sweep;
   const interval = start - (before?.start ?? start - 75_000);
-  const since = interval <= 75_000 ? interval : 62_000;
+  const since = Math.min(interval, 62_000);
   const missed: string[] = [];
   for (const name of fleet.names) {
     const held = machines.get(name);

@@ -13,7 +13,7 @@ import {
   type Warning,
 } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
-import { type Batch, endSweep, namesToAsk, slices, startSweep } from './sweep.ts';
+import { type Batch, endSweep, namesToAsk, PAGES_TO_CUT, slices, startSweep } from './sweep.ts';
 
 const PUSH_SECONDS = 62;
 /** As many records of a machine as one page holds. */
@@ -80,13 +80,21 @@ async function readNew(reading: Reading, { requests }: Counter, staleMs: number)
   await allOf(ranges.map((range) => readRange(reading, range)));
   const main = { requests: requests(), records: Math.max(...Object.values(sweep.records)), start };
   const ages = [...sweep.found].map((name) => seconds - lastSeen(sweep.machines.get(name) ?? { name }));
+  // Who is not in the minute before is asked for once more.
+  const named = 2 * namesToAsk(sweep, staleMs, now).length;
+  const late = lateRange(reach, { ...main, live: liveMachines(), named }, seconds);
+  // What is found there may be old: the newest of such a machine is asked for like that of others that were not found.
+  if (late) await readLate({ ...reading, sweep: { ...sweep, found: new Set() } }, late);
   await askAbsent(reading, staleMs, start);
-  const late = lateRange(reach, { ...main, live: liveMachines(), named: requests() - main.requests }, seconds);
-  if (late) await readPages(reading, late);
   sweep.reach = nextReach(reach, seconds, ages, late);
 }
 
-async function readPages(reading: Reading, { pages, ...range }: LateRange): Promise<void> {
+async function readLate(reading: Reading, { pages, ...range }: LateRange): Promise<void> {
+  const parts = pages < PAGES_TO_CUT ? [range] : slices(range, Number.POSITIVE_INFINITY);
+  await allOf(parts.map((part) => readPages(reading, part, Math.ceil(pages / parts.length))));
+}
+
+async function readPages(reading: Reading, range: Range, pages: number): Promise<void> {
   let cursor: string | null | undefined;
   for (let page = 0; page < pages; page += 1) {
     ({ cursor } = await readPage(reading, range, undefined, cursor ?? undefined));

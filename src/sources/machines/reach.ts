@@ -6,9 +6,12 @@ export type Reach = NonNullable<Machines['reach']>;
 
 /** Clients push every 60 s, the standalone pusher every 62 (api facts 1.1). */
 const MINUTE = 60;
-/** What the first sweep reads, and at most what came since the one before. */
-const MAX_SECONDS = 75;
-/** Where that was longer ago: one push of each client, because hours of records would say no more. */
+/** What the first sweep reads: a push of each client, with some to spare. */
+const FIRST_SECONDS = 75;
+/**
+ * At most so much of what came since the last sweep: it holds a push of each client, and older ones would say no more. Where
+ * a sweep takes long, reading all would make the next one longer still.
+ */
 const ONE_PUSH = 62;
 /** A push is on its way for so long. */
 const MIN_OVERLAP = 2;
@@ -30,14 +33,13 @@ export const NO_REACH: Reach = { overlap: MIN_OVERLAP, phase: 0, due: 0 };
  * much of the newest part is empty. So does what the last page has room for.
  */
 export function mainStart({ beganAt, overlap }: Reach, live: number, seconds: number): number {
-  if (beganAt === undefined || beganAt > seconds) return seconds - MAX_SECONDS;
-  const since = seconds - beganAt;
-  const fresh = since <= MAX_SECONDS ? since : ONE_PUSH;
+  if (beganAt === undefined || beganAt > seconds) return seconds - FIRST_SECONDS;
+  const fresh = Math.min(seconds - beganAt, ONE_PUSH);
   const span = fresh + overlap;
   const pages = Math.max(1, Math.ceil((live * fresh) / MINUTE / RECORDS_PER_PAGE));
   // One record less than there is room for: pushes are not as even as that.
   const room = live === 0 ? Number.POSITIVE_INFINITY : ((pages * RECORDS_PER_PAGE - 1) * MINUTE) / live;
-  const free = pages === 1 ? Math.min(room, MAX_LATE + MAX_SECONDS) : 0;
+  const free = pages === 1 ? Math.min(room, MAX_LATE + FIRST_SECONDS) : 0;
   return Math.floor(seconds - Math.max(span, free));
 }
 
@@ -52,7 +54,7 @@ export interface MainRange {
   readonly requests: number;
   /** Of the process that had the most of them. */
   readonly records: number;
-  /** Requests by name after it. */
+  /** Requests by name that are still to come, at least. */
   readonly named: number;
   /** Unix seconds. */
   readonly start: number;
@@ -65,11 +67,11 @@ export interface MainRange {
  */
 export function lateRange(reach: Reach, main: MainRange, seconds: number): LateRange | undefined {
   const { live, requests, records, named, start } = main;
-  if (seconds - start >= MAX_LATE + MINUTE) return undefined;
+  if (reach.beganAt === undefined || seconds - start >= MAX_LATE + MINUTE) return undefined;
   const due = dueNow(reach);
   // Three times as many pages where page_size counts over all arrays.
   const perPage = Math.min(RECORDS_PER_PAGE, Math.max(1, records) / requests);
-  const isFull = requests < 3 || perPage > RECORDS_PER_PAGE / 2;
+  const isFull = requests < 3 || records === 0 || perPage > RECORDS_PER_PAGE / 2;
   const pageSize = isFull ? RECORDS_PER_PAGE : perPage;
   const perSecond = records / Math.max(1, seconds - start - reach.overlap);
   // A second is shared by both ends of a range, and pushes are not as even as that.

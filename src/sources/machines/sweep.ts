@@ -86,7 +86,7 @@ export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machine
 const RECORDS_PER_PAGE = 10;
 const SECONDS_PER_PUSH = 60;
 /** From so many pages on a sweep is cut in two: that hides 300 ms at 5 requests a second. */
-const PAGES_TO_CUT = 50;
+export const PAGES_TO_CUT = 50;
 
 /**
  * Cuts a range so that a large fleet is read in several sequences at once. Neighbours share a second, because whether the
