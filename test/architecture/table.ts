@@ -145,6 +145,7 @@ export const TABLE: readonly Row[] = [
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['http/server.ts', 'negotiator', 'reads Accept by q-values'],
   ['lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
+  ['sources/machines/lookback.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/finalized-pass.ts', 'api', 'a half of poll.ts, which would be too long'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],

@@ -89,20 +89,20 @@ export class FleetRun {
   }
 }
 
-/** The most requests of a sweep in steady state, where a page counts per array. */
-export function boundOf(live: number): number {
-  const pages = 1.25 * Math.ceil(live / 10);
+/** The most requests of a sweep in steady state, where a page counts per array and the interval is a minute. */
+export function boundOf(live: number, isMinute = true): number {
+  const pages = (live < 100 || !isMinute ? 1.25 : 1.14) * Math.ceil(live / 10);
   return pages + Math.max(2, 0.04 * pages);
 }
 
-const WINDOW_MS = 75_000;
-
 /**
- * What a sweep has not brought though it should: any record of the last 75 s, and of a machine that was held and is live
+ * What a sweep has not brought though it should: any record since the one before began, and of a machine that was held and is live
  * the newest record, unless one is held that is younger than half of `staleMs`.
  */
 export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: SweepSeen, staleMs: number): string[] {
   const { start, machines } = sweep;
+  const interval = start - (before?.start ?? start - 75_000);
+  const since = Math.min(interval, 62_000);
   const missed: string[] = [];
   for (const name of fleet.names) {
     const held = machines.get(name);
@@ -110,7 +110,7 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
     for (const array of ARRAYS) {
       const time = fleet.newest(name, array, start) ?? 0;
       newest = Math.max(newest, time);
-      if (start - time < WINDOW_MS && (held?.[array]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${array}`);
+      if (start - time < since && (held?.[array]?.timestamp ?? 0) * 1_000 < time) missed.push(`${name} ${array}`);
     }
     const seen = lastSeenOf(held);
     const isDue = before?.machines.has(name) && start - lastSeenOf(before.machines.get(name)) <= staleMs;

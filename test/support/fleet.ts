@@ -10,6 +10,8 @@ export interface FleetOptions {
   readonly missing?: { readonly machine?: number; readonly array?: number };
   /** Whether a page holds `page_size` records of each array, or of all together; nobody has documented it. */
   readonly pageSizeOver?: 'each' | 'all';
+  /** How late the records of a machine come, milliseconds, by its number. */
+  readonly lateMs?: (id: number) => number;
   /** Whether a record of half past a second is compared with the range as it is, or cut to the second. */
   readonly compares?: 'milliseconds' | 'seconds';
 }
@@ -59,12 +61,21 @@ export class Fleet {
   readonly #seed: number;
   readonly #missing: { readonly machine?: number; readonly array?: number };
   readonly #pageSizeOver: 'each' | 'all';
+  readonly #lateMs: (id: number) => number;
   readonly #unit: number;
   readonly #members = new Map<string, Member>();
   readonly #sequences = new Map<number, Sequence>();
   #begun = 0;
 
-  constructor({ machines, seed = 1, missing = {}, pageSizeOver = 'each', compares = 'milliseconds' }: FleetOptions) {
+  constructor({
+    machines,
+    seed = 1,
+    missing = {},
+    pageSizeOver = 'each',
+    compares = 'milliseconds',
+    lateMs = () => 0,
+  }: FleetOptions) {
+    this.#lateMs = lateMs;
     this.#seed = seed;
     this.#missing = missing;
     this.#pageSizeOver = pageSizeOver;
@@ -157,7 +168,7 @@ export class Fleet {
     const { machine = 0, array: each = 0 } = this.#missing;
     if (unit(this.#seed, 2, id, turn) < machine) return false;
     if (unit(this.#seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
-    return time + unit(this.#seed, 4, id, turn) * LONGEST_WAY_MS <= now;
+    return time + this.#lateMs(id) + unit(this.#seed, 4, id, turn) * LONGEST_WAY_MS <= now;
   }
 
   #member(name: string): Member {

@@ -112,6 +112,23 @@ export const Machines = z.object({
       probed: z.boolean(),
       /** Expected names that were asked for over all that is kept, with the time (Unix ms). */
       asked: z.array(z.tuple([z.string(), z.number()])),
+      /** How many probes were answered while `probed` is false. */
+      probes: z.number().optional(),
+      /** How often what comes next was tried without an answer. */
+      tries: z.number().optional(),
+    })
+    .optional(),
+  /** Where the next sweep begins; absent before the first complete one. Seconds. */
+  reach: z
+    .object({
+      /** Unix time at which the last complete sweep began. */
+      beganAt: z.number().optional(),
+      /** How far a sweep reaches back beyond that, because records come late. */
+      overlap: z.number(),
+      /** Seconds into the minute from which late records are to be read next. */
+      phase: z.number(),
+      /** How much of a minute of late records was not read yet. */
+      due: z.number(),
     })
     .optional(),
 });

@@ -7,18 +7,34 @@ export interface Sweep {
   /** Names with a record in this sweep. */
   readonly found: Set<string>;
   readonly dropped: Set<string>;
+  /** Names that may go when there are too many, the longest unseen last. */
+  readonly expendable: string[];
+  /** Records of each process so far. */
+  readonly records: Record<Process, number>;
   lookback: Machines['lookback'];
+  reach: Machines['reach'];
 }
 
-export function startSweep(options: MachinesOptions, previous: Machines, now: number): Sweep {
+/** @param staleMs Age from which a machine counts as silent. */
+export function startSweep(options: MachinesOptions, previous: Machines, now: number, staleMs: number): Sweep {
   const known = previous.machines.filter(
     (machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
   );
+  const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
+  const byWorth = known.toSorted((a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a));
+  const dropped = new Set(byWorth.slice(options.max).map(({ name }) => name));
+  const isSilent = (machine: Machine): boolean => now - lastSeen(machine) * 1000 > staleMs;
   return {
-    machines: new Map(known.map((machine) => [machine.name, machine])),
+    machines: new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine])),
+    dropped,
+    expendable: byWorth
+      .slice(0, options.max)
+      .filter((machine) => isSilent(machine) && !isExpected(machine))
+      .map(({ name }) => name),
     found: new Set(),
-    dropped: new Set(),
+    records: { system: 0, validator: 0, node: 0 },
     lookback: previous.lookback,
+    reach: previous.reach,
   };
 }
 
@@ -29,14 +45,16 @@ export function take<P extends Process>(
   process: P,
   record: NonNullable<Machine[P]>,
 ): void {
+  sweep.records[process] += 1;
   const name = machineName(record.machine);
   if (!isAdmitted(options, name)) return;
   let machine = sweep.machines.get(name);
   if (!machine) {
-    if (sweep.machines.size >= options.max) {
+    if (sweep.machines.size >= options.max && !makeRoom(sweep)) {
       sweep.dropped.add(name);
       return;
     }
+    sweep.dropped.delete(name);
     machine = { name };
   }
   sweep.found.add(name);
@@ -45,23 +63,37 @@ export function take<P extends Process>(
   sweep.machines.set(name, { ...machine, [process]: record });
 }
 
-export function endSweep(sweep: Sweep): Machines {
-  const { machines, dropped, lookback } = sweep;
-  return { machines: [...machines.values()], dropped: dropped.size, ...(lookback ? { lookback } : {}) };
+/** Lets the machine go that has been silent for longest; false where none is silent. */
+function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
+  for (let name = expendable.pop(); name !== undefined; name = expendable.pop()) {
+    if (found.has(name)) continue;
+    machines.delete(name);
+    dropped.add(name);
+    return true;
+  }
+  return false;
+}
+
+export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machines {
+  return {
+    machines: [...machines.values()],
+    dropped: dropped.size,
+    ...(lookback ? { lookback } : {}),
+    ...(reach ? { reach } : {}),
+  };
 }
 
 const RECORDS_PER_PAGE = 10;
-/** A client's minute falls into the 75 s of a sweep this often. */
-const RECORDS_PER_MACHINE = 1.25;
+const SECONDS_PER_PUSH = 60;
 /** From so many pages on a sweep is cut in two: that hides 300 ms at 5 requests a second. */
-const PAGES_TO_CUT = 50;
+export const PAGES_TO_CUT = 50;
 
 /**
  * Cuts a range so that a large fleet is read in several sequences at once. Neighbours share a second, because whether the
  * service counts a record of half past a second to that second is not documented: each cut costs a 60th of the fleet.
  */
 export function slices(range: { start: number; end: number }, machines: number): { start: number; end: number }[] {
-  const pages = (machines * RECORDS_PER_MACHINE) / RECORDS_PER_PAGE;
+  const pages = (machines * (range.end - range.start)) / SECONDS_PER_PUSH / RECORDS_PER_PAGE;
   const count = pages < PAGES_TO_CUT ? 1 : 2;
   const cut = (i: number): number => Math.round(range.start + ((range.end - range.start) * i) / count);
   return Array.from({ length: count }, (_, i) => ({ start: cut(i), end: cut(i + 1) }));

@@ -20,6 +20,8 @@ const SECONDS = NOW / 1000;
 
 describe('sources/machines/poll', () => {
   const endings: Warning[] = [];
+  /** After the first sweep that begins now. */
+  const REACH = { beganAt: SECONDS, overlap: 2, phase: 0, due: 0 };
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW) {
     endings.length = 0;
@@ -40,7 +42,7 @@ describe('sources/machines/poll', () => {
 
   it('asks for the last 75 seconds, and 5 minutes ahead because clocks differ', async () => {
     const api = fakeApi(() => machinesPage({}));
-    expect(await poll(api)).toEqual({ value: EMPTY });
+    expect(await poll(api)).toEqual({ value: { ...EMPTY, reach: REACH } });
     expect(api.requests).toEqual([
       {
         endpoint: 'machine_metrics',
@@ -76,7 +78,7 @@ describe('sources/machines/poll', () => {
   it('never lets an older record replace a newer one across sweeps', async () => {
     const first = await swept({ system: [systemRecord()] });
     const second = await swept({ system: [systemRecord({ timestamp: 1790769563000, cpu_cores: 1 })] }, first);
-    expect(second).toEqual(first);
+    expect(second.machines).toEqual(first.machines);
     const third = await swept({ system: [systemRecord({ timestamp: 1790769683000, cpu_cores: 2 })] }, second);
     expect(third.machines[0]?.system).toMatchObject({ timestamp: 1790769683, cpu_cores: 2 });
   });
@@ -127,7 +129,7 @@ describe('sources/machines/poll', () => {
 
   it('takes arrays that are left out or null for empty ones', async () => {
     for (const data of [{}, { system_metrics: null, validator_metrics: [] }]) {
-      expect(await poll(fakeApi(() => ({ data })))).toEqual({ value: EMPTY });
+      expect(await poll(fakeApi(() => ({ data })))).toEqual({ value: { ...EMPTY, reach: REACH } });
     }
   });
 
@@ -142,7 +144,7 @@ describe('sources/machines/poll', () => {
     const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
 
     async function namesAsked(known: Arrays, found: Arrays = {}): Promise<unknown[]> {
-      const previous = await swept(known, EMPTY, NOW - 10 * MINUTE + 1);
+      const { reach: _, ...previous } = await swept(known, EMPTY, NOW - 10 * MINUTE + 1);
       const api = fakeApi((request) => machinesPage('machines' in (request.body ?? {}) ? {} : found));
       await poll(api, previous);
       return api.requests.slice(1).map((request: ApiRequest) => request.body);
@@ -161,7 +163,11 @@ describe('sources/machines/poll', () => {
     });
 
     it('asks no further for who was in the minute before the sweep', async () => {
-      const previous = await swept({ system: [quiet('a', 6 * MINUTE), quiet('b', 6 * MINUTE)] }, EMPTY, NOW - MINUTE);
+      const { reach: _, ...previous } = await swept(
+        { system: [quiet('a', 6 * MINUTE), quiet('b', 6 * MINUTE)] },
+        EMPTY,
+        NOW - MINUTE,
+      );
       const api = fakeApi(() => machinesPage(api.requests.length === 2 ? { system: [quiet('a', 100_000)] } : {}));
       const { value } = await poll(api, previous);
       const names = api.requests.slice(1).map(({ body }) => (body as { machines: string[] }).machines);

@@ -5,6 +5,7 @@ import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, MINUTE, NOW } from '../../support/timing.ts';
 
 const SECONDS = NOW / 1000;
+const STALE = 10 * MINUTE;
 
 function known(...names: string[]): Machines {
   const machines = names.map((name) => ({ name, system: { timestamp: SECONDS - 360, machine: name } }));
@@ -18,54 +19,80 @@ function namesOf({ machines }: Machines): string[] {
 describe('sources/machines/sweep', () => {
   it('drops machines beyond max and counts each once', () => {
     const options = machinesOptions({ max: 2 });
-    const sweep = startSweep(options, known('a'), NOW);
+    const sweep = startSweep(options, known('a'), NOW, STALE);
     for (const machine of ['b', 'c', 'd', 'c', 'a']) take(sweep, options, 'system', { timestamp: SECONDS, machine });
     expect(endSweep(sweep)).toMatchObject({ dropped: 2 });
     expect(namesOf(endSweep(sweep))).toEqual(['a', 'b']);
   });
 
+  it('drops the longest unseen of those already known when max is lowered, and counts them; expected ones stay', () => {
+    const machines = ['a', 'b', 'c', 'd'].map((name, i) => ({
+      name,
+      system: { timestamp: SECONDS - 60 * i, machine: name },
+    }));
+    const options = machinesOptions({ max: 2, expected: ['d'] });
+    const end = endSweep(startSweep(options, { machines, dropped: 0 }, NOW, STALE));
+    expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
+    expect(end.dropped).toBe(2);
+  });
+
+  it('lets the machine that has been silent for longest go for one that reports, and no live one', () => {
+    const machines = ['live', 'silent', 'longest'].map((name, i) => ({
+      name,
+      system: { timestamp: SECONDS - 3_600 * i, machine: name },
+    }));
+    const options = machinesOptions({ max: 3 });
+    const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
+    for (const machine of ['silent', 'new-1', 'new-2', 'new-3']) {
+      take(sweep, options, 'system', { timestamp: SECONDS, machine });
+    }
+    const end = endSweep(sweep);
+    expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
+    expect(end.dropped).toBe(3);
+  });
+
   it('drops nobody without need', () => {
-    expect(endSweep(startSweep(machinesOptions(), known('a'), NOW)).dropped).toBe(0);
+    expect(endSweep(startSweep(machinesOptions(), known('a'), NOW, STALE)).dropped).toBe(0);
   });
 
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
-    const sweep = startSweep(options, known('out', 'in'), NOW);
+    const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
     take(sweep, options, 'node', { timestamp: SECONDS, machine: 'out' });
     expect(namesOf(endSweep(sweep))).toEqual(['in']);
   });
 
   it('lets go of machines that were not seen for forget_after', () => {
     const options = machinesOptions();
-    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE)))).toEqual(['a']);
-    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE + 1)))).toEqual([]);
+    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE, STALE)))).toEqual(['a']);
+    expect(namesOf(endSweep(startSweep(options, known('a'), NOW + 31 * DAY - 6 * MINUTE + 1, STALE)))).toEqual([]);
   });
 
   it('joins the nameless records with those of a machine called unnamed', () => {
     const options = machinesOptions();
-    const sweep = startSweep(options, known(), NOW);
+    const sweep = startSweep(options, known(), NOW, STALE);
     take(sweep, options, 'system', { timestamp: SECONDS - 400, machine: '' });
     take(sweep, options, 'validator', { timestamp: SECONDS - 400 });
     take(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
-    const next = startSweep(options, endSweep(sweep), NOW);
+    const next = startSweep(options, endSweep(sweep), NOW, STALE);
     expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
   });
 
   it('asks for nobody who was found, also where values go stale soon', () => {
     const options = machinesOptions();
-    const sweep = startSweep(options, known('a', 'b'), NOW);
+    const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
     take(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
     take(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
     expect(namesToAsk(sweep, 100_000, NOW)).toEqual([]);
-    expect(namesToAsk(startSweep(options, endSweep(sweep), NOW), 100_000, NOW)).toEqual([
+    expect(namesToAsk(startSweep(options, endSweep(sweep), NOW, STALE), 100_000, NOW)).toEqual([
       { names: ['a'], since: SECONDS - 69 },
     ]);
   });
 
   it('takes the second of two records of one time for no news', () => {
     const options = machinesOptions();
-    const sweep = startSweep(options, known(), NOW);
+    const sweep = startSweep(options, known(), NOW, STALE);
     take(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 });
     take(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 });
     expect(endSweep(sweep).machines[0]?.system?.cpu_cores).toBe(1);
