@@ -168,7 +168,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     it('is network where it does not answer, and over when it does', async () => {
       const proxy = await startForwardProxy({ credentials: CREDENTIALS });
       proxy.behave('silence');
-      const failure = await failing(proxy, IN_URL, 300, async () => proxy.behave(undefined));
+      const failure = await failing(proxy, IN_URL, 2_000, async () => proxy.behave(undefined));
       // What is not encrypted is the answer of the service, until it comes.
       const isKnown = scheme === 'https';
       expect(failure.reason).toBe(isKnown ? 'network' : 'timeout');

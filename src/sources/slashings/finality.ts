@@ -40,16 +40,18 @@ function agreedOf(believed: number | undefined, a: Look, b: Look): Look | undefi
   return high.epoch < believed ? high : undefined;
 }
 
-function believe({ finalizedClaim: _, ...state }: Slashings, look: Look): Slashings {
+function believe({ finalizedClaim: claim, ...state }: Slashings, look: Look): Slashings {
   const { epoch, head } = look;
+  // An epoch that was claimed too early to be believed, and is final by now.
+  const first = claim && claim.epoch < epoch ? claim.epoch : epoch;
   const { finalizedReadAtHead: _head, ...known } = state;
   return {
     ...known,
     finalizedEpoch: epoch,
     finalizedFrom: measuredFrom(state, look),
     ...(head === undefined ? {} : { finalizedReadAtHead: head }),
-    // History is not news: the first epoch to be counted is the one that is finalized now.
-    scannedEpoch: state.scannedEpoch ?? epoch - 1,
+    // History is not news: the first epoch to be counted is the one that is finalized at the first look.
+    scannedEpoch: state.scannedEpoch ?? first - 1,
   };
 }
 
