@@ -20,6 +20,7 @@ const MAX_LATE = 300;
 /** The phases of a minute are spread over so many sweeps. */
 const SWEEPS_PER_MINUTE = 5;
 const PART = MINUTE / SWEEPS_PER_MINUTE;
+const RARE_SECONDS = 600;
 const RECORDS_PER_PAGE = 10;
 /** Pushes are not even: so many records more than expected can be in a range. */
 const UNEVEN = 3;
@@ -68,7 +69,7 @@ export interface MainRange {
 export function lateRange(reach: Reach, main: MainRange, seconds: number): LateRange | undefined {
   const { live, requests, records, named, start } = main;
   if (reach.beganAt === undefined || seconds - start >= MAX_LATE + MINUTE) return undefined;
-  const due = dueNow(reach);
+  const due = dueNow(reach, seconds);
   // Three times as many pages where page_size counts over all arrays.
   const perPage = Math.min(RECORDS_PER_PAGE, Math.max(1, records) / requests);
   const isFull = requests < 3 || records === 0 || perPage > RECORDS_PER_PAGE / 2;
@@ -97,8 +98,10 @@ function maxRequests(live: number): number {
   return pages + Math.max(2, 0.04 * pages);
 }
 
-function dueNow({ due }: Reach): number {
-  return Math.min(MINUTE, due + PART);
+/** What is due at a sweep that begins at `seconds`: less where sweeps are far apart, because the budget is scarce then. */
+function dueNow({ due, beganAt = 0 }: Reach, seconds: number): number {
+  const part = seconds - beganAt > RARE_SECONDS ? PART / 4 : PART;
+  return Math.min(MINUTE, due + part);
 }
 
 function modulo(value: number, divisor: number): number {
@@ -112,7 +115,7 @@ export function nextReach(reach: Reach, beganAt: number, ages: readonly number[]
     beganAt,
     overlap: ages.length === 0 ? reach.overlap : overlapOf(ages),
     phase: modulo(reach.phase + width, MINUTE),
-    due: reach.beganAt === undefined ? 0 : Math.max(0, dueNow(reach) - width),
+    due: reach.beganAt === undefined ? 0 : Math.max(0, dueNow(reach, beganAt) - width),
   };
 }
 
