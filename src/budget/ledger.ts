@@ -155,7 +155,17 @@ function assign(ledger: Ledger, lane: string, { bucket, limits }: Observation): 
   if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, lane, bucket);
   // Limits without a name are those of the bucket that the lane was assumed to draw from.
   if (bucket === undefined && limits.second === undefined) return ledger;
-  return { ...ledger, lanes: { ...ledger.lanes, [lane]: bucket ?? bucketOf(ledger, lane) } };
+  const name = bucket === undefined ? bucketOf(ledger, lane) : known(ledger, bucket);
+  return { ...ledger, lanes: { ...ledger.lanes, [lane]: name } };
+}
+
+/** The service has a handful. A name of its own for each answer would be a series and a place in the state for each. */
+const MAX_BUCKETS = 16;
+/** Where all names beyond those are kept. */
+const OTHER_BUCKETS = 'other';
+
+function known({ buckets }: Ledger, name: string): string {
+  return name in buckets || Object.keys(buckets).length < MAX_BUCKETS - 1 ? name : OTHER_BUCKETS;
 }
 
 /** The first name is the name of the bucket that all lanes were assumed to share. */

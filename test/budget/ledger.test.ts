@@ -104,6 +104,15 @@ describe('budget/ledger: buckets', () => {
     expect(ledger.lanes).toEqual({ [V1]: 'default', [V2]: 'default' });
   });
 
+  it('keeps at most 16 buckets, and all further names as one', () => {
+    let ledger = emptyLedger();
+    for (let i = 0; i < 100; i += 1) ledger = told(ledger, i % 2 === 0 ? V1 : V2, { headers: bucket(`b${i}`, 1) });
+    expect(Object.keys(ledger.buckets)).toHaveLength(16);
+    expect(bucketOf(ledger, V1)).toBe('other');
+    ledger = told(ledger, V1, { headers: bucket('b3', 1) });
+    expect(bucketOf(ledger, V1)).toBe('b3');
+  });
+
   it('keeps what a bucket has left, and when its window resets', () => {
     const headers = { ...bucket('default', 5), 'x-ratelimit-remaining-month': '12', 'ratelimit-reset': '40' };
     expect(told(emptyLedger(), V1, { headers }).buckets['default']).toMatchObject({
