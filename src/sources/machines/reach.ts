@@ -100,7 +100,7 @@ function maxRequests(live: number): number {
 
 /** What is due at a sweep that begins at `seconds`: less where sweeps are far apart, because the budget is scarce then. */
 function dueNow({ due, beganAt = 0 }: Reach, seconds: number): number {
-  const part = seconds - beganAt > RARE_SECONDS ? PART / 4 : PART;
+  const part = seconds - beganAt > RARE_SECONDS ? PART / 8 : PART;
   return Math.min(MINUTE, due + part);
 }
 
