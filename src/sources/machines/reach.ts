@@ -20,7 +20,7 @@ const MAX_LATE = 300;
 /** The phases of a minute are spread over so many sweeps. */
 const SWEEPS_PER_MINUTE = 5;
 const PART = MINUTE / SWEEPS_PER_MINUTE;
-const RARE_SECONDS = 600;
+const RARE_SECONDS = 240;
 const RECORDS_PER_PAGE = 10;
 /** Pushes are not even: so many records more than expected can be in a range. */
 const UNEVEN = 3;
@@ -98,9 +98,10 @@ function maxRequests(live: number): number {
   return pages + Math.max(2, 0.04 * pages);
 }
 
-/** What is due at a sweep that begins at `seconds`: less where sweeps are far apart, because the budget is scarce then. */
+/** What is due at a sweep that begins at `seconds`: nothing where sweeps are far apart, because the budget is scarce then. */
 function dueNow({ due, beganAt = 0 }: Reach, seconds: number): number {
-  const part = seconds - beganAt > RARE_SECONDS ? PART / 8 : PART;
+  const since = seconds - beganAt;
+  const part = since > RARE_SECONDS ? 0 : Math.min(PART, since / SWEEPS_PER_MINUTE);
   return Math.min(MINUTE, due + part);
 }
 
