@@ -101,7 +101,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       answer.discard();
       throw error;
     }
-    return readBody(wire.endpoint, envelope, await answer.text());
+    return readBody(wire.endpoint, envelope, answer);
   }
 
   return {
@@ -163,10 +163,10 @@ function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRe
   };
 }
 
-async function readBody(endpoint: Endpoint, envelope: z.ZodType, text: string): Promise<unknown> {
-  const json = await parseJson(endpoint, text).catch((error: unknown) => {
-    const why = error instanceof JsonRefused ? error.message : String(error);
-    throw new RequestFailed(endpoint, 'invalid_body', why, 200);
+async function readBody(endpoint: Endpoint, envelope: z.ZodType, answer: Answer): Promise<unknown> {
+  const json = await parseJson(endpoint, answer.body()).catch((error: unknown) => {
+    if (!(error instanceof JsonRefused)) throw error;
+    throw new RequestFailed(endpoint, 'invalid_body', error.message, 200);
   });
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;

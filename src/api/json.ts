@@ -1,26 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Endpoint } from './errors.ts';
-
-/** What an answer may hold at most. What is within these bounds is parsed in a moment and takes little memory. */
-interface JsonLimits {
-  /** Objects, nested ones included. */
-  readonly objects: number;
-  /** Members of all objects together. */
-  readonly members: number;
-  /** Values of any kind, members included. */
-  readonly values: number;
-}
-
-/** A page holds 10 to 100 records, of at most a dozen nested objects and 60 members. */
-const PAGE: JsonLimits = { objects: 10_000, members: 100_000, values: 100_000 };
-/** One slashing lists at most 131,072 validators twice (Electra), and a block holds two slashings at most. */
-const SLASHINGS: JsonLimits = { objects: 1_000, members: 30_000, values: 600_000 };
-
-const MAX_DEPTH = 32;
-/** Of a number as it is written. */
-const MAX_NUMBER_LENGTH = 1_000;
-/** Characters that are read without giving others a turn: about 2 ms. */
-const SLICE = 1_048_576;
+import { type JsonLimits, jsonLimits, MAX_DEPTH, MAX_NUMBER_LENGTH, maxBodyBytes } from './limits.ts';
 
 /** The answer is no JSON, or not one that the service could have meant. */
 export class JsonRefused extends Error {
@@ -29,19 +8,42 @@ export class JsonRefused extends Error {
 
 /**
  * Parses an answer of any shape without holding up the event loop: JSON.parse cannot be interrupted, and takes seconds and
- * a gigabyte for a few million small objects.
- * @throws JsonRefused
+ * a gigabyte for a few million small objects. So its pieces are looked at as they come, and one that goes too far ends it.
+ * @throws JsonRefused; whatever reading the body throws
  */
-export async function parseJson(endpoint: Endpoint, text: string): Promise<unknown> {
-  const scan = new Scan(endpoint === 'attester_slashings' ? SLASHINGS : PAGE);
-  for (let start = 0; start < text.length; start += SLICE) {
-    if (start > 0) await setImmediate();
-    scan.read(text, start, Math.min(start + SLICE, text.length));
+export async function parseJson(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const scan = new Scan(jsonLimits(endpoint));
+  const text = new Text(maxBodyBytes(endpoint));
+  for await (const piece of body) {
+    scan.read(piece);
+    text.add(piece);
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.take());
   } catch {
     throw new JsonRefused('not JSON');
+  }
+}
+
+/** The bytes of a text as they come, held once: what is collected only later by the garbage collector adds up. */
+class Text {
+  readonly #bytes: ArrayBuffer;
+
+  constructor(maxBytes: number) {
+    this.#bytes = new ArrayBuffer(0, { maxByteLength: maxBytes });
+  }
+
+  add(piece: Uint8Array): void {
+    const end = this.#bytes.byteLength;
+    this.#bytes.resize(end + piece.length);
+    new Uint8Array(this.#bytes).set(piece, end);
+  }
+
+  /** The text, whose bytes are given back at once. */
+  take(): string {
+    const text = Buffer.from(this.#bytes).toString('utf8');
+    this.#bytes.resize(0);
+    return text;
   }
 }
 
@@ -57,17 +59,19 @@ class Scan {
   #objects = 0;
   #members = 0;
   #values = 0;
-  /** Characters since the last punctuation or text. */
+  /** Bytes since the last punctuation or text. */
   #run = 0;
 
   constructor(limits: JsonLimits) {
     this.#limits = limits;
   }
 
-  /** @throws JsonRefused */
-  read(text: string, start: number, end: number): void {
-    for (let i = start; i < end; i += 1) {
-      const code = text.charCodeAt(i);
+  /**
+   * Bytes of UTF-8: those of punctuation are never part of another character.
+   * @throws JsonRefused
+   */
+  read(bytes: Uint8Array): void {
+    for (const code of bytes) {
       if (this.#isInString) this.#readInString(code);
       else this.#readOutside(code);
     }

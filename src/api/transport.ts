@@ -1,9 +1,10 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { codeOf, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
+import { maxBodyBytes } from './limits.ts';
 
 export type { Proxies };
 
@@ -22,8 +23,11 @@ export interface WireRequest {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** @throws RequestFailed when the body breaks off, takes too long or is too large. */
-  text(): Promise<string>;
+  /**
+   * The body in pieces, unpacked, once. Whoever stops reading drops the connection.
+   * @throws RequestFailed when the body breaks off, takes too long or is too large.
+   */
+  body(): AsyncIterable<Uint8Array>;
   /** Lets go of a body that nobody reads. */
   discard(): void;
 }
@@ -37,15 +41,6 @@ export interface TransportOptions {
   /** By default none: what the environment says is not looked at here. */
   readonly proxies?: Proxies | undefined;
 }
-
-const MIB = 1024 * 1024;
-
-/** Slashing records list up to 131,072 validators twice. No other page comes near its limit. */
-function maxBodyBytes(endpoint: Endpoint): number {
-  return (endpoint === 'attester_slashings' ? 32 : 4) * MIB;
-}
-
-const unzip = promisify(gunzip);
 
 /** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): { send: Transport; close(): Promise<void> } {
@@ -74,9 +69,10 @@ export function createTransport(options: TransportOptions): { send: Transport; c
       return {
         status: response.statusCode,
         headers: response.headers,
-        async text() {
+        async *body() {
+          const packed = limited(endpoint, response.body);
           try {
-            return await readText(endpoint, response.body, response.headers['content-encoding']);
+            yield* isGzip(response.headers['content-encoding']) ? unpacked(endpoint, packed) : packed;
           } catch (error) {
             throw failed(error);
           }
@@ -103,20 +99,14 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-async function readText(
-  endpoint: Endpoint,
-  body: AsyncIterable<Buffer>,
-  coding: string | string[] | undefined,
-): Promise<string> {
-  const chunks: Buffer[] = [];
+async function* limited(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const limit = maxBodyBytes(endpoint);
   let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBodyBytes(endpoint)) throw tooLarge(endpoint);
-    chunks.push(chunk);
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > limit) throw new RequestFailed(endpoint, 'invalid_body', `body over ${limit} bytes`);
+    yield piece;
   }
-  const bytes = Buffer.concat(chunks);
-  return (isGzip(coding) ? await unzipped(endpoint, bytes) : bytes).toString('utf8');
 }
 
 /** Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1). */
@@ -124,17 +114,15 @@ function isGzip(coding: string | string[] | undefined): boolean {
   return typeof coding === 'string' && /^(x-)?gzip$/i.test(coding.trim());
 }
 
-async function unzipped(endpoint: Endpoint, bytes: Buffer): Promise<Buffer> {
+async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // A failure of either end comes out of the iteration.
+  const gunzip = pipeline(packed, createGunzip(), () => undefined);
   try {
-    return await unzip(bytes, { maxOutputLength: maxBodyBytes(endpoint) });
+    yield* limited(endpoint, gunzip);
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(endpoint);
+    if (!/^Z_/.test(codeOf(error))) throw error;
     throw new RequestFailed(endpoint, 'invalid_body', 'not the gzip that it is said to be');
   }
-}
-
-function tooLarge(endpoint: Endpoint): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', `body over ${maxBodyBytes(endpoint)} bytes`);
 }
 
 function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {

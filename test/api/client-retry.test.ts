@@ -4,6 +4,7 @@ import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { apiHarness, failureOf, V2_REQUEST } from '../support/api-harness.ts';
+import { bodyOf } from '../support/body.ts';
 import { MINUTE, noSignal } from '../support/timing.ts';
 
 type Step = FailureReason | { status: number; headers?: Record<string, string>; body?: string };
@@ -22,7 +23,7 @@ function scripted(steps: readonly Step[]) {
     return {
       status: step.status,
       headers: step.headers ?? {},
-      text: async () => step.body ?? '',
+      body: () => bodyOf(step.body ?? ''),
       discard: () => discarded.push(step.status),
     };
   };
@@ -133,21 +134,22 @@ describe('api/client: retries', () => {
   });
 
   it('gives the permit back as soon as the head of the answer is there', async () => {
-    let finish: (text: string) => void = () => undefined;
+    const finishers: ((text: string) => void)[] = [];
     const transport: Transport = async () => ({
       status: 200,
       headers: { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' },
-      text: () => new Promise((resolve) => (finish = resolve)),
+      async *body() {
+        yield Buffer.from(await new Promise<string>((resolve) => finishers.push(resolve)));
+      },
       discard: () => undefined,
     });
     const { api, clock, log } = apiHarness(transport);
     const first = api.request(V2_REQUEST, z.unknown(), noSignal());
     await clock.advance(0);
     void api.request(V2_REQUEST, z.unknown(), noSignal());
-    const readFirst = finish;
     await clock.advance(3_000);
     expect(log).toEqual(['requested machine_metrics', 'requested machine_metrics']);
-    readFirst('1');
+    finishers[0]?.('1');
     expect(await first).toBe(1);
     expect(log.at(-1)).toBe('took machine_metrics 3');
   });

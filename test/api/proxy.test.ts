@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -75,7 +76,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       const { send } = transportOf(both(withCredentials(proxy.url)));
       for (let i = 0; i < 10; i += 1) {
         const answer = await send(get(`${base}/prefix`, { method: 'POST', body: '{"a":1}' }), noSignal());
-        expect([answer.status, await answer.text()]).toEqual([200, '{"url":"/prefix/x","apikey":"secret"}']);
+        expect([answer.status, await text(answer.body())]).toEqual([200, '{"url":"/prefix/x","apikey":"secret"}']);
       }
       if (scheme === 'http') {
         expect(proxy.forwards).toEqual(Array.from({ length: 10 }, () => `${base}/prefix/x`));
@@ -94,7 +95,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     const url = withCredentials(proxy.url.replace('127.0.0.1', 'localhost'));
     for (const scheme of ['http', 'https'] as const) {
       const answer = await transportOf(both(url)).send(get(await listen(echo, scheme)), noSignal());
-      expect([answer.status, await answer.text()]).toEqual([200, '{"url":"/x","apikey":"secret"}']);
+      expect([answer.status, await text(answer.body())]).toEqual([200, '{"url":"/x","apikey":"secret"}']);
     }
     expect([proxy.tunnels.length, proxy.forwards.length]).toEqual([1, 1]);
   });
@@ -256,7 +257,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     const proxy = await startForwardProxy();
     const hangs = await listen((_, response) => void response.write('{'), 'https');
     const answer = await transportOf(both(proxy.url), 300).send(get(hangs), noSignal());
-    expect((await failureOf(answer.text())).reason).toBe('timeout');
+    expect((await failureOf(text(answer.body()))).reason).toBe('timeout');
     const mute = await listen(() => undefined, 'https');
     expect((await failureOf(transportOf(both(proxy.url), 300).send(get(mute), noSignal()))).reason).toBe('timeout');
     const chunk = Buffer.alloc(1024 * 1024, 'a');
@@ -265,6 +266,6 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       response.end();
     }, 'https');
     const large = await transportOf(both(proxy.url), 20_000).send(get(endless), noSignal());
-    expect((await failureOf(large.text())).reason).toBe('invalid_body');
+    expect((await failureOf(text(large.body()))).reason).toBe('invalid_body');
   });
 });

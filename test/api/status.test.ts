@@ -3,11 +3,11 @@ import { RequestFailed } from '../../src/api/errors.ts';
 import { expectOk } from '../../src/api/status.ts';
 
 function reasonOf(status: number, headers: Record<string, string> = {}): string {
-  const unread = async (): Promise<string> => {
+  const unread = (): never => {
     throw new Error('the body decides nothing');
   };
   try {
-    expectOk('sync_committee', { status, headers, text: unread, discard: () => undefined });
+    expectOk('sync_committee', { status, headers, body: unread, discard: () => undefined });
     return 'ok';
   } catch (error) {
     if (error instanceof RequestFailed && error.status === status) return error.reason;

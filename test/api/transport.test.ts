@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -44,7 +45,7 @@ async function exchange(
 ): Promise<[Answer, string]> {
   const { base } = await listen(handler);
   const answer = await transportOf(timeoutMs).send(get(base, { endpoint }), stop);
-  return [answer, await answer.text()];
+  return [answer, await text(answer.body())];
 }
 
 const FAST = 50;
@@ -63,7 +64,7 @@ describe('api/transport', () => {
     const answer = await transportOf(5_000).send(request, noSignal());
     expect([answer.status, answer.headers['x-a']]).toEqual([418, 'b']);
     const echo = { method: 'POST', url: '/hoodi/x', authorization: 'Bearer k', body: '{"ü":1}' };
-    expect(JSON.parse(await answer.text())).toEqual(echo);
+    expect(JSON.parse(await text(answer.body()))).toEqual(echo);
   });
 
   it('puts a character together that the network cut in two', async () => {
@@ -73,10 +74,10 @@ describe('api/transport', () => {
       response.write(euro.subarray(0, 1));
       finish = () => response.end(euro.subarray(1));
     });
-    const text = (await transportOf(5_000).send(get(base), noSignal())).text();
+    const body = text((await transportOf(5_000).send(get(base), noSignal())).body());
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
     finish();
-    expect(await text).toBe('€');
+    expect(await body).toBe('€');
   });
 
   it('reuses connections for requests that follow each other', async () => {
@@ -90,7 +91,7 @@ describe('api/transport', () => {
       connections += 1;
     });
     const { send } = transportOf(5_000);
-    for (let i = 0; i < 20; i += 1) await (await send(get(base), noSignal())).text();
+    for (let i = 0; i < 20; i += 1) await text((await send(get(base), noSignal())).body());
     // The second one: a body has ended a moment before its connection is free again.
     expect(connections).toBeLessThanOrEqual(2);
   });
@@ -233,9 +234,9 @@ describe('api/transport: failures', () => {
     const during = new AbortController();
     const { base } = await listen((_, response) => void response.write('{"data":'));
     const answer = await transportOf(5_000).send(get(base), during.signal);
-    const text = answer.text();
+    const body = text(answer.body());
     during.abort('stopping');
-    await expect(text).rejects.toBe('stopping');
+    await expect(body).rejects.toBe('stopping');
     await expect(transportOf(5_000).send(get(base), during.signal)).rejects.toBe('stopping');
   });
 
@@ -261,7 +262,7 @@ describe('api/transport: failures', () => {
     server.keepAliveTimeout = 0;
     server.on('connection', (socket) => socket.on('close', closed.resolve));
     const { send, close } = createTransport({ timeoutMs: 5_000 });
-    await (await send(get(base), noSignal())).text();
+    await text((await send(get(base), noSignal())).body());
     await close();
     await closed.promise;
   });

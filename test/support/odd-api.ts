@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { type Api, createApi } from '../../src/api/client.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { bodyOf } from './body.ts';
 import { oddHeaders } from './odd-headers.ts';
 import { type Spoil, spoil } from './odd-json.ts';
 
@@ -36,7 +37,7 @@ export function oddApi(good: (path: string) => unknown, faults: readonly Fault[]
     return {
       status: fault?.status ?? (body === null ? 400 : 200),
       headers: fault?.headers ?? {},
-      text: async () => (fault ? fault.spoil(body) : JSON.stringify(body)),
+      body: () => bodyOf(fault ? fault.spoil(body) : JSON.stringify(body)),
       discard: () => undefined,
     };
   };

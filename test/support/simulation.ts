@@ -13,6 +13,7 @@ import type { Entry } from '../../src/snapshot/snapshot.ts';
 import { sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { fingerprintOf } from '../../src/state.ts';
+import { bodyOf } from './body.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface SimulationOptions {
@@ -81,7 +82,7 @@ export class Simulation {
       const result = text === undefined ? usual : { ...usual, status: 200, body: text };
       this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
       await clock.sleep(back, signal);
-      return { ...result, text: async () => result.body, discard: () => undefined };
+      return { ...result, body: () => bodyOf(result.body), discard: () => undefined };
     };
     const apiOptions: ApiOptions = {
       baseUrl: 'http://sandbox',
