@@ -161,6 +161,8 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', () => {
 
   describe('a lease that would never run out', () => {
     const LEASE = `${PREFIX}:lease`;
+    /** Here it runs out, which is waited for. */
+    const ENDING: LeaseTerms = { ...TERMS, ttlMs: 3_000 };
     const spoils: [string, (redis: RedisServer) => Promise<unknown>][] = [
       ['written by somebody else', (redis) => redis.command('SET', LEASE, 'garbage')],
       ['written as a term of a replica that is no more', (redis) => redis.command('SET', LEASE, '17 gone')],
@@ -173,32 +175,33 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', () => {
       const redis = await startRedis();
       await spoil(redis);
       const began = performance.now();
-      const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+      const [a, b] = [replicaOf(redis.url, { terms: ENDING }), replicaOf(redis.url, { terms: ENDING })];
       await a.start();
       await b.start();
       await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
-      expect(performance.now() - began).toBeGreaterThan(TERMS.ttlMs);
+      expect(performance.now() - began).toBeGreaterThan(ENDING.ttlMs);
       expect(a.replica.leads() && b.replica.leads()).toBe(false);
       expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0);
     });
 
     it('changes nothing for its holder', async () => {
       const redis = await startRedis();
-      const a = replicaOf(redis.url);
-      const b = replicaOf(redis.url);
+      // Long enough to hold on a busy machine.
+      const terms = { ...TERMS, ttlMs: 8_000 };
+      const [a, b] = [replicaOf(redis.url, { terms }), replicaOf(redis.url, { terms })];
       await a.start();
       await a.leads();
       await b.start();
       await redis.command('PERSIST', LEASE);
       await waitFor(async () => expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0));
-      await systemClock.sleep(2 * (TERMS.ttlMs + TERMS.graceMs));
+      await systemClock.sleep(terms.ttlMs + 2 * terms.graceMs);
       expect([a.replica.leads(), a.told.lapses, b.replica.leads()]).toEqual([true, 0, false]);
     });
 
     it('of a holder that is cut off is left to it for as long as it may believe in it', async () => {
       const redis = await startRedis();
       const network = await startNetwork(redis.port);
-      const [a, b] = [replicaOf(network.url), replicaOf(redis.url)];
+      const [a, b] = [replicaOf(network.url, { terms: ENDING }), replicaOf(redis.url, { terms: ENDING })];
       await a.start();
       await a.leads();
       await b.start();
@@ -223,7 +226,7 @@ describe.skipIf(areMissing(REDIS))('snapshot/replica', () => {
     it('is told of, where no replica is named in it', async () => {
       const redis = await startRedis();
       await redis.command('SET', LEASE, 'garbage');
-      const a = replicaOf(redis.url);
+      const a = replicaOf(redis.url, { terms: ENDING });
       await a.start();
       await a.leads();
       expect(a.lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
