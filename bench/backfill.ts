@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { planned, spansOf } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
-import { backfillOptions } from '../src/backfill-flags.ts';
+import { backfillOptions } from '../src/commands/backfill-flags.ts';
 import { defaultConfig } from '../src/config/config.ts';
-import { createFleet, newestPushes, PROCESSES, recordOf } from '../src/sources/machines/sandbox.ts';
+import { createFleet, newestPushes, PROCESSES, recordOf } from '../src/sandbox/machines-data.ts';
 import { Child } from './child.ts';
 import { say, table, verdict } from './report.ts';
 

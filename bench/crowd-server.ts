@@ -1,9 +1,10 @@
 /** Serves the series of 1,000 machines, behind a web config file if one is named; tells its port. */
-import { startServer } from '../src/http/server.ts';
-import { Access } from '../src/http/web-config/access.ts';
+
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
+import { startServer } from '../src/web/server.ts';
+import { Access } from '../src/web-config/access.ts';
 import { partsAt } from './values.ts';
 
 const fail = (error: unknown): never => {

@@ -4,10 +4,10 @@
  */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startServer } from '../src/http/server.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { CONTENT_TYPES } from '../src/metrics/encode.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
+import { startServer } from '../src/web/server.ts';
 import { partsAt } from './values.ts';
 
 const parts = partsAt(Number(process.argv[2]), Date.now());

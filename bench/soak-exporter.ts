@@ -6,11 +6,11 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { configOf } from '../src/config/config.ts';
 import { ConfigFile } from '../src/config/schema.ts';
-import { startEngine } from '../src/engine.ts';
-import { startServer } from '../src/http/server.ts';
+import { startEngine } from '../src/exporter/engine.ts';
+import { openState } from '../src/exporter/state.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { ProcessMetrics } from '../src/metrics/self.ts';
-import { openState } from '../src/state.ts';
+import { startServer } from '../src/web/server.ts';
 import { hastyClock } from '../test/support/haste.ts';
 
 export interface SoakOptions {

@@ -1,9 +1,9 @@
 import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
 import { ProcessMetrics, SelfMetrics } from '../src/metrics/self.ts';
+import { createFleet, PROCESSES, recordOf } from '../src/sandbox/machines-data.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../src/sources/machines/options.ts';
-import { createFleet, PROCESSES, recordOf } from '../src/sources/machines/sandbox.ts';
 import { type Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../src/sources/machines/schema.ts';
 import type { Timing } from '../src/sources/source.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';

@@ -5,13 +5,13 @@ import type { Api } from '../src/api/client.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import { type Config, defaultConfig } from '../src/config/config.ts';
 import { formatDuration } from '../src/config/duration.ts';
+import { sourcesOf } from '../src/exporter/sources.ts';
+import { termsOf } from '../src/exporter/terms.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { pacesOf } from '../src/scheduler/paces.ts';
-import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/snapshot/snapshot.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
-import { sourcesOf } from '../src/sources.ts';
-import { termsOf } from '../src/terms.ts';
+import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/state/entry.ts';
 import { withTable } from './document-table.ts';
 
 /** Writes the table of docs/budget.md: what the planner makes of each plan. */

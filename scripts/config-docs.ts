@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMAND_NAMES, TABLE } from '../src/flag-table.ts';
-import { usageOf, variableOf } from '../src/flags.ts';
+import { COMMAND_NAMES, TABLE } from '../src/commands/flag-table.ts';
+import { usageOf, variableOf } from '../src/commands/flags.ts';
 import { configSchema, type JsonSchema, plainSchema } from './config-schema.ts';
 
 /** Writes docs/configuration.md and config.schema.json, from what the program itself checks by. */

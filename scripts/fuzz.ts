@@ -3,7 +3,7 @@
  *
  *     npm run fuzz -- --cases=100000 --seed=42
  *
- * `--cases` is the number for test/fuzz together; the other properties grow by the same factor. A finding is printed with
+ * `--cases` is the number for test/property together; the other properties grow by the same factor. A finding is printed with
  * its seed, and `--seed` repeats the run that found it.
  */
 import { spawnSync } from 'node:child_process';
@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import type { FuzzLine } from '../test/support/fuzz.ts';
 
 const PROPERTIES = [
-  'test/fuzz',
+  'test/property',
   'property',
   'test/sources/slashings/model',
   'test/sources/slashings/odd-answers',

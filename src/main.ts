@@ -7,7 +7,7 @@ if (major < 22 || (major === 22 && minor < 20)) {
   process.stderr.write(`beaconchain-exporter needs Node 22.20 or newer, this is ${process.versions.node}\n`);
   process.exit(1);
 }
-const { closeDebugger } = await import('./debugger.ts');
+const { closeDebugger } = await import('./commands/debugger.ts');
 await closeDebugger();
-const { runProgram } = await import('./program.ts');
+const { runProgram } = await import('./commands/run.ts');
 process.exitCode = await runProgram(process.argv.slice(2), process.env);

@@ -1,10 +1,10 @@
 import { CHAINS, type Chain, SECONDS_PER_DAY, SECONDS_PER_EPOCH, SECONDS_PER_SLOT } from '../lib/chain.ts';
-import { datapoints, newestDay } from '../sources/daily-returns/sandbox.ts';
-import { epochOf, finalizedEpoch, headSlot } from '../sources/slashings/sandbox.ts';
 import { chainName, type Fields, fields, natural, pageSize, span } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
+import { epochOf, finalizedEpoch, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;

@@ -1,3 +1,5 @@
+import { type Fields, fields, natural, pageSize, type Span, span } from './body.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   newestPushes,
   type Position,
@@ -7,9 +9,7 @@ import {
   recordOf,
   ringsOfNames,
   type Window,
-} from '../sources/machines/sandbox.ts';
-import { type Fields, fields, natural, pageSize, type Span, span } from './body.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+} from './machines-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 

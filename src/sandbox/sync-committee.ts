@@ -1,9 +1,9 @@
 import type { Chain } from '../lib/chain.ts';
-import { epochOf, finalizedEpoch, headSlot } from '../sources/slashings/sandbox.ts';
-import { periodAt, periodOf } from '../sources/sync-committee/sandbox.ts';
 import { chainName, type Fields, fields, natural } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { Refusal } from './refusal.ts';
+import { epochOf, finalizedEpoch, headSlot } from './slashings-data.ts';
+import { periodAt, periodOf } from './sync-committee-data.ts';
 import type { Sandbox } from './world.ts';
 
 /** POST /api/v2/ethereum/sync-committee (spec 4.3, api facts 4). */

@@ -1,6 +1,6 @@
 import type { Chain } from '../lib/chain.ts';
-import { epochOf, epochRows, finalizedEpoch, headSlot, slotSlashings } from '../sources/slashings/sandbox.ts';
 import { Refusal } from './refusal.ts';
+import { epochOf, epochRows, finalizedEpoch, headSlot, slotSlashings } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 const EPOCH_SLOTS = /^\/api\/v1\/epoch\/([^/]*)\/slots$/;

@@ -1,9 +1,9 @@
 import type { Chain } from '../lib/chain.ts';
 import { seedOf } from '../lib/random.ts';
-import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from '../sources/machines/sandbox.ts';
-import { type ChainWorld, createChainWorld, orderSlashing } from '../sources/slashings/sandbox.ts';
+import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
 import type { Plan } from './plan.ts';
 import { newUsage, type SecondWindow, spend, type Usage } from './rate-limit.ts';
+import { type ChainWorld, createChainWorld, orderSlashing } from './slashings-data.ts';
 
 export const DEMO_KEY = 'sandbox';
 

@@ -1,5 +1,5 @@
-import { sourceId } from '../snapshot/snapshot.ts';
 import { MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import { sourceId } from '../state/entry.ts';
 import { isMaterialChange } from './paces.ts';
 
 /** What polls cost is learned in the first hour: until then a plan is told anew as soon as it is known better. */

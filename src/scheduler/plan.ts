@@ -1,6 +1,6 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
-import { attemptsOf, type Entry, withLatest } from '../snapshot/snapshot.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
+import { attemptsOf, type Entry, withLatest } from '../state/entry.ts';
 
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { Quota } from '../budget/quota.ts';
-import type { Entry } from '../snapshot/snapshot.ts';
 import { type Coverage, MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import type { Entry } from '../state/entry.ts';
 import { nextAttemptAt } from './plan.ts';
 
 /** How a source runs now. Times are Unix ms. */

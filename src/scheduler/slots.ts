@@ -1,5 +1,5 @@
-import { type Entry, emptyEntry, sourceId } from '../snapshot/snapshot.ts';
 import type { Source } from '../sources/source.ts';
+import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
 import type { Known } from './views.ts';
 
 /** One source, whatever it is configured to. */

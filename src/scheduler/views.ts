@@ -1,6 +1,6 @@
 import type { Quota } from '../budget/quota.ts';
-import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../snapshot/snapshot.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
 import { type Allowance, type Asking, pacesOf } from './paces.ts';
 import { isInVain } from './plan.ts';
 import { isPace, type Schedule, scheduleOf, type Wait } from './schedule.ts';

@@ -1,5 +1,5 @@
-import { sourceId } from '../snapshot/snapshot.ts';
 import { MS_PER_DAY, type Source } from '../sources/source.ts';
+import { sourceId } from '../state/entry.ts';
 import type { Schedule, Wait } from './schedule.ts';
 
 type Waits = ReadonlyMap<Source, Wait>;

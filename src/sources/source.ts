@@ -3,7 +3,7 @@ import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Family } from '../metrics/family.ts';
-import type { Summary } from '../page/content.ts';
+import type { Summary } from './content.ts';
 import type { History } from './history.ts';
 
 /** In the order in which they are shown. */

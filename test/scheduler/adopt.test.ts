@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
+import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { NO_QUOTA } from '../support/quota.ts';
 import { schedule } from '../support/scheduler-harness.ts';

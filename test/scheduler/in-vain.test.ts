@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { pacesOf } from '../../src/scheduler/paces.ts';
 import { countVain, isInVain } from '../../src/scheduler/plan.ts';
-import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
 import { nextTick, oncePer } from '../../src/sources/source.ts';
+import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
 

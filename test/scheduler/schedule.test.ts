@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/quota.ts';
 import { type Schedule, type Standing, scheduleOf } from '../../src/scheduler/schedule.ts';
-import { type Entry, emptyEntry } from '../../src/snapshot/snapshot.ts';
 import type { Pace } from '../../src/sources/source.ts';
+import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { NO_QUOTA } from '../support/quota.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Entry, sourceId } from '../../src/snapshot/snapshot.ts';
 import { COVERAGES, evenPace, LONGEST_INTERVAL_MS, oncePer } from '../../src/sources/source.ts';
+import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { configured } from '../support/month.ts';
 import { Simulation } from '../support/simulation.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, timing } from '../support/timing.ts';

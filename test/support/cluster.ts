@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeaseTerms } from '../../src/snapshot/lease.ts';
+import type { LeaseTerms } from '../../src/replica/lease.ts';
 import { scrape } from './ask.ts';
 import { temporaryFolder } from './files.ts';
 import { type Network, startNetwork } from './network.ts';

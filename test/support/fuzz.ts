@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 
-/** Cases of all of test/fuzz together where nobody asks for more. */
+/** Cases of all of test/property together where nobody asks for more. */
 const CASES_IN_CI = 2_000;
 const env = process.env;
 

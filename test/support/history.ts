@@ -1,9 +1,9 @@
 import { defaultConfig } from '../../src/config/config.ts';
+import { sourceFamilies } from '../../src/exporter/own-families.ts';
 import { encodeFamily, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../src/metrics/family.ts';
-import { sourceFamilies } from '../../src/own-families.ts';
+import { datapoints, newestDay } from '../../src/sandbox/daily-returns-data.ts';
 import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
-import { datapoints, newestDay } from '../../src/sources/daily-returns/sandbox.ts';
 import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { BOTH_CHAINS, configured } from './month.ts';
 import { Simulation } from './simulation.ts';

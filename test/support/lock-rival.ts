@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { FileDocuments } from '../../src/snapshot/file.ts';
+import { FileDocuments } from '../../src/state/file.ts';
 
 // A program: opens a state directory at a moment and says what came of it. It keeps what it holds until it is killed.
 const [dir = '', at = ''] = process.argv.slice(2);

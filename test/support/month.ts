@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
-import { sourceId } from '../../src/snapshot/snapshot.ts';
+import { sourcesOf } from '../../src/exporter/sources.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { sourcesOf } from '../../src/sources.ts';
+import { sourceId } from '../../src/state/entry.ts';
 import { Simulation, type SimulationOptions } from './simulation.ts';
 import { HOUR } from './timing.ts';
 

@@ -1,6 +1,6 @@
 import { Ledger } from '../../src/budget/ledger.ts';
-import { type Entry, entrySchema, sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
+import { type Entry, entrySchema, sourceId } from '../../src/state/entry.ts';
 import { Simulation, type SimulationOptions } from './simulation.ts';
 
 /** Ends the program and starts it again after `pauseMs`, with what it had written and the same service. */

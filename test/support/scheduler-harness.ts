@@ -1,7 +1,7 @@
 import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
-import { type Entry, type Store, sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
+import { type Entry, type Store, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
 import { NO_QUOTA } from './quota.ts';

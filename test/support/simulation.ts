@@ -4,15 +4,15 @@ import type { Transport } from '../../src/api/transport.ts';
 import type { Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, limitsOf, quotaIn, withKey } from '../../src/budget/ledger.ts';
 import { Pacer } from '../../src/budget/pacer.ts';
+import { fingerprintOf } from '../../src/exporter/state.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
-import type { Entry } from '../../src/snapshot/snapshot.ts';
-import { sourceId } from '../../src/snapshot/snapshot.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { fingerprintOf } from '../../src/state.ts';
+import type { Entry } from '../../src/state/entry.ts';
+import { sourceId } from '../../src/state/entry.ts';
 import { bodyOf } from './body.ts';
 import { VirtualClock } from './virtual-clock.ts';
 

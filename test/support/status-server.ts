@@ -1,6 +1,6 @@
-import { RenderedPage } from '../../src/http/rendered-page.ts';
-import { type RunningServer, startServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { RenderedPage } from '../../src/web/rendered-page.ts';
+import { type RunningServer, startServer } from '../../src/web/server.ts';
 import { pageIn, type StateName } from './status-states.ts';
 
 /** Serves the status page in the state that was chosen last. */

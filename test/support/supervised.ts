@@ -3,11 +3,11 @@ import { rendered, requestsAnswered } from './under-way.ts';
 
 import { configOf } from '../../src/config/config.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
-import type { Settings } from '../../src/engine.ts';
+import type { Settings } from '../../src/exporter/engine.ts';
+import { supervise } from '../../src/exporter/reload.ts';
+import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { Plan } from '../../src/sandbox/plan.ts';
-import { NO_DOCUMENTS } from '../../src/state.ts';
-import { supervise } from '../../src/supervisor.ts';
 import { settled } from './api-harness.ts';
 import { FaultServer } from './fault-server.ts';
 import { Metrics } from './fault-world.ts';

@@ -1,10 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
-import { LIMITS, type Limits } from '../../src/http/limits.ts';
-import { type RunningServer, startServer } from '../../src/http/server.ts';
-import { Access } from '../../src/http/web-config/access.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { LIMITS, type Limits } from '../../src/web/limits.ts';
+import { type RunningServer, startServer } from '../../src/web/server.ts';
+import { Access } from '../../src/web-config/access.ts';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
 import { logLines } from './log-lines.ts';

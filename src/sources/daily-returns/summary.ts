@@ -1,5 +1,5 @@
-import { lines, quiet, type Summary, time } from '../../page/content.ts';
-import { percent } from '../../page/words.ts';
+import { percent } from '../../lib/words.ts';
+import { lines, quiet, type Summary, time } from '../content.ts';
 import type { Datapoint } from './schema.ts';
 
 /** A term of the service. */

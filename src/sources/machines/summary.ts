@@ -1,4 +1,5 @@
 import { isolated } from '../../lib/text.ts';
+import { bytes, cropped, percent, plural } from '../../lib/words.ts';
 import {
   type Badge,
   badge,
@@ -9,8 +10,7 @@ import {
   type Row,
   type Summary,
   time,
-} from '../../page/content.ts';
-import { bytes, cropped, percent, plural } from '../../page/words.ts';
+} from '../content.ts';
 import type { Timing } from '../source.ts';
 import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';

@@ -1,16 +1,6 @@
 import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
-import {
-  type Cell,
-  type Inline,
-  lines,
-  link,
-  type Notice,
-  quiet,
-  type Row,
-  type Summary,
-  time,
-} from '../../page/content.ts';
-import { count, plural } from '../../page/words.ts';
+import { count, plural } from '../../lib/words.ts';
+import { type Cell, type Inline, lines, link, type Notice, quiet, type Row, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
 import { shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './poll.ts';

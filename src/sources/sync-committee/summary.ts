@@ -1,4 +1,4 @@
-import { lines, quiet, type Summary, time } from '../../page/content.ts';
+import { lines, quiet, type Summary, time } from '../content.ts';
 import type { SyncCommittee } from './schema.ts';
 
 /** The current period and its end. */

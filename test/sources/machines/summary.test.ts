@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cell, Row, Table } from '../../../src/page/content.ts';
+import type { Cell, Row, Table } from '../../../src/sources/content.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { type Machine, NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
 import { machinesSummary } from '../../../src/sources/machines/summary.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cell, Summary } from '../../../src/page/content.ts';
+import type { Cell, Summary } from '../../../src/sources/content.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Timing } from '../../../src/sources/source.ts';
 import { Follower } from '../../support/follower.ts';

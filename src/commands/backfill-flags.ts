@@ -1,0 +1,167 @@
+import type { Config } from '../config/config.ts';
+import { parseDuration } from '../config/duration.ts';
+import type { Chain } from '../lib/chain.ts';
+import { type PastRange, WINDOWS } from '../sources/history.ts';
+import type { Flags } from './flag-table.ts';
+import { UsageError } from './flags.ts';
+
+/** What is to be read of the past, and how it is to be told. Times are Unix seconds. */
+export interface BackfillOptions {
+  readonly source: 'daily_returns' | 'machines';
+  readonly output: string;
+  readonly chains: readonly Chain[];
+  readonly range: PastRange;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly step: number | undefined;
+  readonly maxSamples: number;
+  readonly fullResolution: boolean;
+  readonly resume: boolean;
+  readonly yes: boolean;
+  /** As it was asked for: an interrupted run goes on only with the same. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
+const DEFAULT_MAX_SAMPLES = 5_000_000;
+/** Older machine metrics are deleted (api facts 2). */
+const KEPT_SECONDS = 31 * 86_400;
+/** What passes between the working out of a time and its use. */
+const SLACK_SECONDS = 3_600;
+
+/** Labels that our own families have. */
+export const OWN_LABELS: ReadonlySet<string> = new Set([
+  'chain',
+  'machine',
+  'process',
+  'os',
+  'exporter_version',
+  'client_name',
+  'client_version',
+  'client_build',
+  'layer',
+  'window',
+]);
+
+/**
+ * Reads the flags of backfill. `now` is Unix ms.
+ * @throws UsageError
+ */
+export function backfillOptions(flags: Flags, config: Config, now: number): BackfillOptions {
+  const source = sourceOf(flags.source);
+  const output = flags.output ?? refuse('--output=FILE is needed: where to write');
+  if (output.endsWith('/')) refuse(`--output: expected a file, got the directory ${output}`);
+  const isDaily = source === 'daily_returns';
+  if (isDaily && flags['full-resolution']) refuse('--full-resolution belongs to --source=machines');
+  if (!isDaily && flags.step !== undefined) refuse('--step belongs to --source=daily-returns');
+  if (!isDaily && flags.window !== undefined) {
+    refuse('--window belongs to --source=daily-returns; machines take --start and --end');
+  }
+  const seconds = Math.floor(now / 1000);
+  const options = {
+    source,
+    output,
+    chains: chainsOf(flags.chain, config),
+    labels: labelsOf(flags.label ?? []),
+    step: stepOf(flags.step),
+    maxSamples: countOf(flags['max-samples']),
+    fullResolution: flags['full-resolution'] ?? false,
+  };
+  const { output: _, ...asked } = options;
+  return {
+    ...options,
+    range: isDaily ? daysOf(flags, seconds) : spanOf(flags, seconds),
+    resume: flags.resume ?? false,
+    yes: flags.yes ?? false,
+    // Of the times only what was typed: the defaults move.
+    request: { ...asked, window: flags.window, start: flags.start, end: flags.end },
+  };
+}
+
+function refuse(message: string): never {
+  throw new UsageError(message);
+}
+
+function sourceOf(text: string | undefined): BackfillOptions['source'] {
+  if (text === undefined) refuse('--source is needed: daily-returns or machines');
+  const source = Object.entries(SOURCES).find(([name]) => name === text)?.[1];
+  return source ?? refuse(`--source: expected daily-returns or machines, got ${JSON.stringify(text)}`);
+}
+
+function chainsOf(text: string | undefined, config: Config): Chain[] {
+  const configured = config.chains.map(({ name }) => name);
+  if (text === undefined) return configured;
+  const chain = configured.find((name) => name === text);
+  return chain
+    ? [chain]
+    : refuse(`--chain: expected a configured chain (${configured.join(', ')}), got ${JSON.stringify(text)}`);
+}
+
+function labelsOf(texts: readonly string[]): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (const text of texts) {
+    const [, name, value] = /^([^=]*)=(.*)$/su.exec(text) ?? [];
+    if (name === undefined || value === undefined) refuse(`--label: expected NAME=VALUE, got ${JSON.stringify(text)}`);
+    if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) || name.startsWith('__')) {
+      refuse(`--label: ${JSON.stringify(name)} is no name of a label: letters, digits and _, not __ at its start`);
+    }
+    if (OWN_LABELS.has(name)) refuse(`--label: the series have a label ${name} of their own`);
+    if (name in labels) refuse(`--label: ${name} is given twice`);
+    // Prometheus takes an empty label for one that is not there.
+    if (value === '') refuse(`--label: ${name} is empty`);
+    labels[name] = value;
+  }
+  return labels;
+}
+
+function stepOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  const isStep = ms !== undefined && ms >= 1_000 && ms % 1_000 === 0 && ms <= 86_400_000;
+  return isStep
+    ? ms / 1_000
+    : refuse(`--step: expected whole seconds up to a day, such as 5m, got ${JSON.stringify(text)}`);
+}
+
+function countOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_MAX_SAMPLES;
+  return /^[1-9]\d{0,14}$/.test(text)
+    ? Number(text)
+    : refuse(`--max-samples: expected a whole number of at least 1, got ${JSON.stringify(text)}`);
+}
+
+function daysOf(flags: Flags, now: number): PastRange {
+  const { window, start, end } = flags;
+  if (start === undefined && end === undefined) {
+    const known = WINDOWS.find((name) => name === (window ?? 'all_time'));
+    if (!known) refuse(`--window: expected ${WINDOWS.join(', ')}, got ${JSON.stringify(window)}`);
+    return { window: known };
+  }
+  if (window !== undefined) refuse('--window ends now: it does not go with --start and --end');
+  return ordered(start === undefined ? 0 : timeOf('--start', start), end === undefined ? now : timeOf('--end', end));
+}
+
+function spanOf({ start: from, end: to }: Flags, now: number): PastRange {
+  const end = Math.min(now, to === undefined ? now : timeOf('--end', to));
+  const start = from === undefined ? now - KEPT_SECONDS : timeOf('--start', from);
+  if (start < now - KEPT_SECONDS - SLACK_SECONDS) {
+    const earliest = new Date((now - KEPT_SECONDS) * 1000).toISOString();
+    refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
+  }
+  return ordered(start, end);
+}
+
+function ordered(start: number, end: number): PastRange {
+  if (start >= end) refuse('--start must be before --end, and before now');
+  return { start, end };
+}
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Unix seconds. */
+function timeOf(flag: string, text: string): number {
+  if (/^\d{1,11}$/.test(text)) return Number(text);
+  const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  return ms >= 0
+    ? Math.floor(ms / 1000)
+    : refuse(`${flag}: expected Unix seconds or a time such as 2026-11-01T00:00:00Z, got ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,49 @@
+import { RequestFailed } from '../api/errors.ts';
+import { BudgetClosed } from '../budget/permit.ts';
+import type { BackfillOptions } from './backfill-flags.ts';
+
+/** Why a backfill does not begin or go on; the message is for the operator. */
+export class BackfillRefused extends Error {
+  override readonly name = 'BackfillRefused';
+}
+
+/** The error in words that say what can be done; anything unexpected stays as it is. */
+export function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
+  const what = reasonOf(error, options);
+  if (what === undefined) return error;
+  const onward = isKept ? '\nWhat was read is kept: go on with the same command and --resume.' : '';
+  return new BackfillRefused(`${what}${onward}`);
+}
+
+function reasonOf(error: Error, { source, range }: BackfillOptions): string | undefined {
+  if (error instanceof BudgetClosed) {
+    return Number.isFinite(error.until)
+      ? `The limits of the plan leave nothing until ${new Date(error.until).toISOString()}.`
+      : 'Access is revoked: the trial is over or the subscription was cancelled.';
+  }
+  if (error instanceof RequestFailed) {
+    switch (error.reason) {
+      case 'forbidden':
+        return forbidden(source, 'start' in range);
+      case 'unauthorized':
+        return 'The service refuses the API key (401).';
+      case 'revoked':
+        return 'Access is revoked: the trial is over or the subscription was cancelled (429, every limit 0).';
+      case 'bad_request':
+        return `The service does not accept the request (${error.message}).`;
+      default:
+        return `The service failed again and again (${error.message}).`;
+    }
+  }
+  // Of the file system: where and why stand in the message (ENOSPC: no space left on device).
+  return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
+}
+
+function forbidden(source: BackfillOptions['source'], isRange: boolean): string {
+  if (source === 'machines') return 'This plan does not include machine metrics (403).';
+  if (!isRange) return 'This plan does not include the daily returns (403).';
+  return [
+    'This plan has no --start and --end for daily returns (403): the service keeps those for Scale and Enterprise.',
+    'Every plan has the windows: --window=24h, 7d, 30d, 90d or all_time, which holds every day there is.',
+  ].join('\n');
+}

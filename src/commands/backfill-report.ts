@@ -1,0 +1,72 @@
+import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
+import { formatTime } from '../backfill/time-text.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** Where people read how it goes. */
+export interface Terminal {
+  readonly isTTY: boolean;
+  write(text: string): void;
+}
+
+const REFRESH_MS = 1_000;
+const LINES = 10;
+
+/** Shows how far a run is: a line that is redrawn on a terminal, one line for each tenth elsewhere. */
+export class Report {
+  readonly #terminal: Terminal;
+  readonly #clock: Clock;
+  readonly #read: () => Progress;
+  readonly #end = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  #tenths = 0;
+  #waiting: { reason: string; until: number } | undefined;
+
+  constructor(terminal: Terminal, clock: Clock, read: () => Progress) {
+    this.#terminal = terminal;
+    this.#clock = clock;
+    this.#read = read;
+  }
+
+  start(): void {
+    if (this.#terminal.isTTY) this.#loop = this.#redraw();
+  }
+
+  /** A page came. */
+  page(): void {
+    this.#waiting = undefined;
+    if (this.#terminal.isTTY) return;
+    const tenths = Math.floor(LINES * shareOf(this.#read()));
+    if (tenths <= this.#tenths) return;
+    this.#tenths = tenths;
+    this.#terminal.write(`${progressLine(this.#read())}\n`);
+  }
+
+  /** Nothing is asked until then, Unix ms. */
+  wait(reason: string, until: number): void {
+    const isNews = this.#waiting?.reason !== reason;
+    this.#waiting = { reason, until };
+    if (this.#terminal.isTTY || !isNews) return;
+    this.#terminal.write(`waiting ${formatTime(until - this.#clock.now())}: ${reason}\n`);
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#loop;
+  }
+
+  async #redraw(): Promise<void> {
+    for (;;) {
+      const now = this.#clock.now();
+      const waiting = this.#waiting && { reason: this.#waiting.reason, ms: Math.max(0, this.#waiting.until - now) };
+      const line = progressLine({ ...this.#read(), ...(waiting ? { waiting } : {}) });
+      this.#terminal.write(`\r\x1b[2K${line}`);
+      try {
+        await this.#clock.sleep(REFRESH_MS, this.#end.signal);
+      } catch {
+        // Ended: the last state stays.
+        this.#terminal.write(`\r\x1b[2K${progressLine(this.#read())}\n`);
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { type Api, type ApiOptions, createApi, NO_OBSERVER } from '../api/client.ts';
+import { createTransport, type Proxies } from '../api/transport.ts';
+import type { Terms } from '../budget/bucket.ts';
+import { emptyLedger, type Ledger } from '../budget/ledger.ts';
+import { Pacer } from '../budget/pacer.ts';
+import { planOf } from '../budget/plan-name.ts';
+import type { Config } from '../config/config.ts';
+import type { Chain } from '../lib/chain.ts';
+import { systemClock } from '../lib/clock.ts';
+
+export interface ProbeAnswer {
+  readonly ledger: Ledger;
+  /** Plan and validity of the key, for the reader. */
+  readonly text: string;
+  readonly isGood: boolean;
+}
+
+/** Makes one cheap request and reads from its headers what the account may do. */
+export async function probe(
+  config: Config,
+  apiOptions: ApiOptions,
+  terms: Terms,
+  proxies: Proxies | undefined,
+): Promise<ProbeAnswer> {
+  const clock = systemClock;
+  const transport = createTransport({ timeoutMs: config.api.timeoutMs, proxies });
+  const pacer = new Pacer(terms, { clock, ledger: emptyLedger() });
+  const api = createApi(apiOptions, {
+    budget: pacer,
+    transport: transport.send,
+    observer: NO_OBSERVER,
+    clock,
+    random: Math.random,
+  });
+  const chain = config.chains[0]?.name ?? 'mainnet';
+  let failure: string | undefined;
+  try {
+    await askCheaply(api, chain, new AbortController().signal);
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+  } finally {
+    await transport.close();
+  }
+  const { ledger } = pacer;
+  const { standing, validHeader } = ledger.key;
+  const isGood = failure === undefined && validHeader !== false;
+  const key = standing === 'unknown' ? 'not known' : KEY_WORDS[standing];
+  const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answer named no limit';
+  const lines = [`Key: ${key}. Plan: ${plan}.`, ...(failure === undefined ? [] : [`The request failed: ${failure}.`])];
+  return { ledger, text: lines.join('\n'), isGood };
+}
+
+/** One request of which only the headers matter. */
+export async function askCheaply(api: Api, chain: Chain, signal: AbortSignal): Promise<void> {
+  const body = { sync_committee_period: { view: 'latest' }, chain };
+  const path = '/api/v2/ethereum/sync-committee';
+  await api.request({ endpoint: 'sync_committee', priority: 'sync_committee', path, body }, z.unknown(), signal);
+}
+
+const KEY_WORDS = {
+  valid: 'valid',
+  refused: 'refused',
+  revoked: 'access is revoked (trial over or subscription cancelled)',
+};

@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import { laneOf } from '../api/client.ts';
+import type { Proxies } from '../api/transport.ts';
+import type { Terms } from '../budget/bucket.ts';
+import { emptyLedger, Ledger } from '../budget/ledger.ts';
+import type { Config } from '../config/config.ts';
+import { apiOptionsOf } from '../exporter/connection.ts';
+import { sourcesOf } from '../exporter/sources.ts';
+import { LEDGER } from '../exporter/state.ts';
+import { termsOf } from '../exporter/terms.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { RedisState } from '../replica/redis.ts';
+import { RedisLink } from '../replica/redis-link.ts';
+import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { peek } from '../state/file.ts';
+import { describeCosts } from './check-costs.ts';
+import { probe } from './check-probe.ts';
+
+export interface CheckOptions {
+  readonly config: Config;
+  readonly key: string;
+  readonly proxies?: Proxies | undefined;
+  readonly log: Logger;
+  /** Whether to ask the service. */
+  readonly ask: boolean;
+  /** Lines for what is no mistake. */
+  readonly warnings: readonly string[];
+  /** Unix ms. */
+  readonly now: number;
+}
+
+export interface CheckResult {
+  readonly text: string;
+  /** Whether the configuration can be served as far as could be told. */
+  readonly isGood: boolean;
+}
+
+/** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
+export async function check(options: CheckOptions): Promise<CheckResult> {
+  const { config, key, proxies, log, ask, warnings, now } = options;
+  const terms = termsOf(config);
+  const apiOptions = apiOptionsOf(config, key);
+  const answer = ask ? await probe(config, apiOptions, terms, proxies) : undefined;
+  const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
+  const { look, close } = stateOf(config);
+  const known = told ?? (await look(LEDGER, Ledger));
+  const sources = sourcesOf(config, log);
+  const entries = new Map<string, Entry>();
+  for (const source of sources) {
+    const entry = await look(sourceId(source), entrySchema(source));
+    if (entry) entries.set(sourceId(source), entry);
+  }
+  close();
+  const ledger = known ?? emptyLedger();
+  const costs = describeCosts({
+    sources,
+    terms,
+    ledger,
+    bucketOf: (source) => ledger.lanes[laneOf(apiOptions, source)] ?? ledger.shared,
+    entries,
+    limitsFrom: told ? 'as the service just said' : known ? 'as last learned by the daemon' : assumed(config, terms),
+    now,
+  });
+  const said = answer ? `${answer.text}\n` : '';
+  const first = ['The configuration has no mistakes.', ...warnings].join('\n');
+  return { text: `${first}\n${said}${costs}`, isGood: answer?.isGood ?? true };
+}
+
+type Look = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
+
+/** How to read what the daemon, or a replica, wrote; whatever cannot be read is unknown. */
+function stateOf({ state: { dir, redis } }: Config): { look: Look; close(): void } {
+  if (!redis) return { look: (name, schema) => peek(dir, name, schema), close: () => undefined };
+  const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
+  return { look: (name, schema) => state.peek(name, schema), close: () => state.close() };
+}
+
+function assumed({ budget }: Config, terms: Terms): string {
+  if (budget.plan !== 'auto') return 'of the configured plan';
+  const unknown = 'not known yet, 1 request a second is assumed; check --probe asks the service';
+  return terms.perMonth === undefined ? `${unknown}. A trial has 1000 requests in 30 days` : unknown;
+}

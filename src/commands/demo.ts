@@ -1,0 +1,93 @@
+import { isIPv6 } from 'node:net';
+import type { Config } from '../config/config.ts';
+import { NO_DOCUMENTS } from '../exporter/state.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { Stopper } from '../lib/stop.ts';
+import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
+import { startSandbox } from '../sandbox/server.ts';
+import type { Access } from '../web-config/access.ts';
+import { startDaemon } from './serve.ts';
+
+export interface DemoOptions {
+  readonly config: Config;
+  /** No config file was given: then the demo shows everything. */
+  readonly isDefault: boolean;
+  readonly log: Logger;
+  readonly processMetrics: boolean;
+  readonly hasLifecycle: boolean;
+  readonly access: Access | undefined;
+  /** Reads the config again. */
+  readonly readAgain: () => Promise<Config>;
+}
+
+/** The daemon on a simulated API in the same process: no key, no network. */
+export async function startDemo({
+  config,
+  isDefault,
+  log,
+  processMetrics,
+  hasLifecycle,
+  access,
+  readAgain,
+}: DemoOptions): Promise<{ stop(): Promise<void>; reload(): Promise<void> }> {
+  const stopper = new Stopper();
+  try {
+    const sandbox = await startSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      clock: systemClock,
+      // All is well until somebody makes trouble.
+      slotsPerSlashing: Number.POSITIVE_INFINITY,
+    });
+    stopper.add(() => sandbox.close());
+    // As if it had never been silent: one that wakes now would be reported until its next record.
+    sandbox.sandbox.wake(QUIET_MACHINE, 0);
+    const { key } = sandbox.sandbox;
+    const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
+    const daemon = await startDaemon({
+      config: simulated(config),
+      key,
+      readAgain: async () => ({ config: simulated(await readAgain()), key }),
+      log,
+      documents: NO_DOCUMENTS,
+      processMetrics,
+      hasLifecycle,
+      access,
+    });
+    stopper.add(() => daemon.stop());
+    const url = `${access?.isTls ? 'https' : 'http'}://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
+    log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
+    log.info({ example: `curl -X POST '${sandbox.url}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
+    return { stop: () => stopper.stop(), reload: () => daemon.reload() };
+  } catch (error) {
+    await stopper.stop();
+    throw error;
+  }
+}
+
+/** A host to open in a browser on this machine. */
+function reachable(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function withBothChains(config: Config): Config {
+  return {
+    ...config,
+    chains: [
+      { name: 'mainnet', v1BaseUrl: '' },
+      { name: 'hoodi', v1BaseUrl: '' },
+    ],
+    machines: { ...config.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+  };
+}
+
+/** The two hosts of the real service are two paths of the sandbox. */
+function onSandbox(config: Config, url: string): Config {
+  return {
+    ...config,
+    api: { ...config.api, baseUrl: url },
+    chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Exposure } from '../config/exposure.ts';
+import type { Logger } from '../lib/log.ts';
+
+const MESSAGES: Readonly<Record<Exposure['kind'], string>> = {
+  file: 'other users can read the file that holds the API key',
+  http: 'the API key is sent without encryption',
+};
+
+const HELP: Readonly<Record<Exposure['kind'], string>> = {
+  file: 'chmod o-rwx, or defaultMode: 0440 for a volume of Kubernetes',
+  http: 'use https, or a proxy on this machine',
+};
+
+/** Warns of each once: what was so before a reload was told. */
+export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => void {
+  let told = new Set<string>();
+  return (exposures) => {
+    for (const exposure of exposures) {
+      const { kind, ...fields } = exposure;
+      if (!told.has(JSON.stringify(exposure))) log.warn({ ...fields, help: HELP[kind] }, MESSAGES[kind]);
+    }
+    told = new Set(exposures.map((exposure) => JSON.stringify(exposure)));
+  };
+}
+
+/** The same for the reader of `check`. */
+export function exposureText(exposure: Exposure): string {
+  const { kind } = exposure;
+  const where =
+    kind === 'file' ? `${exposure.file} has mode ${exposure.mode}` : `to ${exposure.host} (${exposure.setting})`;
+  return `Warning: ${MESSAGES[kind]}: ${where}. Better: ${HELP[kind]}.`;
+}

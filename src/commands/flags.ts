@@ -1,0 +1,180 @@
+import { parseArgs } from 'node:util';
+import { type Environment, given } from '../config/environment.ts';
+import { nearest } from '../config/nearest.ts';
+import type { Override } from '../config/override.ts';
+import { COMMAND_NAMES, COMMANDS, type CommandName, type Flag, type Flags, TABLE } from './flag-table.ts';
+
+export type Command =
+  | { readonly name: 'help'; readonly command: CommandName | undefined }
+  | { readonly name: 'version' }
+  | {
+      readonly name: CommandName;
+      readonly flags: Flags;
+      /** Those of the flags that go before the config file, where their values are checked. */
+      readonly overrides: readonly Override[];
+    };
+
+/** The command line cannot be understood; the message is one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Reads a command line, without the two words that started Node, and the environment variables of its flags.
+ * @throws UsageError
+ */
+export function parseCommand(argv: readonly string[], env: Environment): Command {
+  const { typed, words } = readLine(argv);
+  const [word, stray] = words;
+  const command = commandOf(word ?? 'serve');
+  if (typed.has('help')) return { name: 'help', command: word === undefined ? undefined : command };
+  if (typed.has('version')) return { name: 'version' };
+  if (stray !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(stray)}`);
+  for (const name of typed.keys()) refuseForeign(name, command);
+  const settings = TABLE.filter((flag) => flag.commands.includes(command)).flatMap((flag) => {
+    const texts = typed.get(flag.name);
+    if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
+    const variable = variableOf(flag.name);
+    // Other variables with our prefix are none of our business: Kubernetes makes some for a service of our name.
+    const fallback = given(env, variable);
+    return fallback === undefined ? [] : settingOf(flag, variable, [fallback]);
+  });
+  const flags: Flags = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+  const overrides = settings.flatMap(({ override }) => override ?? []);
+  return { name: flags['config.check'] ? 'check' : command, flags, overrides };
+}
+
+/** The flags of a line with their values, and the words between them. */
+function readLine(argv: readonly string[]): { typed: Map<string, string[]>; words: string[] } {
+  const options = Object.fromEntries(
+    TABLE.map(({ name, kind }) => [name, { type: kind === 'boolean' ? kind : ('string' as const) }]),
+  );
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+    // Strict mode stops at the first surprise, with messages of its own.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const typed = new Map<string, string[]>();
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const negated = negatedBy(token);
+    const name = negated?.name ?? token.name;
+    const before = typed.get(name) ?? [];
+    if (before.length > 0 && flagOf(name)?.kind !== 'texts') {
+      throw new UsageError(`${token.rawName} is given twice`);
+    }
+    typed.set(name, [...before, negated ? 'false' : textOf(token)]);
+  }
+  return { typed, words };
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+/** The boolean that `--no-NAME` takes back. */
+function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
+  const flag = name.startsWith('no-') ? flagOf(name.slice('no-'.length)) : undefined;
+  if (flag?.kind !== 'boolean') return undefined;
+  if (value !== undefined) throw new UsageError(`${rawName} expects no value`);
+  return flag;
+}
+
+function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
+  const flag = flagOf(name);
+  if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName, FLAG_WORDS));
+  if (!flag || flag.kind === 'boolean') return value ?? 'true';
+  const swallowed = !inlineValue && value?.startsWith('-');
+  if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
+  return value;
+}
+
+function flagOf(name: string): Flag | undefined {
+  return TABLE.find((known) => known.name === name);
+}
+
+const FLAG_WORDS = [...TABLE.map((flag) => `--${flag.name}`), '--help', '--version'];
+
+function unknown(what: string, word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return `unknown ${what} ${JSON.stringify(word)}, ${meant ? `did you mean ${meant}?` : 'try --help'}`;
+}
+
+function commandOf(word: string): CommandName {
+  const command = COMMAND_NAMES.find((name) => name === word);
+  if (!command) throw new UsageError(unknown('command', word, COMMAND_NAMES));
+  return command;
+}
+
+function refuseForeign(name: string, command: CommandName): void {
+  const { commands } = flagOf(name) ?? {};
+  if (!commands || commands.includes(command)) return;
+  throw new UsageError(`unknown flag "--${name}" of ${command}, it belongs to ${commands.join(', ')}`);
+}
+
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** @param origin The flag or the variable that gave the texts; more than one only where the flag can be repeated. */
+function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
+  const [text = ''] = texts;
+  if (flag.kind === 'texts') return { name: flag.name, value: texts, override: undefined };
+  const value = flag.kind === 'boolean' ? BOOLEANS.get(text) : text;
+  if (value === undefined) throw new UsageError(`${origin}: expected true or false, got ${JSON.stringify(text)}`);
+  return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };
+}
+
+/** The environment variable of a flag. */
+export function variableOf(name: string): string {
+  return `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`;
+}
+
+/** How a flag is written. */
+export function usageOf({ name, value, isOn }: Flag): string {
+  return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;
+}
+
+/** The help of a command, or of the program. */
+export function helpText(command?: CommandName): string {
+  const usage = `Usage: beaconchain-exporter ${command ?? '[COMMAND]'} [FLAGS]`;
+  const about = command ? [`${command}: ${COMMANDS[command]}`] : ['Prometheus exporter for beaconcha.in.'];
+  const commands = command ? [] : ['', 'Commands:', ...columns(Object.entries(COMMANDS))];
+  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve')).map((flag): [string, string] => [
+    usageOf(flag),
+    flag.help,
+  ]);
+  const common: [string, string][] = [
+    ['--help', 'Print this help.'],
+    ['--version', 'Print the version.'],
+  ];
+  return [
+    usage,
+    '',
+    ...about,
+    ...commands,
+    '',
+    command ? 'Flags:' : 'Flags of serve (COMMAND --help prints those of another command):',
+    ...columns([...flags, ...common]),
+    '',
+    'A flag can be given as an environment variable: --config.file as BEACONCHAIN_EXPORTER_CONFIG_FILE.',
+    'The API key is BEACONCHAIN_API_KEY.',
+    '',
+  ].join('\n');
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
+}

@@ -1,0 +1,216 @@
+import type { RequestListener } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import type { Config } from '../config/config.ts';
+import type { Exposure } from '../config/exposure.ts';
+import { HOW_TO_GIVE_A_KEY } from '../config/key.ts';
+import { loadConfig } from '../config/load.ts';
+import { ConfigError } from '../config/mistakes.ts';
+import type { Proxies } from '../config/proxies.ts';
+import type { Settings } from '../exporter/engine.ts';
+import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createLogger, type Logger } from '../lib/log.ts';
+import { REVISION, VERSION } from '../lib/version.ts';
+import { startSandbox } from '../sandbox/server.ts';
+import { createBoundedServer, LIMITS } from '../web/limits.ts';
+import { Access } from '../web-config/access.ts';
+import { loadWebConfig } from '../web-config/load.ts';
+import { backfill } from './backfill.ts';
+import { backfillOptions } from './backfill-flags.ts';
+import { BackfillRefused } from './backfill-refusal.ts';
+import { check } from './check.ts';
+import { startDemo } from './demo.ts';
+import { exposureLog, exposureText } from './exposure-log.ts';
+import type { Flags } from './flag-table.ts';
+import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
+import { startDaemon } from './serve.ts';
+
+/** Nobody gave an API key. */
+class NoKey extends Error {
+  override readonly name = 'NoKey';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Running = { stop(): Promise<void>; reload?(): Promise<void> };
+type Given = Settings & { readonly proxies: Proxies | undefined };
+type Flagged = Extract<Command, { flags: unknown }>;
+
+const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
+
+/** The interface promises five seconds. */
+const STOP_WITHIN_MS = 4_500;
+
+/** Runs one command to its end and returns its exit code. */
+export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
+  try {
+    const command = parseCommand(argv, env);
+    if ('flags' in command) return await runCommand(command, env);
+    print(command.name === 'help' ? helpText(command.command) : versionText());
+    return EXIT.stopped;
+  } catch (error) {
+    if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
+    const isRefusal = [ConfigError, NoKey, StateRefused, BackfillRefused].some((refusal) => error instanceof refusal);
+    if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
+    if (isListenError(error)) {
+      const where = `${error.address ?? error.hostname}${error.port === undefined ? '' : `:${error.port}`}`;
+      if (error.code === 'EADDRINUSE') return refuse(`the address ${where} is taken`, EXIT.addressTaken);
+      return refuse(`cannot listen on ${where}: ${error.code}`, EXIT.refused);
+    }
+    throw error;
+  }
+}
+
+async function runCommand(command: Flagged, env: Environment): Promise<number> {
+  const { name, flags, overrides } = command;
+  const keyless = name === 'demo' || name === 'sandbox';
+  let exposures: readonly Exposure[] = [];
+  const read = async (): Promise<Given> => {
+    const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+    const { config, key, proxies } = loaded;
+    exposures = loaded.exposures;
+    if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
+    if (config.web.configFile !== null) await loadWebConfig(config.web.configFile);
+    return { config, key: key ?? '', proxies };
+  };
+  const settings = await read();
+  if (name === 'backfill') return runBackfill(flags, settings);
+  if (name === 'check') {
+    const log = createLogger(settings.config.log);
+    const warnings = exposures.map(exposureText);
+    const ask = flags.probe ?? false;
+    const result = await check({ ...settings, log, ask, warnings, now: systemClock.now() });
+    print(result.text);
+    return result.isGood ? EXIT.stopped : EXIT.refused;
+  }
+  const log = createLogger(settings.config.log);
+  const warn = exposureLog(log);
+  const readAgain = async (): Promise<Settings> => {
+    const again = await read();
+    warn(exposures);
+    return again;
+  };
+  warn(exposures);
+  return untilStopped((signal) => start(command, settings, readAgain, log, signal), log);
+}
+
+/** Runs until it is done or stopped: what was read is kept. */
+async function runBackfill(flags: Flags, settings: Given): Promise<number> {
+  const { config } = settings;
+  const options = backfillOptions(flags, config, systemClock.now());
+  // Millions of samples that live for a moment: V8 would give them 130 MiB, for no speed (measured).
+  setFlagsFromString('--semi-space-growth-factor=1');
+  const abort = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      abort.abort(new Error('stopping'));
+      endWithin(STOP_WITHIN_MS);
+    });
+  }
+  const terminal = {
+    isTTY: process.stderr.isTTY === true,
+    write: (text: string) => {
+      process.stderr.write(text);
+    },
+  };
+  const log = createLogger(config.log);
+  try {
+    print(await backfill({ ...settings, options, log, clock: systemClock, terminal, signal: abort.signal }));
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+    terminal.write('Stopped. What was read is kept: go on with the same command and --resume.\n');
+  }
+  return EXIT.stopped;
+}
+
+async function start(
+  { name, flags }: Flagged,
+  { config, key, proxies }: Given,
+  readAgain: () => Promise<Settings>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Running> {
+  const processMetrics = !flags['web.disable-exporter-metrics'];
+  const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
+  const { listenAddress, configFile } = config.web;
+  const access = configFile === null ? undefined : await Access.open(configFile, systemClock, log);
+  if (name === 'demo') {
+    const isDefault = flags['config.file'] === undefined;
+    const readConfig = async (): Promise<Config> => (await readAgain()).config;
+    return startDemo({ config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig });
+  }
+  if (name === 'serve') {
+    const { dir, redis } = config.state;
+    if (proxies) log.info(namesOf(proxies), 'asking through a proxy');
+    const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
+    if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log, signal) });
+    const replica = await openSharedState(redis, systemClock, log);
+    return startDaemon({ ...given, documents: replica, replica });
+  }
+  const { host = '0.0.0.0', port } = listenAddress;
+  const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
+  const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
+  const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
+  log.info({ url, key: sandbox.sandbox.key }, 'simulated API');
+  return { stop: () => sandbox.close().then(() => access?.close()) };
+}
+
+/**
+ * Waits for SIGTERM or SIGINT, which may come before the start is over, and then for an orderly stop. SIGHUP reads the
+ * configuration again; before the start is over it waits for that.
+ */
+async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, log: Logger): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  const waits = new AbortController();
+  const starting = begin(waits.signal);
+  const signalled = promise.then((signal) => {
+    log.info({ signal }, 'stopping');
+    waits.abort(new Error('stopping'));
+    endWithin(STOP_WITHIN_MS, () => log.error('not stopped in time'));
+  });
+  process.on('SIGHUP', () => {
+    // A start that failed is told once, below.
+    starting.then((running) => running.reload?.()).catch(() => undefined);
+  });
+  // Stopped while it waited for the lock of the state: nothing runs yet.
+  const running = await starting.catch((error: unknown) => {
+    if (error !== waits.signal.reason) throw error;
+    return undefined;
+  });
+  await signalled;
+  await running?.stop();
+  return EXIT.stopped;
+}
+
+/** Ends the process if it has not ended by itself. */
+function endWithin(ms: number, before?: () => void): void {
+  setTimeout(() => {
+    before?.();
+    process.exit(EXIT.refused);
+  }, ms).unref();
+}
+
+/** Without what is secret of them. */
+function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
+  return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
+}
+
+function versionText(): string {
+  return `beaconchain-exporter ${VERSION}${REVISION && ` (${REVISION})`}\n`;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+function refuse(message: string, code: number): number {
+  process.stderr.write(`${message.trimEnd()}\n`);
+  return code;
+}
+
+/** A name that cannot be looked up is a `hostname`, everything else an `address`. */
+function isListenError(error: unknown): error is { code: string; address?: string; hostname?: string; port?: number } {
+  return (
+    error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
+  );
+}

@@ -1,0 +1,75 @@
+import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { Stopper } from '../lib/stop.ts';
+import { VERSION } from '../lib/version.ts';
+import { ProcessMetrics } from '../metrics/self.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { Documents } from '../state/file.ts';
+import { type RunningServer, startServer } from '../web/server.ts';
+import type { Access } from '../web-config/access.ts';
+
+export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'proxies' | 'readAgain'> {
+  readonly log: Logger;
+  /** Where what is known survives a restart; closed when the daemon has stopped. */
+  readonly documents: Documents & { close(): Promise<void> };
+  /** The documents again, where several processes share them. */
+  readonly replica?: Replica;
+  /** Whether process_* and nodejs_* are exposed. */
+  readonly processMetrics: boolean;
+  /** Whether a reload may be asked for over HTTP; default true. */
+  readonly hasLifecycle?: boolean | undefined;
+  /** What the web config file says; undefined: plain HTTP for everybody. */
+  readonly access: Access | undefined;
+}
+
+export interface Daemon {
+  readonly port: number;
+  /** Reads the configuration again; what came of it is in the log. */
+  reload(): Promise<void>;
+  /** Aborts what is in flight, writes the state and closes the server. */
+  stop(): Promise<void>;
+}
+
+/** Builds the parts and starts them: what was started is stopped last in first out, also when a later start fails. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const stopper = new Stopper();
+  try {
+    const { port, reload } = await start(options, stopper);
+    return { port, reload: () => reload().then(() => undefined), stop: () => stopper.stop() };
+  } catch (error) {
+    await stopper.stop();
+    throw error;
+  }
+}
+
+type Started = Pick<RunningServer, 'port'> & { reload(): Promise<string | undefined> };
+
+async function start(options: DaemonOptions, stopper: Stopper): Promise<Started> {
+  const { config, log, documents, replica } = options;
+  stopper.add(() => documents.close());
+  const supervisor = await supervise({
+    ...options,
+    clock: replica?.clock ?? systemClock,
+    startedAt: systemClock.now(),
+    processMetrics: new ProcessMetrics(options.processMetrics),
+  });
+  stopper.add(() => supervisor.stop());
+
+  let ready = false;
+  const { telemetryPath, listenAddress } = config.web;
+  const server = await startServer(
+    { ...listenAddress, telemetryPath, hasLifecycle: options.hasLifecycle, access: options.access },
+    {
+      metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
+      unhealthy: () => supervisor.engine().unhealthy(),
+      ready: () => (ready ||= supervisor.engine().ready()),
+      status: (isRefreshing, gzipped) => supervisor.engine().status(isRefreshing, gzipped),
+      reload: () => supervisor.reload(),
+      onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
+    },
+  );
+  stopper.add(() => server.close());
+  log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
+  return { port: server.port, reload: () => supervisor.reload() };
+}

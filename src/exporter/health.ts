@@ -1,0 +1,17 @@
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { SourceView } from '../scheduler/views.ts';
+
+/** The scheduler's loop turns at least every 15 s; after a minute without it nothing will be polled any more. */
+const DEAD_AFTER_MS = 60_000;
+const OVERDUE_MS = 300_000;
+
+/** What a restart would mend; undefined: nothing. `overdue` leaves out waits that the service asked for. */
+export function problemOf(sinceHeartbeatMs: number, overdue: Scheduler['overdue']): string | undefined {
+  if (sinceHeartbeatMs > DEAD_AFTER_MS) return 'the scheduler has stopped';
+  return overdue && overdue.ms > OVERDUE_MS ? `${overdue.source.name} is overdue` : undefined;
+}
+
+/** Whether each source was attempted, was restored, or may not be attempted yet. */
+export function isReady(views: readonly SourceView[], now: number): boolean {
+  return views.every(({ entry, nextAttemptAt, running }) => entry.attempts > 0 || (!running && nextAttemptAt > now));
+}

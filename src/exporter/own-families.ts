@@ -1,0 +1,207 @@
+import { isFiller, usedByOthers } from '../budget/bucket.ts';
+import { WINDOWS } from '../budget/headers.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
+import type { Family, Labels, MetricType, Sample } from '../metrics/family.ts';
+import type { SourceView } from '../scheduler/views.ts';
+
+type SourceColumn = readonly [name: string, type: MetricType, help: string, value: (view: SourceView) => number];
+
+const SOURCE_COLUMNS: readonly SourceColumn[] = [
+  ['up', 'gauge', '1 if the last attempt succeeded, else 0; 0 before the first', ({ entry }) => Number(isUp(entry))],
+  ['attempts_total', 'counter', 'Polls that were made', ({ entry }) => entry.attempts],
+  ['failures_total', 'counter', 'Polls that failed', ({ entry }) => entry.failures],
+  [
+    'last_attempt_timestamp_seconds',
+    'gauge',
+    'Unix time at which the last poll began; 0 before the first',
+    ({ entry }) => (entry.lastAttemptAt ?? 0) / 1000,
+  ],
+  [
+    'last_success_timestamp_seconds',
+    'gauge',
+    'Unix time at which the last successful poll ended; 0 before the first',
+    ({ entry }) => (entry.lastSuccessAt ?? 0) / 1000,
+  ],
+  [
+    'next_attempt_timestamp_seconds',
+    'gauge',
+    'Unix time at which the next poll is due and permitted, a wait for a reset or for the quota included; +Inf while access is revoked',
+    (view) => view.nextAttemptAt / 1000,
+  ],
+  [
+    'quota_wait_end_timestamp_seconds',
+    'gauge',
+    'Unix time until which the source waits because too little is left of the quota for its interval; 0 while it does not',
+    ({ wait }) => (wait?.until ?? 0) / 1000,
+  ],
+  [
+    'interval_seconds',
+    'gauge',
+    'Effective interval between polls, after the budget stretched it; while the source waits for the quota, that of its last poll; of slashings that of the head pass, or of the finalized pass where head passes have stopped',
+    ({ pace }) => pace.intervalMs / 1000,
+  ],
+  [
+    'duration_seconds',
+    'gauge',
+    'Duration of the last poll, waits for the budget included',
+    ({ entry }) => entry.durationMs / 1000,
+  ],
+];
+
+function isUp(entry: SourceView['entry']): boolean {
+  return entry.attempts > 0 && entry.failuresInARow === 0;
+}
+
+/** beaconchain_source_*: how each source is doing. */
+export function sourceFamilies(views: readonly SourceView[]): Family[] {
+  return SOURCE_COLUMNS.map(([name, type, help, value]) => ({
+    name: `beaconchain_source_${name}`,
+    type,
+    help: `${help}.`,
+    samples: views.map((view) => ({ labels: labelsOf(view), value: value(view) })),
+  }));
+}
+
+function labelsOf({ source }: SourceView): Labels {
+  return source.chain ? { source: source.name, chain: source.chain } : { source: source.name };
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `beaconchain_${name}`, type: 'gauge', help: `${help}.`, samples };
+}
+
+/** beaconchain_ratelimit_* and what is known of the key. */
+export function accountFamilies(ledger: Ledger): Family[] {
+  const { standing, validHeader } = ledger.key;
+  const valid = standing !== 'refused' && validHeader !== false;
+  const buckets = Object.entries(ledger.buckets);
+  const perWindow = (field: 'limits' | 'remaining'): Sample[] =>
+    buckets.flatMap(([bucket, known]) =>
+      WINDOWS.flatMap((window): Sample[] => {
+        const value = known[field][window];
+        return value === undefined || isFiller(known, window) ? [] : [{ labels: { bucket, window }, value }];
+      }),
+    );
+  const byOthers = buckets.flatMap(([bucket, known]) =>
+    LONG_WINDOWS.flatMap((window): Sample[] => {
+      const value = usedByOthers(known, window);
+      return value === undefined ? [] : [{ labels: { bucket, window }, value }];
+    }),
+  );
+  const resets = buckets.flatMap(([bucket, { resetAt }]): Sample[] =>
+    resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
+  );
+  return [
+    gauge(
+      'api_key_valid',
+      '0 after the service refused the key (401, or ratelimit-validapikey: false), else 1; absent before the first response',
+      standing === 'unknown' ? [] : [{ labels: {}, value: Number(valid) }],
+    ),
+    gauge('api_access_revoked', '1 after a 429 whose limits are all 0: trial over or subscription cancelled', [
+      { labels: {}, value: Number(standing === 'revoked') },
+    ]),
+    gauge(
+      'ratelimit_limit',
+      'Requests per window as the last response said (x-ratelimit-limit-*)',
+      perWindow('limits'),
+    ),
+    gauge(
+      'ratelimit_remaining',
+      'Requests left in the window as the last response said (x-ratelimit-remaining-*)',
+      perWindow('remaining'),
+    ),
+    gauge(
+      'ratelimit_reset_timestamp_seconds',
+      'Unix time at which the reported window resets (ratelimit-reset)',
+      resets,
+    ),
+    gauge(
+      'ratelimit_used_by_others',
+      'Requests that others on the account made in the current hour or month, as of the last response: the limit, less what is left, less what this exporter made; absent where the window is not limited',
+      byOthers,
+    ),
+  ];
+}
+
+export interface BudgetFigures {
+  /** Requests per day that the limits leave this exporter, by bucket. */
+  readonly allowedPerDay: ReadonlyMap<string, number>;
+  readonly waitedSeconds: number;
+}
+
+/** beaconchain_budget_*: what the polls cost and what they may cost. */
+export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigures): Family[] {
+  const bySource = Map.groupBy(views, ({ source }) => source.name);
+  const perSource = (value: (group: readonly SourceView[]) => number): Sample[] =>
+    [...bySource].map(([source, group]) => ({ labels: { source }, value: value(group) }));
+  return [
+    gauge(
+      'budget_planned_requests_per_day',
+      'Requests per day that the effective intervals ask for; while a source waits for the quota, what is left for it',
+      perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
+    ),
+    gauge(
+      'budget_allowed_requests_per_day',
+      'Requests per day that the limits leave this exporter',
+      [...figures.allowedPerDay].map(([bucket, value]) => ({ labels: { bucket }, value })),
+    ),
+    gauge(
+      'budget_stretch_ratio',
+      'Effective interval divided by configured interval; 1 = as configured',
+      perSource((group) => Math.max(...group.map(({ source, pace }) => pace.intervalMs / source.intervalMs))),
+    ),
+    {
+      name: 'beaconchain_budget_wait_seconds_total',
+      type: 'counter',
+      help: 'Time that requests waited for the budget.',
+      samples: [{ labels: {}, value: figures.waitedSeconds }],
+    },
+  ];
+}
+
+export interface LastReload {
+  /** Whether the configuration was read without a mistake when it was last read. */
+  readonly isSuccessful: boolean;
+  /** Unix ms at which it last was. */
+  readonly successAt: number;
+}
+
+export interface ExporterFigures {
+  readonly version: string;
+  readonly revision: string;
+  readonly lastReload: LastReload;
+  readonly stateWriteFailures: number;
+  /** Whether this process polls. */
+  readonly isLeader: boolean;
+}
+
+export const STATE_WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
+
+/** beaconchain_exporter_*: the program itself. */
+export function exporterFamilies(figures: ExporterFigures): Family[] {
+  const { version, revision, lastReload, stateWriteFailures, isLeader } = figures;
+  const one = (value: number): Sample[] => [{ labels: {}, value }];
+  return [
+    gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
+      { labels: { version, revision, node_version: process.version }, value: 1 },
+    ]),
+    gauge(
+      'exporter_config_last_reload_successful',
+      '1 if the configuration was last read without a mistake',
+      one(Number(lastReload.isSuccessful)),
+    ),
+    gauge(
+      'exporter_config_last_reload_success_timestamp_seconds',
+      'Unix time at which the configuration was last read without a mistake',
+      one(lastReload.successAt / 1000),
+    ),
+    {
+      name: STATE_WRITE_FAILURES,
+      type: 'counter',
+      help: 'Times that the state could not be written; what is shown then stays as it was.',
+      samples: one(stateWriteFailures),
+    },
+    gauge('exporter_leader', '1 on the replica that polls; always 1 with file state', one(Number(isLeader))),
+  ];
+}

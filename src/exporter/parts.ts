@@ -1,0 +1,36 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Part } from '../metrics/exposition.ts';
+import { type Family, mergeFamilies } from '../metrics/family.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import { SOURCE_NAMES } from '../sources/source.ts';
+import { sourceFamilies } from './own-families.ts';
+
+/** The part that says how the sources do: it changes with each of them. */
+export const ATTEMPTS = 'attempts';
+/** The exporter's own metrics. */
+export const OWN = 'own';
+const OWN_REFRESH_MS = 1_000;
+
+/** /metrics in the order in which it is shown: a part for each kind of source, and the exporter's own. */
+export function expositionParts(views: () => SourceView[], own: () => Promise<Family[]>, clock: Clock): Part[] {
+  const soon = (): number => clock.now() + OWN_REFRESH_MS;
+  const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
+  return [
+    ...SOURCE_NAMES.map((name) => ({
+      name,
+      families: () => joined(viewsOf(name).map(({ source, entry, timing }) => source.families(entry.value, timing))),
+      nextChange: () =>
+        Math.min(...viewsOf(name).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
+    })),
+    { name: ATTEMPTS, families: () => sourceFamilies(views()), nextChange: soon },
+    { name: OWN, families: own, nextChange: soon },
+  ];
+}
+
+/** Every part: another configuration may show all of it otherwise. */
+export const ALL_PARTS: readonly string[] = [...SOURCE_NAMES, ATTEMPTS, OWN];
+
+/** The families of one source stay as lazy as they are. */
+function joined([first = [], ...others]: readonly Family[][]): Family[] {
+  return others.length === 0 ? first : mergeFamilies([first, ...others].flat());
+}

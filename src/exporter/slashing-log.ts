@@ -1,0 +1,22 @@
+import type { Chain } from '../lib/chain.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Sighting } from '../sources/slashings/count.ts';
+import { type Watch, watches } from '../sources/slashings/watch.ts';
+
+const MOST_NAMED = 20;
+
+/** A slashing is a warning; one of a watched validator is an error, and names those first. */
+export function logSlashing(log: Logger, chain: Chain, watch: Watch, { slot, kind, validators }: Sighting): void {
+  const watched = validators.filter((validator) => watches(watch, validator));
+  const others = validators.filter((validator) => !watches(watch, validator));
+  const fields = {
+    chain,
+    slot,
+    kind,
+    validators: [...watched, ...others].slice(0, MOST_NAMED),
+    count: validators.length,
+    watched: watched.length,
+  };
+  if (watched.length > 0) log.error(fields, 'watched validator slashed');
+  else log.warn(fields, 'attester slashing');
+}

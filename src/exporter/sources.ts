@@ -1,0 +1,51 @@
+import type { Config } from '../config/config.ts';
+import type { Logger } from '../lib/log.ts';
+import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
+import { machinesSource } from '../sources/machines/index.ts';
+import { slashingsSource } from '../sources/slashings/index.ts';
+import { watchOf } from '../sources/slashings/watch.ts';
+import type { Source } from '../sources/source.ts';
+import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
+import { logSlashing } from './slashing-log.ts';
+
+/** Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains. */
+export function sourcesOf(config: Config, log: Logger): Source[] {
+  const chains = config.chains.map(({ name }) => name);
+  const { machines, dailyReturns, slashings, syncCommittee } = config;
+  return [
+    ...(dailyReturns.enabled ? chains : []).map((chain) =>
+      dailyReturnsSource({
+        chain,
+        intervalMs: dailyReturns.intervalMs,
+        weight: dailyReturns.weight / chains.length,
+        path: config.api.dailyReturnsPath,
+      }),
+    ),
+    ...(syncCommittee.enabled ? chains : []).map((chain) =>
+      syncCommitteeSource({
+        chain,
+        intervalMs: syncCommittee.intervalMs,
+        weight: syncCommittee.weight / chains.length,
+      }),
+    ),
+    ...(machines.enabled
+      ? [
+          machinesSource({ ...machines, chains }, (reason) =>
+            log.warn({ source: 'machines', reason }, 'not all machine metrics were read'),
+          ),
+        ]
+      : []),
+    ...(slashings.enabled ? chains : []).map((chain) => {
+      const watch = watchOf(slashings.watch[chain]);
+      return slashingsSource({
+        chain,
+        intervalMs: slashings.intervalMs,
+        weight: slashings.weight / chains.length,
+        catchUpMs: slashings.catchUpMs,
+        watch,
+        onSlashing: (sighting) => logSlashing(log, chain, watch, sighting),
+        onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
+      });
+    }),
+  ];
+}

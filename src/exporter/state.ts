@@ -1,0 +1,150 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Totals } from '../metrics/totals.ts';
+import type { LeaseTerms } from '../replica/lease.ts';
+import { RedisState } from '../replica/redis.ts';
+import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
+import { Replica } from '../replica/replica.ts';
+import type { Source } from '../sources/source.ts';
+import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
+import { type Documents, FileDocuments } from '../state/file.ts';
+import { StateLocked } from '../state/lock.ts';
+
+/** The names of the documents beside those of the sources. */
+export const LEDGER = 'ledger';
+export const TOTALS = 'exporter';
+
+export const SavedTotals = z.array(
+  z.object({
+    name: z.string(),
+    samples: z.array(
+      z.object({ labels: z.record(z.string(), z.string()), suffix: z.string().exactOptional(), value: z.number() }),
+    ),
+  }),
+);
+
+/** Why the program cannot keep its state; the message is one line for the operator. */
+export class StateRefused extends Error {
+  override readonly name = 'StateRefused';
+}
+
+/** Nothing is kept: for a demo, which has nothing to lose. */
+export const NO_DOCUMENTS: Documents & { close(): Promise<void> } = {
+  load: async () => undefined,
+  save: async () => undefined,
+  close: async () => undefined,
+};
+
+/** @throws StateRefused; the signal's reason when it aborts while a lock is waited for. */
+export async function openState(dir: string, clock: Clock, log: Logger, signal?: AbortSignal): Promise<FileDocuments> {
+  try {
+    return await FileDocuments.open(dir, clock, log, { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof StateLocked) throw new StateRefused(error.message);
+    throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error)}`);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** A machine that starts many things at once may be slow. */
+const TRIES_AT_START = 3;
+
+/** @throws StateRefused: what keeps the state cannot be reached now. Later it may come and go. */
+export async function openSharedState(
+  redis: RedisSettings,
+  clock: Clock,
+  log: Logger,
+  terms?: LeaseTerms,
+): Promise<Replica> {
+  const state = new RedisState(new RedisLink(redis, clock), redis.prefix);
+  const replica = new Replica(state, clock, log, terms);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await state.expectWritable();
+      await replica.look();
+      return replica;
+    } catch (error) {
+      if (tries < TRIES_AT_START) continue;
+      await replica.close();
+      throw unreadable(error);
+    }
+  }
+}
+
+/** Why nothing is known of the state in Redis. */
+export function unreadable(error: unknown): StateRefused {
+  return new StateRefused(
+    `the state in Redis cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+  );
+}
+
+/** What earlier processes left. */
+export interface Restored {
+  readonly ledger: Ledger;
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly totals: Totals;
+}
+
+/**
+ * What earlier processes left, or the engine `before` in this one.
+ * @throws StateRefused: to start without what is there, but cannot be read now, would overwrite it.
+ */
+export async function restore(
+  documents: Documents,
+  sources: readonly Source[],
+  key: string,
+  now: number,
+  before?: Restored,
+): Promise<Restored> {
+  const ledger = before?.ledger ?? (await load(documents, LEDGER, Ledger)) ?? emptyLedger();
+  const totals = before?.totals ?? (await load(documents, TOTALS, SavedTotals)) ?? [];
+  const entries = await restoreEntries(documents, sources, before?.entries);
+  return { ...underKey({ ledger, entries }, key, now), totals };
+}
+
+/** What is known of these sources, and else what earlier processes left. @throws StateRefused */
+export async function restoreEntries(
+  documents: Documents,
+  sources: readonly Source[],
+  known: ReadonlyMap<string, Entry> = new Map(),
+): Promise<ReadonlyMap<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  for (const source of sources) {
+    const id = sourceId(source);
+    const entry = known.get(id) ?? (await load(documents, id, entrySchema(source)));
+    if (entry) entries.set(id, entry);
+  }
+  return entries;
+}
+
+type Account = Pick<Restored, 'ledger' | 'entries'>;
+
+/** Pure. What is known, when the operator starts or reloads the program with this key. */
+export function underKey({ ledger, entries }: Account, key: string, now: number): Account {
+  const fingerprint = fingerprintOf(key);
+  const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
+  return {
+    ledger: withKey(ledger, fingerprint, now),
+    entries: isOther ? new Map([...entries].map(([id, entry]) => [id, withAnotherKey(entry)])) : entries,
+  };
+}
+
+async function load<S extends z.ZodType>(documents: Documents, name: string, schema: S) {
+  try {
+    return await documents.load(name, schema);
+  } catch (error) {
+    throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error)}`);
+  }
+}
+
+/** Tells keys apart without giving one away: it has far more entropy than could be guessed. */
+export function fingerprintOf(key: string): string {
+  return hash('sha256', `beaconchain-exporter ${key}`).slice(0, 16);
+}

@@ -1,0 +1,23 @@
+import type { Terms } from '../budget/bucket.ts';
+import type { Config } from '../config/config.ts';
+
+/** Limits of the named plans (spec 8). The quota of the trial is for its 30 days. */
+const PLANS = {
+  free_trial: { perSecond: 1, perMonth: 1_000 },
+  hobbyist: { perSecond: 1 },
+  business: { perSecond: 2 },
+  scale: { perSecond: 5 },
+} as const satisfies Record<string, Omit<Terms, 'utilization'>>;
+
+/** What the configuration says of the budget. */
+export function termsOf({ budget }: Config): Terms {
+  const { plan, utilization } = budget;
+  if (plan === 'auto') return { utilization };
+  if (typeof plan === 'string') return { utilization, ...PLANS[plan] };
+  const { perSecond, perMonth } = plan;
+  return {
+    utilization,
+    ...(perSecond === undefined ? {} : { perSecond }),
+    ...(perMonth === undefined ? {} : { perMonth }),
+  };
+}

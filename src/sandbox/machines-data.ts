@@ -1,0 +1,129 @@
+import type { Chain } from '../lib/chain.ts';
+import { createMachine, type Machine, PROFILES, type Process, recordAt } from './machines-records.ts';
+
+export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
+
+/** The processes of a machine push one after the other, ms. */
+const DELAY: Record<Process, number> = { system: 0, validator: 40, node: 85 };
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Older records are deleted (api facts 2). */
+export const RETENTION_SECONDS = 31 * 86_400;
+
+/** All machines of the account, and per process those that run it in the order in which a minute is read. */
+export interface Fleet {
+  readonly machines: ReadonlyMap<string, Machine>;
+  readonly rings: Readonly<Record<Process, readonly Machine[]>>;
+}
+
+/** Silent since 5 h before the world began, until it is woken. */
+export const QUIET_MACHINE = 'quiet-1';
+const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
+  ['node-a', 'mainnet', 'lighthouse'],
+  ['node-b', 'mainnet', 'teku'],
+  ['node-c', 'mainnet', 'nimbus'],
+  ['hoodi-1', 'hoodi', 'lodestar'],
+  [QUIET_MACHINE, 'mainnet', 'lighthouse'],
+];
+export const NAMED_MACHINES = NAMED.length;
+
+/** The first `count` of the named machines, then machine-0001 and on. */
+export function createFleet(seed: string, count: number, start: number): Fleet {
+  const profiles = Object.values(PROFILES);
+  const machines = Array.from({ length: count }, (_, i) => {
+    const [name, chain, profile] = NAMED[i] ?? [`machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`, 'mainnet'];
+    const chosen = (profile ? PROFILES[profile] : profiles[i % profiles.length]) ?? PROFILES.lighthouse;
+    return createMachine(name, chain, chosen, seed);
+  });
+  const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
+  if (quiet) quiet.silence = { from: start - 5 * HOUR, until: Number.POSITIVE_INFINITY };
+  return { machines: new Map(machines.map((machine) => [machine.name, machine])), rings: ringsOf(machines) };
+}
+
+/** @throws RangeError for a name nobody bears. */
+export function machineOf(fleet: Fleet, name: string): Machine {
+  const machine = fleet.machines.get(name);
+  if (!machine) throw new RangeError(`no machine is called ${name}`);
+  return machine;
+}
+
+/** The same for some of the machines; names nobody bears are nobody's. */
+export function ringsOfNames(fleet: Fleet, names: readonly string[]): Fleet['rings'] {
+  return ringsOf([...new Set(names)].flatMap((name) => fleet.machines.get(name) ?? []));
+}
+
+function ringsOf(machines: readonly Machine[]): Fleet['rings'] {
+  const ordered = machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1));
+  const validators = ordered.filter((machine) => machine.profile.hasValidator);
+  return { system: ordered, validator: validators, node: ordered };
+}
+
+/** A record before it is written out. */
+export interface Push {
+  readonly time: number;
+  readonly machine: Machine;
+}
+
+export function recordOf(process: Process, { machine, time }: Push): object {
+  return recordAt(machine, process, time);
+}
+
+export interface Window {
+  /** Unix ms, both inclusive. */
+  readonly oldest: number;
+  readonly newest: number;
+  /** Only each n-th minute is kept. */
+  readonly gap: number;
+}
+
+/** The place of a record in the order of a process: time and name. */
+export type Position = readonly [time: number, name: string];
+
+/**
+ * At most `most` pushes of one process, newest first, machines of the same moment by name, starting after a position.
+ * Costs what it returns, whatever the length of the window and the number of machines.
+ */
+export function newestPushes(
+  ring: readonly Machine[],
+  process: Process,
+  { oldest, newest, gap }: Window,
+  after: Position | undefined,
+  most: number,
+): Push[] {
+  const found: Push[] = [];
+  if (ring.length === 0) return found;
+  const start = (after ? after[0] : newest) - DELAY[process];
+  let minute = Math.floor(start / MINUTE);
+  let i = indexOf(ring, start - minute * MINUTE, after?.[1]);
+  for (; (minute + 1) * MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
+    if (minute % gap !== 0) continue;
+    for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
+      const time = minute * MINUTE + machine.phase + DELAY[process];
+      if (time < oldest || found.length === most) return found;
+      if (!isSilent(machine, time)) found.push({ time, machine });
+    }
+  }
+  return found;
+}
+
+/** The first place in the ring that comes after a phase and a name; without a name the phase itself is included. */
+function indexOf(ring: readonly Machine[], phase: number, name: string | undefined): number {
+  let low = 0;
+  let high = ring.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const machine = ring[middle];
+    if (machine && comesBefore(machine, phase, name)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function comesBefore(machine: Machine, phase: number, name: string | undefined): boolean {
+  if (machine.phase !== phase) return machine.phase > phase;
+  return name !== undefined && machine.name <= name;
+}
+
+function isSilent({ silence }: Machine, time: number): boolean {
+  return silence !== undefined && time > silence.from && time <= silence.until;
+}

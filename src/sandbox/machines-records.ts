@@ -1,0 +1,166 @@
+import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../lib/chain.ts';
+import { between, seedOf, unit } from '../lib/random.ts';
+
+/** What a client reports and what it leaves at 0 (api facts 1.3 - 1.6). */
+interface Profile {
+  readonly name: 'lighthouse' | 'teku' | 'nimbus' | 'lodestar';
+  readonly version: string;
+  readonly hasValidator: boolean;
+  /** Pushed by the standalone exporter, the only one that names its version. */
+  readonly exporter: string;
+}
+
+export const PROFILES = {
+  lighthouse: { name: 'lighthouse', version: '8.0.0', hasValidator: true, exporter: '' },
+  teku: { name: 'teku', version: 'v25.11.0', hasValidator: true, exporter: '' },
+  nimbus: { name: 'nimbus', version: 'v25.11.0-1a2b3c', hasValidator: false, exporter: 'beaconcha.in@0f3e1d2' },
+  lodestar: { name: 'lodestar', version: 'v1.36.0/2ad2fb5', hasValidator: true, exporter: '' },
+} as const satisfies Record<string, Profile>;
+
+export interface Machine {
+  readonly name: string;
+  readonly chain: Chain;
+  readonly profile: Profile;
+  readonly seed: number;
+  /** Milliseconds into each minute at which it pushes. */
+  readonly phase: number;
+  /** Unix ms: pushes nothing after `from` up to `until`. */
+  silence: { readonly from: number; readonly until: number } | undefined;
+  /** The share of the disk that is free from a moment (Unix ms) on. */
+  disk: { readonly from: number; readonly free: number } | undefined;
+}
+
+export function createMachine(name: string, chain: Chain, profile: Profile, worldSeed: string): Machine {
+  const seed = seedOf(`${worldSeed} machine ${name}`);
+  return { name, chain, profile, seed, phase: between(0, 59_999, seed, 1), silence: undefined, disk: undefined };
+}
+
+/** Machines restart this seldom, so that a month rarely sees it. */
+const BOOT_EVERY_SECONDS = 400 * 86_400;
+const GIB = 2 ** 30;
+
+export type Process = 'system' | 'validator' | 'node';
+
+/** The record of one push at `time` (Unix ms), as it goes over the wire. */
+export function recordAt(machine: Machine, process: Process, time: number): object {
+  const common = { timestamp: time, machine: machine.name, exporter_version: machine.profile.exporter };
+  switch (process) {
+    case 'system':
+      return wire({ ...common, ...system(machine, time) });
+    case 'validator':
+      return wire({ ...common, ...program(machine, time, 2, 0.02), ...validator(machine) });
+    case 'node':
+      return wire({ ...common, ...program(machine, time, 3, 0.4), ...node(machine, time) });
+  }
+}
+
+/** Zeros, false and empty texts are left out, the name never (api facts 1.1); JSON leaves undefined out. */
+function wire(record: Record<string, unknown>): object {
+  for (const key in record) if (!record[key] && key !== 'machine') record[key] = undefined;
+  return record;
+}
+
+function bootOf(machine: Machine, time: number): number {
+  const offset = between(0, BOOT_EVERY_SECONDS, machine.seed, 2);
+  const seconds = Math.floor(time / 1000);
+  return Math.floor((seconds - offset) / BOOT_EVERY_SECONDS) * BOOT_EVERY_SECONDS + offset;
+}
+
+/** A counter of about `rate` a second: faster and slower over hours, never backwards. */
+function counter(uptime: number, rate: number): number {
+  const period = 21_600 / (2 * Math.PI);
+  return rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period)));
+}
+
+function system(machine: Machine, time: number): Record<string, unknown> {
+  const { seed, profile } = machine;
+  const boot = bootOf(machine, time);
+  const uptime = time / 1000 - boot;
+  const cores = 4 * between(1, 4, seed, 3);
+  const threads = 2 * cores;
+  const user = counter(uptime, threads * 0.12);
+  const iowait = profile.name === 'lodestar' ? 0 : counter(uptime, threads * 0.005);
+  const kernel = counter(uptime, threads * 0.03);
+  const isTeku = profile.name === 'teku';
+  return {
+    cpu_cores: cores,
+    cpu_threads: threads,
+    // All modes, idle included (api facts 1.3).
+    cpu_node_system_seconds_total: Math.floor(threads * uptime),
+    cpu_node_user_seconds_total: Math.floor(user),
+    cpu_node_iowait_seconds_total: Math.floor(iowait),
+    cpu_node_idle_seconds_total: Math.floor(threads * uptime - user - iowait - kernel),
+    ...memory(machine, uptime),
+    ...disk(machine, time, uptime),
+    disk_node_io_seconds: profile.exporter ? Math.floor(counter(uptime, 80)) : 0,
+    disk_node_reads_total: isTeku ? 0 : Math.floor(counter(uptime, 45)),
+    disk_node_writes_total: isTeku ? 0 : Math.floor(counter(uptime, 81)),
+    network_node_bytes_total_receive: Math.floor(counter(uptime, 2.1e6)),
+    network_node_bytes_total_transmit: Math.floor(counter(uptime, 1.8e6)),
+    misc_node_boot_ts_seconds: boot,
+    misc_os: 'lin',
+  };
+}
+
+/** Teku reports "available" as free, and no cache (api facts 1.3). */
+function memory({ seed, profile }: Machine, uptime: number): Record<string, number> {
+  const total = 16 * between(1, 4, seed, 4) * GIB;
+  const used = Math.floor(
+    total * (0.45 + 0.08 * Math.sin(uptime / 9000) + 0.02 * unit(seed, 5, Math.floor(uptime / 60))),
+  );
+  const buffers = Math.floor(total * 0.013);
+  const cached = Math.floor((total - used - buffers) * 0.85);
+  const isTeku = profile.name === 'teku';
+  return {
+    memory_node_bytes_total: total,
+    memory_node_bytes_free: isTeku ? total - used : total - used - cached - buffers,
+    memory_node_bytes_cached: isTeku ? 0 : cached,
+    memory_node_bytes_buffers: isTeku ? 0 : buffers,
+  };
+}
+
+/** Fills by about 0.1 % of its size a day. */
+function disk({ seed, disk: ordered }: Machine, time: number, uptime: number): Record<string, number> {
+  const total = between(2, 4, seed, 6) * 1e12;
+  const free = ordered && time >= ordered.from ? ordered.free : 0.65 - 0.4 * (uptime / BOOT_EVERY_SECONDS);
+  return { disk_node_bytes_total: total, disk_node_bytes_free: Math.floor(total * free) };
+}
+
+function program(machine: Machine, time: number, salt: number, cpuPerSecond: number): Record<string, unknown> {
+  const { seed, profile } = machine;
+  const uptime = time / 1000 - bootOf(machine, time);
+  const resident = (salt === 2 ? 0.2 : 5) * GIB * (1 + 0.1 * Math.sin(uptime / 5000) + 0.05 * unit(seed, 7, salt));
+  return {
+    cpu_process_seconds_total: Math.floor(counter(uptime, cpuPerSecond)),
+    memory_process_bytes: Math.floor(resident),
+    client_name: profile.name,
+    client_version: profile.version,
+    client_build: 0,
+    sync_eth2_fallback_configured: salt === 2 && profile.name === 'lighthouse',
+    sync_eth2_fallback_connected: false,
+  };
+}
+
+function validator({ seed }: Machine): Record<string, unknown> {
+  const total = between(1, 200, seed, 8);
+  return { validator_total: total, validator_active: total };
+}
+
+function node(machine: Machine, time: number): Record<string, unknown> {
+  const { seed, profile, chain } = machine;
+  const uptime = time / 1000 - bootOf(machine, time);
+  const isLodestar = profile.name === 'lodestar';
+  const storesMuch = isLodestar || profile.name === 'lighthouse';
+  return {
+    disk_beaconchain_bytes_total: storesMuch ? Math.floor(1.5e11 + 800 * uptime) : 0,
+    network_libp2p_bytes_total_receive: isLodestar ? Math.floor(counter(uptime, 9e5)) : 0,
+    network_libp2p_bytes_total_transmit: isLodestar ? Math.floor(counter(uptime, 7e5)) : 0,
+    network_peers_connected: between(70, 110, seed, 9, Math.floor(time / 60_000)),
+    sync_eth1_connected: true,
+    sync_eth2_synced: true,
+    sync_beacon_head_slot:
+      Math.floor((time / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - between(0, 1, seed, 10),
+    sync_eth1_fallback_configured: isLodestar,
+    sync_eth1_fallback_connected: false,
+  };
+}

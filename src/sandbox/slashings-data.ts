@@ -1,0 +1,231 @@
+import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/chain.ts';
+import { between, hexOf, seedOf, unit } from '../lib/random.ts';
+import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
+
+/**
+ * `contested`: an orphaned block was the head for a slot, then another one of the same slot won (api facts 5.1: two
+ * rows). `orphaned`: the slot has no other block.
+ */
+type Kind = 'proposed' | 'missed' | 'orphaned' | 'contested';
+
+/** A chain as a function of its seed, slot by slot, plus the slashings that were ordered. */
+export interface ChainWorld {
+  readonly chain: Chain;
+  readonly seed: number;
+  /** On average one attester slashing in this many slots. */
+  readonly slotsPerSlashing: number;
+  /** Validators to be slashed by slot of inclusion. */
+  readonly ordered: Map<number, readonly number[]>;
+  /** Rows of canonical blocks as JSON, the oldest first out. */
+  readonly rows: Map<number, string>;
+}
+
+export function createChainWorld(chain: Chain, seed: string, slotsPerSlashing: number): ChainWorld {
+  return { chain, seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, ordered: new Map(), rows: new Map() };
+}
+
+/** Enough for the head and for the epochs that become final; a row is about 4 kB. */
+const MOST_ROWS = 1024;
+const SLOTS_PER_PROPOSER_SLASHING = 10;
+
+/** The newest slot that the service knows at `now` (Unix ms): blocks take a slot to arrive there. */
+export function headSlot(chain: Chain, now: number): number {
+  return Math.max(0, Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - 1);
+}
+
+export function epochOf(slot: number): number {
+  return Math.floor(slot / SLOTS_PER_EPOCH);
+}
+
+export function finalizedEpoch(head: number): number {
+  return Math.max(0, epochOf(head) - 2);
+}
+
+function kindOf({ seed }: ChainWorld, slot: number): Kind {
+  const draw = unit(seed, slot, 1);
+  if (slot === 0 || draw >= 0.013) return 'proposed';
+  if (draw < 0.01) return 'missed';
+  return draw < 0.0115 ? 'orphaned' : 'contested';
+}
+
+function isCanonical(world: ChainWorld, slot: number): boolean {
+  const kind = kindOf(world, slot);
+  return kind === 'proposed' || kind === 'contested';
+}
+
+function previousBlock(world: ChainWorld, slot: number): number {
+  let previous = slot - 1;
+  while (previous > 0 && !isCanonical(world, previous)) previous -= 1;
+  return previous;
+}
+
+/** The block root that an observer sees when the head is `head`; undefined for a slot without a block. */
+function visibleRoot(world: ChainWorld, slot: number, head: number): string | undefined {
+  const kind = kindOf(world, slot);
+  if (kind === 'missed') return undefined;
+  return kind === 'orphaned' || (kind === 'contested' && slot === head) ? orphanRoot(world, slot) : rootOf(world, slot);
+}
+
+function rootOf({ seed }: ChainWorld, slot: number): string {
+  return hexOf(32, seed, slot, 2);
+}
+
+function orphanRoot({ seed }: ChainWorld, slot: number): string {
+  return hexOf(32, seed, slot, 3);
+}
+
+/** The rows of an epoch as a JSON array, as far as the head has come. */
+export function epochRows(world: ChainWorld, epoch: number, head: number): string {
+  const first = epoch * SLOTS_PER_EPOCH;
+  const last = Math.min(head, first + SLOTS_PER_EPOCH - 1);
+  const rows: string[] = [];
+  for (let slot = first; slot <= last; slot += 1) rows.push(...slotRows(world, slot, head));
+  return `[${rows.join(',')}]`;
+}
+
+function slotRows(world: ChainWorld, slot: number, head: number): string[] {
+  switch (kindOf(world, slot)) {
+    case 'proposed':
+      return [canonicalRow(world, slot)];
+    case 'missed':
+      return [emptyRow(world, slot, epochOf(slot) <= finalizedEpoch(head))];
+    // Nobody knows that a block will be orphaned while it is the head.
+    case 'orphaned':
+      return [blockRow(world, slot, slot < head ? '3' : '1', orphanRoot(world, slot))];
+    case 'contested':
+      return slot < head
+        ? [blockRow(world, slot, '3', orphanRoot(world, slot)), canonicalRow(world, slot)]
+        : [blockRow(world, slot, '1', orphanRoot(world, slot))];
+  }
+}
+
+function canonicalRow(world: ChainWorld, slot: number): string {
+  let row = world.rows.get(slot);
+  if (row !== undefined) return row;
+  row = blockRow(world, slot, '1', rootOf(world, slot));
+  for (const oldest of world.rows.keys()) {
+    if (world.rows.size < MOST_ROWS) break;
+    world.rows.delete(oldest);
+  }
+  world.rows.set(slot, row);
+  return row;
+}
+
+function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): string {
+  const { seed, chain, slotsPerSlashing } = world;
+  return JSON.stringify({
+    ...position(world, slot),
+    status,
+    blockroot,
+    parentroot: rootOf(world, previousBlock(world, slot)),
+    attesterslashingscount: slashingIn(world, slot) ? 1 : 0,
+    proposerslashingscount: unit(seed, slot, 4) * slotsPerSlashing * SLOTS_PER_PROPOSER_SLASHING < 1 ? 1 : 0,
+    ...blockFields(chain, seed, slot, previousBlock(world, slot)),
+  });
+}
+
+/** A missed slot looks scheduled until finality, and its root is a placeholder (api facts 5.1). */
+function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
+  return JSON.stringify({
+    ...position(world, slot),
+    status: final ? '2' : '0',
+    blockroot: final && unit(world.seed, slot, 5) < 0.5 ? '0x01' : '0x00',
+    parentroot: null,
+    attesterslashingscount: 0,
+    proposerslashingscount: 0,
+    ...EMPTY_FIELDS,
+  });
+}
+
+function position({ seed }: ChainWorld, slot: number): object {
+  return { slot, epoch: epochOf(slot), proposer: between(0, 1_000_000, seed, slot, 6) };
+}
+
+interface Slashing {
+  /** The slot that decides its content: the same in whichever block it is included. */
+  readonly origin: number;
+  readonly validators: readonly number[];
+}
+
+/** The slashing that a block of `slot` includes: the oldest one since the last canonical block, one at most (Electra). */
+function slashingIn(world: ChainWorld, slot: number): Slashing | undefined {
+  const ordered = world.ordered.get(slot);
+  if (ordered) return { origin: slot, validators: ordered };
+  for (let origin = previousBlock(world, slot) + 1; origin <= slot; origin += 1) {
+    if (unit(world.seed, origin, 7) * world.slotsPerSlashing < 1) {
+      return { origin, validators: slashedAt(world, origin) };
+    }
+  }
+  return undefined;
+}
+
+/** Mostly one validator, now and then an operator's whole cluster. */
+function slashedAt({ seed }: ChainWorld, origin: number): number[] {
+  const draw = unit(seed, origin, 8);
+  const count = draw < 0.8 ? 1 : draw < 0.95 ? between(2, 5, seed, origin, 9) : between(6, 40, seed, origin, 9);
+  const first = between(0, 1_000_000, seed, origin, 10);
+  return Array.from({ length: count }, (_, i) => first + i);
+}
+
+/** Orders a slashing for the next block that is free, and returns its slot. */
+export function orderSlashing(world: ChainWorld, validators: readonly number[], now: number): number {
+  // The block of the current slot is on its way and no longer to be changed.
+  let slot = headSlot(world.chain, now) + 2;
+  while (!isCanonical(world, slot) || slashingIn(world, slot)) slot += 1;
+  world.ordered.set(
+    slot,
+    [...new Set(validators)].sort((a, b) => a - b),
+  );
+  return slot;
+}
+
+/** The attester slashings (spec 2.6) of the block that is seen at `slot` when the head is `head`. */
+export function slotSlashings(world: ChainWorld, slot: number, head: number): object[] {
+  const blockRoot = slot <= head ? visibleRoot(world, slot, head) : undefined;
+  const slashing = blockRoot === undefined ? undefined : slashingIn(world, slot);
+  if (!slashing) return [];
+  return [{ block_index: 0, block_root: blockRoot, block_slot: slot, ...evidence(world, slashing) }];
+}
+
+/** consensus-specs phase0, is_slashable_attestation_data: a double vote, or every eighth time a surround vote. */
+function evidence(world: ChainWorld, { origin, validators }: Slashing): object {
+  const { seed } = world;
+  const voted = Math.max(3 * SLOTS_PER_EPOCH, origin - 2);
+  const target = epochOf(voted);
+  const surround = unit(seed, origin, 11) < 1 / 8;
+  const one = { slot: voted, source: surround ? target - 3 : target - 1, target };
+  const two = surround
+    ? { slot: voted - SLOTS_PER_EPOCH, source: target - 2, target: target - 1 }
+    : { slot: voted, source: target - 1, target };
+  // Those who attested only one of the two: their number is even in the first, odd in the second.
+  const others = (parity: number, count: number): number[] =>
+    Array.from({ length: count }, (_, i) => 2 * between(0, 500_000, seed, origin, 12 + parity, i) + parity).filter(
+      (validator) => !validators.includes(validator),
+    );
+  const sorted = (indices: number[]): number[] => [...new Set(indices)].sort((a, b) => a - b);
+  return {
+    ...attestation(world, 1, one, rootOf(world, one.slot), sorted([...validators, ...others(0, 30)])),
+    ...attestation(world, 2, two, hexOf(32, seed, origin, 14), sorted([...validators, ...others(1, 10)])),
+  };
+}
+
+function attestation(
+  world: ChainWorld,
+  n: 1 | 2,
+  vote: { readonly slot: number; readonly source: number; readonly target: number },
+  beaconBlockRoot: string,
+  indices: readonly number[],
+): object {
+  return {
+    [`attestation${n}_beaconblockroot`]: beaconBlockRoot,
+    // Committees are merged since Electra (api facts 8).
+    [`attestation${n}_index`]: 0,
+    [`attestation${n}_indices`]: indices,
+    [`attestation${n}_signature`]: hexOf(96, world.seed, vote.slot, vote.source, 15 + n),
+    [`attestation${n}_slot`]: vote.slot,
+    [`attestation${n}_source_epoch`]: vote.source,
+    [`attestation${n}_source_root`]: rootOf(world, vote.source * SLOTS_PER_EPOCH),
+    [`attestation${n}_target_epoch`]: vote.target,
+    [`attestation${n}_target_root`]: rootOf(world, vote.target * SLOTS_PER_EPOCH),
+  };
+}

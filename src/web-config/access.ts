@@ -1,0 +1,160 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { ConfigError } from '../config/mistakes.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { BasicAuth, costOf, credentialsOf } from './basic-auth.ts';
+import { Bcrypt, TooBusy } from './bcrypt.ts';
+import { WebConfigFile } from './file.ts';
+import type { RateLimit, TlsSettings, WebConfig } from './load.ts';
+import { addressOf } from './login-queue.ts';
+import { TokenBucket } from './rate-limit.ts';
+import { TlsServer } from './tls-server.ts';
+
+/** Shorter than a scrape interval: a scraper that once found no place is not behind others at its next try. */
+const SUSPECT_MS = 10_000;
+const HOLD_BACK_MS = 1_000;
+
+/** Who may connect and ask, as a web config file says: every path, every request, as the file is at that moment. */
+export class Access {
+  /** Settled at the start, like in the toolkit: a server does not fall back to plain HTTP. */
+  readonly isTls: boolean;
+  readonly #file: WebConfigFile;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #bcrypt = new Bcrypt();
+  readonly #auth: BasicAuth;
+  /** When (monotonic ms) a login over a connection last failed, or found no place to wait. */
+  readonly #failedAt = new WeakMap<Socket, number>();
+  #bucket: TokenBucket | undefined;
+  #tls: TlsSettings | undefined;
+
+  private constructor(file: WebConfigFile, clock: Clock, log: Logger) {
+    this.#file = file;
+    this.#tls = file.initial.tls;
+    this.isTls = this.#tls !== undefined;
+    this.#clock = clock;
+    this.#log = log;
+    this.#auth = new BasicAuth((password, hash, origin) => this.#bcrypt.matches(password, hash, origin), clock);
+    warnOfDearLogins(file.initial, log);
+  }
+
+  /** @throws ConfigError with every mistake of the file at once. */
+  static async open(path: string, clock: Clock, log: Logger): Promise<Access> {
+    const file = await WebConfigFile.open(path, clock, (outcome) => {
+      if (outcome instanceof ConfigError) {
+        log.error({ mistakes: outcome.message }, 'web config refused');
+        return;
+      }
+      log.info('web config changed');
+      warnOfDearLogins(outcome, log);
+      if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
+    });
+    const isTls = file.initial.tls !== undefined;
+    return new Access(file, clock, log);
+  }
+
+  /** A server that asks here before it lets a request through. */
+  createServer(options: ServerOptions, listener: RequestListener): Server {
+    const guarded: RequestListener = (request, response) => {
+      this.#admits(request, response).then(
+        (isAdmitted) => isAdmitted && listener(request, response),
+        (error: unknown) => {
+          this.#log.error({ err: String(error) }, 'request not checked');
+          refuse(response, 500);
+        },
+      );
+    };
+    if (!this.isTls) return createServer(options, guarded);
+    return new TlsServer(options, guarded, {
+      settings: () => this.#tlsNow(),
+      onRefused: (reason) => this.#log.debug({ reason }, 'connection refused'),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#bcrypt.close();
+  }
+
+  /** A broken file shakes hands as before, so that the client hears of it: each request is answered with 500. */
+  async #tlsNow(): Promise<TlsSettings | undefined> {
+    const config = await this.#file.current();
+    if (!(config instanceof ConfigError)) this.#tls = config.tls;
+    return this.#tls;
+  }
+
+  /** Answers itself where it says no. In the order of the toolkit. */
+  async #admits(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const config = await this.#file.current();
+    if (config instanceof ConfigError) return refuse(response, 500);
+    if (!this.#isWithin(config.rateLimit)) return refuse(response, 429);
+    for (const [name, value] of config.headers) response.setHeader(name, value);
+    if (config.users.size === 0) return true;
+    return this.#knows(request, response, config);
+  }
+
+  async #knows(request: IncomingMessage, response: ServerResponse, config: WebConfig): Promise<boolean> {
+    const { socket } = request;
+    const credentials = credentialsOf(request.headers.authorization);
+    const client = { address: addressOf(socket.remoteAddress), hasFailed: this.#hasFailed(socket) };
+    try {
+      if (credentials && (await this.#auth.admits(credentials, config.users, client))) return true;
+    } catch (error) {
+      if (!(error instanceof TooBusy)) throw error;
+      this.#failedAt.set(socket, this.#clock.monotonic());
+      await this.#holdBack(response);
+      return refuse(response, 503);
+    }
+    if (credentials) this.#failedAt.set(socket, this.#clock.monotonic());
+    response.setHeader('WWW-Authenticate', 'Basic');
+    return refuse(response, 401);
+  }
+
+  /** Whoever is refused because of a flood and tries again at once would be the flood. */
+  async #holdBack(response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    await this.#clock.sleep(HOLD_BACK_MS, gone.signal).catch(() => undefined);
+  }
+
+  #hasFailed(socket: Socket): boolean {
+    return this.#clock.monotonic() - (this.#failedAt.get(socket) ?? Number.NEGATIVE_INFINITY) < SUSPECT_MS;
+  }
+
+  #isWithin(limit: RateLimit | undefined): boolean {
+    if (!limit) return true;
+    const now = this.#clock.monotonic();
+    const old = this.#bucket?.limit;
+    const isSame = old?.intervalMs === limit.intervalMs && old.burst === limit.burst;
+    if (!this.#bucket || !isSame) this.#bucket = new TokenBucket(limit, now);
+    return this.#bucket.take(now);
+  }
+}
+
+/** Takes about 1 s; a login cannot be interrupted, and those behind it wait. */
+const DEAR_COST = 14;
+
+function warnOfDearLogins({ users }: WebConfig, log: Logger): void {
+  const dear = [...users].filter(([, hash]) => costOf(hash) >= DEAR_COST).map(([user]) => user);
+  if (dear.length > 0)
+    log.warn({ users: dear }, 'each login of these users takes a second or more: use a bcrypt cost of 10 to 12');
+}
+
+function refuse(response: ServerResponse, status: number): false {
+  const text = `${STATUS_CODES[status]}\n`;
+  const headers = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': text.length,
+    'X-Content-Type-Options': 'nosniff',
+  };
+  response.writeHead(status, headers).end(text);
+  return false;
+}

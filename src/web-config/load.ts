@@ -1,0 +1,153 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { SecureContextOptions } from 'node:tls';
+import { readDocument } from '../config/document.ts';
+import { locate } from '../config/locate.ts';
+import { ConfigError, type Finding, readFailure, schemaFindings } from '../config/mistakes.ts';
+import { valueAt } from '../config/value-at.ts';
+import { authorityFindings, type Pem, pairFindings } from './certificates.ts';
+import { WebConfigDocument } from './schema.ts';
+import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, VERSIONS } from './tls-names.ts';
+import { tlsFindings } from './tls-rules.ts';
+
+export interface TlsSettings {
+  readonly context: SecureContextOptions;
+  readonly clients: ClientPolicy;
+  /** Undefined: any; else a client's certificate must have one of them. */
+  readonly allowedSans: readonly string[] | undefined;
+}
+
+export interface RateLimit {
+  readonly intervalMs: number;
+  readonly burst: number;
+}
+
+/** What a web config file says, the certificates it names included. */
+export interface WebConfig {
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsSettings | undefined;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Bcrypt hashes by name; empty: nobody is asked for a password. */
+  readonly users: ReadonlyMap<string, string>;
+  readonly rateLimit: RateLimit | undefined;
+}
+
+/** One reading: what came of it, and a stamp of each file as it was just before it was read. */
+export interface Reading {
+  readonly outcome: WebConfig | ConfigError;
+  readonly stamps: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads and checks a web config file and the files it names.
+ * @throws ConfigError with every mistake at once.
+ */
+export async function loadWebConfig(file: string): Promise<WebConfig> {
+  const { outcome } = await readWebConfig(file);
+  if (outcome instanceof ConfigError) throw outcome;
+  return outcome;
+}
+
+export async function readWebConfig(file: string): Promise<Reading> {
+  const stamps = new Map<string, string>();
+  const read = async (path: string): Promise<string> => {
+    stamps.set(path, await stampOf(path));
+    return readFile(path, 'utf8');
+  };
+  try {
+    return { outcome: await parse(file, read), stamps };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { outcome: error, stamps };
+  }
+}
+
+/** Changes when the file does, also when another takes its place; tells nothing else. */
+export async function stampOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    return readFailure(error);
+  }
+}
+
+type Read = (path: string) => Promise<string>;
+
+async function parse(file: string, read: Read): Promise<WebConfig> {
+  const text = await read(file).catch((error: unknown) => {
+    throw new ConfigError([{ place: file, path: '', message: `cannot be read: ${readFailure(error)}` }]);
+  });
+  const document = readDocument(text);
+  const { value } = document;
+  const parsed = WebConfigDocument.safeParse(value);
+  const { pems, findings } = await readPems(value, dirname(file), read);
+  const mistakes = locate(file, document, [
+    ...document.findings,
+    ...schemaFindings(parsed.error?.issues ?? [], value, document.written),
+    ...tlsFindings(value),
+    ...findings,
+  ]);
+  if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
+  return webConfigOf(parsed.data, pems);
+}
+
+type Pems = Partial<Record<'cert' | 'key' | 'client_ca', Pem>>;
+
+/** The certificates and the key, wherever they stand. Files are named from the folder of the web config. */
+async function readPems(document: unknown, folder: string, read: Read): Promise<{ pems: Pems; findings: Finding[] }> {
+  const pems: Pems = {};
+  const findings: Finding[] = [];
+  for (const name of ['cert', 'key', 'client_ca'] as const) {
+    const inline = ['tls_server_config', name];
+    const text = valueAt(document, inline);
+    if (typeof text === 'string' && text !== '') pems[name] = { path: inline, text };
+    const path = ['tls_server_config', `${name}_file`];
+    const file = valueAt(document, path);
+    if (typeof file !== 'string' || file === '') continue;
+    try {
+      pems[name] = { path, text: await read(resolve(folder, file)) };
+    } catch (error) {
+      findings.push({ path, message: `the file cannot be read: ${readFailure(error)}` });
+    }
+  }
+  if (pems.cert && pems.key) findings.push(...pairFindings(pems.cert, pems.key));
+  if (pems.client_ca) findings.push(...authorityFindings(pems.client_ca));
+  return { pems, findings };
+}
+
+function webConfigOf(document: WebConfigDocument, pems: Pems): WebConfig {
+  const { tls_server_config: tls, http_server_config: http, rate_limit: limit } = document;
+  return {
+    tls: pems.cert && pems.key && tlsOf(tls, { cert: pems.cert.text, key: pems.key.text, ca: pems.client_ca?.text }),
+    headers: Object.entries(http.headers).filter((header): header is [string, string] => header[1] !== undefined),
+    users: new Map(Object.entries(document.basic_auth_users)),
+    rateLimit: limit.interval ? { intervalMs: limit.interval, burst: limit.burst ?? 0 } : undefined,
+  };
+}
+
+type Texts = Readonly<{ cert: string; key: string; ca: string | undefined }>;
+
+function tlsOf(tls: WebConfigDocument['tls_server_config'], { cert, key, ca }: Texts): TlsSettings {
+  const min = tls.min_version ?? 'TLS12';
+  const suites = tls.cipher_suites?.length ? opensslSuites(tls.cipher_suites) : undefined;
+  // OpenSSL speaks nothing older than TLS 1.2 at its usual level.
+  const isOld = min === 'TLS10' || min === 'TLS11';
+  const ciphers = isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites;
+  return {
+    context: {
+      cert,
+      key,
+      minVersion: VERSIONS[min],
+      maxVersion: VERSIONS[tls.max_version ?? 'TLS13'],
+      honorCipherOrder: tls.prefer_server_cipher_suites ?? true,
+      ...(ca === undefined ? {} : { ca }),
+      ...(ciphers === undefined ? {} : { ciphers }),
+      ...(tls.curve_preferences?.length
+        ? { ecdhCurve: tls.curve_preferences.map((curve) => CURVES[curve]).join(':') }
+        : {}),
+    },
+    clients: CLIENT_POLICIES[tls.client_auth_type ?? 'NoClientCert'],
+    allowedSans: tls.client_allowed_sans,
+  };
+}

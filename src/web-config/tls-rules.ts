@@ -1,0 +1,67 @@
+import type { Finding } from '../config/mistakes.ts';
+import { valueAt } from '../config/value-at.ts';
+import { HTTP2_SUITES, suiteNames, VERSIONS } from './tls-names.ts';
+
+const SECTION = 'tls_server_config';
+
+/** What is given in two ways: as text or as a file. */
+const EITHER = [
+  ['cert', 'cert_file'],
+  ['key', 'key_file'],
+  ['client_ca', 'client_ca_file'],
+] as const;
+
+const ORDER = Object.keys(VERSIONS);
+
+/** What contradicts itself between the keys of a web config, whatever else is wrong with it. */
+export function tlsFindings(document: unknown): Finding[] {
+  const tls = valueAt(document, [SECTION]);
+  if (typeof tls !== 'object' || tls === null) return [];
+  const given = Object.keys(tls).filter((key) => isGiven(valueAt(tls, [key])));
+  const has = (key: string): boolean => given.includes(key);
+  const asksNobody = !has('client_auth_type') || valueAt(tls, ['client_auth_type']) === 'NoClientCert';
+  const at = (key: string, message: string): Finding => ({ path: [SECTION, key], message });
+  return [
+    // An empty cert_file is a mistake where nothing else is there, too; an empty section is plain HTTP.
+    ...(Object.keys(tls).length === 0
+      ? []
+      : EITHER.slice(0, 2)
+          .filter(([text, file]) => !has(text) && !has(file))
+          .map(([text, file]) => at(text in tls ? text : file, `missing one of ${text} or ${file}`))),
+    ...EITHER.filter(([text, file]) => has(text) && has(file)).map(([text, file]) =>
+      at(file, `${text} is there too, expected only one of the two`),
+    ),
+    ...['client_ca', 'client_ca_file', 'client_allowed_sans']
+      .filter((key) => has(key) && asksNobody)
+      .map((key) =>
+        at(key, 'nobody is asked for a certificate: expected client_auth_type, such as RequireAndVerifyClientCert'),
+      ),
+    ...versionFindings(tls),
+    ...http2Findings(document),
+  ];
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== null && value !== '' && value !== undefined;
+}
+
+function versionFindings(tls: object): Finding[] {
+  const [min = 'TLS12', max = 'TLS13'] = ['min_version', 'max_version'].map(
+    (key) => valueAt(tls, [key]) as string | undefined,
+  );
+  if (!ORDER.includes(min) || !ORDER.includes(max) || ORDER.indexOf(min) <= ORDER.indexOf(max)) return [];
+  const key = 'max_version' in tls ? 'max_version' : 'min_version';
+  return [{ path: [SECTION, key], message: `no version is left: the lowest is ${min}, the highest ${max}` }];
+}
+
+/** The toolkit does not start with such a file, so that it would not work for another exporter. */
+function http2Findings(document: unknown): Finding[] {
+  const suites = valueAt(document, [SECTION, 'cipher_suites']);
+  const isOff = valueAt(document, ['http_server_config', 'http2']) === false;
+  const isNew = valueAt(document, [SECTION, 'min_version']) === 'TLS13';
+  if (!Array.isArray(suites) || suites.length === 0 || isOff || isNew) return [];
+  const known = suiteNames();
+  if (suites.some((suite) => HTTP2_SUITES.includes(suite) || !known.includes(suite))) return [];
+  const message = `HTTP/2 needs one of ${HTTP2_SUITES.join(', ')}: add one, or set http_server_config.http2 to false`;
+  return [{ path: [SECTION, 'cipher_suites'], message }];
+}

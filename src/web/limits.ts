@@ -1,0 +1,78 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Access } from '../web-config/access.ts';
+
+/** What a server puts up with. Times in milliseconds. */
+export interface Limits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly maxHeaderSize: number;
+  /** How often Node looks for what is over its time. */
+  readonly connectionsCheckingInterval: number;
+  readonly maxConnections: number;
+  /** From the request to the last byte that the client has taken. */
+  readonly answerTimeout: number;
+}
+
+export const LIMITS: Limits = {
+  // Also for a connection that says nothing at all. A scrape sends its headers in one packet.
+  headersTimeout: 10_000,
+  // No page takes a body; this ends those who send one without end.
+  requestTimeout: 30_000,
+  // Longer than the usual scrape interval, so that each scrape need not shake hands anew.
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 * 1024,
+  connectionsCheckingInterval: 2_500,
+  // Some 15 kB each, more than any number of honest clients, below the usual limit of 1,024 open files.
+  maxConnections: 1_000,
+  // Prometheus gives up after 10 s. Whoever reads on for longer holds old bytes in memory.
+  answerTimeout: 60_000,
+};
+
+/** A server that no client can fill, by being slow, many or idle. */
+export function createBoundedServer(listener: RequestListener, limits: Limits, access: Access | undefined): Server {
+  const { maxConnections, answerTimeout, ...rest } = limits;
+  const server = access ? access.createServer(rest, listener) : createServer(rest, listener);
+  makeRoomFor(server, maxConnections);
+  server.prependListener('request', (_, response) => {
+    const timer = setTimeout(() => response.destroy(), answerTimeout).unref();
+    response.once('close', () => clearTimeout(timer));
+  });
+  return server;
+}
+
+/** A new connection finds a place also when all are taken: the one that has asked for nothing for longest goes. */
+function makeRoomFor(server: Server, maxConnections: number): void {
+  /** Connections without a request, longest first. By peer, because a request over TLS comes from another socket. */
+  const silent = new Map<string, Socket>();
+  const open = new Map<string, Socket>();
+  server.prependListener('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    open.set(peer, socket);
+    silent.set(peer, socket);
+    socket.once('close', () => {
+      open.delete(peer);
+      silent.delete(peer);
+    });
+    if (open.size <= maxConnections) return;
+    // Where every other one waits for an answer, the newcomer is the one.
+    const [[longest, place] = []] = silent;
+    if (longest === undefined) return;
+    silent.delete(longest);
+    open.delete(longest);
+    place?.destroy();
+  });
+  server.prependListener('request', ({ socket }, response) => {
+    const peer = peerOf(socket);
+    silent.delete(peer);
+    response.once('close', () => {
+      const raw = open.get(peer);
+      if (raw) silent.set(peer, raw);
+    });
+  });
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

@@ -1,0 +1,146 @@
+import { Html, html } from '../lib/html.ts';
+import { absolute, plural, relative } from '../lib/words.ts';
+import type { Badge, Bar, Cell, Inline, Page, Row, Table } from '../sources/content.ts';
+import { ICON, STYLE } from './page-style.ts';
+
+/** A page is no longer than this, however many rows there are. */
+const LONGEST_PAGE_BYTES = 1_000_000;
+/** What follows the last row. */
+const RESERVED_BYTES = 20_000;
+
+/** The whole page. */
+export function pageText(page: Page): string {
+  return [...pagePieces(page)].join('');
+}
+
+/** The page in pieces of a row or so, for rendering in slices. */
+export function* pagePieces(page: Page): Generator<string> {
+  let left = LONGEST_PAGE_BYTES - RESERVED_BYTES;
+  const take = ({ text }: Html): string => {
+    left -= Buffer.byteLength(text);
+    return text;
+  };
+  yield take(top(page));
+  for (const [i, table] of page.tables.entries()) {
+    yield take(tableHead(table, i));
+    let shown = 0;
+    if (table.size === 0)
+      yield take(html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`);
+    for (const row of table.rows) {
+      const piece = rowOf(row, table, page.now);
+      if (Buffer.byteLength(piece.text) > left) break;
+      shown += 1;
+      yield take(piece);
+    }
+    yield take(tableEnd(table, shown));
+  }
+  yield '</main>\n</body>\n</html>\n';
+}
+
+function top(page: Page): Html {
+  const { title, now, about, links, verdict, notices, tables } = page;
+  const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${verdict.text} · ${title}</title>
+<link rel="icon" href="${ICON}">
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header>
+<h1>${title}</h1>
+<p>${about.map((part) => inline(part, now))}</p>
+<nav aria-label="Elsewhere"><ul>${links.map((link) => html`<li>${inline(link, now)}</li>`)}</ul></nav>
+</header>
+<nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
+<main id="main" tabindex="-1">
+<section class="verdict ${verdict.tone}" aria-labelledby="verdict">
+<h2 id="verdict">${verdict.text}</h2>
+${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<li class="${tone}">${text}</li>`)}</ul>`}
+<p class="asof">As of ${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} UTC. ${refreshing(page)}</p>
+</section>
+`;
+}
+
+/** A page that loads itself takes a reader's place away: it does so only for those who ask. */
+function refreshing({ isRefreshing }: Page): Html {
+  return isRefreshing
+    ? html`Loads again every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
+    : html`<a href="${REFRESH_QUERY}">Load again every ${REFRESH_SECONDS} s</a>`;
+}
+
+export const REFRESH_SECONDS = 30;
+/** What asks for a page that loads itself again. */
+export const REFRESH_QUERY = `?refresh=${REFRESH_SECONDS}`;
+
+/** Roles in words: on a phone rows are shown as cards, and some readers take what is not shown as a table for none. */
+function tableHead({ title, columns }: Table, i: number): Html {
+  const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
+  return html`<section aria-labelledby="t${i}">
+<h2 id="t${i}">${title}</h2>
+<table role="table" aria-labelledby="t${i}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
+`;
+}
+
+function tableEnd({ size, notes = [] }: Table, shown: number): Html {
+  const rest = shown < size ? [`${plural(size - shown, 'row')} more: the page ends here, /metrics has them all.`] : [];
+  return html`</tbody></table>
+${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</section>
+`;
+}
+
+function rowOf(row: Row, { columns }: Table, now: number): Html {
+  const cells = row.map((one, i) =>
+    i === 0
+      ? html`<th role="rowheader" scope="row">${cell(one, now)}</th>`
+      : html`<td role="cell" data-label="${columns[i] ?? ''}">${cell(one, now)}</td>`,
+  );
+  return html`<tr role="row">${cells}</tr>\n`;
+}
+
+function cell(value: Cell, now: number): Html {
+  if (typeof value === 'string' || value.kind !== 'lines') return inline(value, now);
+  return new Html(value.lines.map((line) => html`${line.map((part) => inline(part, now))}`.text).join('<br>'));
+}
+
+function inline(value: Inline, now: number): Html {
+  if (typeof value === 'string') return html`${value}`;
+  switch (value.kind) {
+    case 'badge':
+      return badge(value);
+    case 'time': {
+      const at = absolute(value.at, now);
+      return html`${relative(value.at, now)}${at === undefined ? '' : html` <small class="at">${at}</small>`}`;
+    }
+    case 'link':
+      return html`<a href="${value.href}">${value.text}</a>`;
+    case 'bar':
+      return bar(value);
+    case 'quiet':
+      return html`<small>${value.text}</small>`;
+  }
+}
+
+function badge({ tone, text }: Badge): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+/** The drawing is hidden from screen readers: the words beside it say the same. */
+function bar({ total, parts }: Bar): Html {
+  let start = 0;
+  const shapes = parts.map(({ fill, size }) => {
+    const width = total > 0 ? Math.round((Math.min(Math.max(size, 0), total) / total) * 1000) / 10 : 0;
+    const from = start === 0 ? '' : html` x="${start}%"`;
+    start += width;
+    return html`<rect class="${fill}"${from} width="${width}%"/>`;
+  });
+  const words = parts.map(({ fill, text }) =>
+    parts.length === 1 ? html`${text}` : html`<span class="key ${fill}">${text}</span> `,
+  );
+  return html`<svg class="${parts.length === 1 ? 'bar' : 'bar wide'}" aria-hidden="true">${shapes}</svg>${words}`;
+}

@@ -1,0 +1,60 @@
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Clock } from '../lib/clock.ts';
+import type { Page } from '../sources/content.ts';
+import { pagePieces } from './page.ts';
+
+const compress = promisify(gzip);
+/** However many ask, a page is rendered once in this time. */
+const FRESH_MS = 1_000;
+/** How long rendering may hold the event loop, give or take a row. */
+const SLICE_MS = 5;
+
+interface Rendering {
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  readonly plain: Promise<Buffer>;
+  gzipped?: Promise<Buffer>;
+}
+
+/** Renders the status page when it is asked for, in slices between which scrapes get their turn. */
+export class RenderedPage {
+  readonly #read: (isRefreshing: boolean) => Page;
+  readonly #clock: Clock;
+  readonly #renderings = new Map<boolean, Rendering>();
+
+  constructor(read: (isRefreshing: boolean) => Page, clock: Clock) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  /** At most a second old. @throws what reading or rendering throws. */
+  bytes(isRefreshing: boolean, gzipped: boolean): Promise<Buffer> {
+    const rendering = this.#rendering(isRefreshing);
+    if (!gzipped) return rendering.plain;
+    rendering.gzipped ??= rendering.plain.then((plain) => compress(plain));
+    return rendering.gzipped;
+  }
+
+  #rendering(isRefreshing: boolean): Rendering {
+    const now = this.#clock.monotonic();
+    const known = this.#renderings.get(isRefreshing);
+    if (known && now - known.startedAt < FRESH_MS) return known;
+    const rendering = { startedAt: now, plain: this.#render(isRefreshing) };
+    this.#renderings.set(isRefreshing, rendering);
+    return rendering;
+  }
+
+  async #render(isRefreshing: boolean): Promise<Buffer> {
+    const chunks: string[] = [];
+    let sliceEnds = this.#clock.monotonic() + SLICE_MS;
+    for (const piece of pagePieces(this.#read(isRefreshing))) {
+      chunks.push(piece);
+      if (this.#clock.monotonic() < sliceEnds) continue;
+      await setImmediate();
+      sliceEnds = this.#clock.monotonic() + SLICE_MS;
+    }
+    return Buffer.from(chunks.join(''));
+  }
+}

@@ -1,0 +1,238 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { TLSSocket } from 'node:tls';
+import Negotiator from 'negotiator';
+import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
+import type { Access } from '../web-config/access.ts';
+import { isCrossOrigin } from './cross-origin.ts';
+import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
+import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
+import { CONTENT_SECURITY_POLICY } from './page-style.ts';
+
+/** What the server asks of the program. None of it waits for the network. */
+export interface Pages {
+  metrics(format: Format, gzipped: boolean): readonly Buffer[];
+  /** Undefined: healthy; else why not. */
+  unhealthy(): string | undefined;
+  ready(): boolean;
+  /** The status page, which asks to be loaded again or not. */
+  status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
+  /** Undefined: what was read holds; else why the configuration stays as it was. */
+  reload(): Promise<string | undefined>;
+  /** Told when a page throws; the server answers 500 and lives on. */
+  onError(error: unknown): void;
+}
+
+export interface ServerOptions {
+  /** Undefined: every interface. */
+  readonly host: string | undefined;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly telemetryPath: string;
+  /** Whether a reload may be asked for; default true. */
+  readonly hasLifecycle?: boolean | undefined;
+  /** Undefined: plain HTTP for everybody. The server closes it. */
+  readonly access?: Access | undefined;
+  readonly limits?: Limits;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** Closes at once: a scrape that is cut off is repeated, a stop that hangs is killed. */
+  close(): Promise<void>;
+}
+
+/** @throws Error with `code` EADDRINUSE when the address is taken. */
+export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
+  const { access, limits = LIMITS } = options;
+  const server = createBoundedServer(router(options, pages), limits, access);
+  await listen(server, options);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      await new Promise<void>((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      });
+      await access?.close();
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+type Page = (request: IncomingMessage, response: ServerResponse) => unknown;
+type Route = Readonly<Record<string, Page>>;
+
+/** Reading: what a method other than these would change is not offered. */
+function reading(page: Page): Route {
+  return { GET: page, HEAD: page };
+}
+
+function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
+  const routes = new Map<string, Route>([
+    ['/', reading((request, response) => sendStatusPage(request, response, pages))],
+    ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
+    ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
+    [
+      '/-/reload',
+      { POST: hasLifecycle ? (request, response) => sendReload(request, response, pages) : refuseLifecycle },
+    ],
+    [telemetryPath, reading((request, response) => sendMetrics(request, response, pages))],
+  ]);
+  return async (request, response) => {
+    if (!response.hasHeader('X-Content-Type-Options')) response.setHeader('X-Content-Type-Options', 'nosniff');
+    const path = pathOf(request.url);
+    const route = routes.get(path);
+    if (!route) return sendText(response, 404, 'not found\n');
+    const page = route[request.method ?? ''];
+    if (!page) {
+      response.setHeader('Allow', Object.keys(route).join(', '));
+      return sendText(response, 405, 'method not allowed\n');
+    }
+    try {
+      await page(request, response);
+    } catch (error) {
+      // Uncaught, it would end the process.
+      pages.onError(error);
+      if (!response.headersSent) sendText(response, 500, 'internal error\n');
+    }
+  };
+}
+
+/** The path of a request target, which a proxy may send in absolute form (RFC 9112, 3.2.2). */
+function pathOf(target = '/'): string {
+  const [path = '/'] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
+  return path === '' ? '/' : path;
+}
+
+function sendReadiness(response: ServerResponse, ready: boolean): void {
+  if (ready) sendText(response, 200, 'ready\n');
+  else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
+}
+
+/** In the words of Prometheus. */
+function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
+  sendText(response, 403, 'Lifecycle API is not enabled.\n');
+}
+
+async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  if (isCrossOrigin(headers)) return sendText(response, 403, 'not reloaded: asked by a page of another origin\n');
+  const refusal = await pages.reload();
+  if (refusal === undefined) sendText(response, 200, 'reloaded\n');
+  else sendText(response, 500, `not reloaded: ${refusal}\n`);
+}
+
+function sendHealth(response: ServerResponse, problem: string | undefined): void {
+  if (problem === undefined) sendText(response, 200, 'healthy\n');
+  else sendText(response, 503, `unhealthy: ${problem}\n`);
+}
+
+function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
+  const format = formatOf(request.headers.accept);
+  const gzipped = takesGzip(request.headers['accept-encoding']);
+  const body = pages.metrics(format, gzipped);
+  if (gzipped) response.setHeader('Content-Encoding', 'gzip');
+  response.setHeader('Vary', 'Accept, Accept-Encoding');
+  send(response, 200, CONTENT_TYPES[format], body);
+}
+
+/**
+ * The format that Accept prefers, by q-values; the text format where it prefers none. Prometheus 3 adds `escaping`, which
+ * says nothing here: all our names are classic ones.
+ */
+export function preferredFormat(accept: string | undefined): Format {
+  const header = accept?.replace(/;\s*escaping=[\w-]+/g, '');
+  const negotiator = new Negotiator({ headers: { accept: header } });
+  const best = negotiator.mediaType([CONTENT_TYPES.text, CONTENT_TYPES.openmetrics, 'text/plain; version=0.0.4']);
+  return best === CONTENT_TYPES.openmetrics ? 'openmetrics' : 'text';
+}
+
+/** Without the header nothing is assumed, though the standard would allow it. */
+function acceptsGzip(accept: string | undefined): boolean {
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
+  return negotiator.encoding(['gzip', 'identity']) === 'gzip';
+}
+
+const formatOf = remembering(preferredFormat);
+const takesGzip = remembering(acceptsGzip);
+
+const MOST_REMEMBERED = 100;
+
+/** A few clients send the same header for ever, and reading it takes as long as sending a small body. */
+function remembering<T>(read: (header: string | undefined) => T): (header: string | undefined) => T {
+  const known = new Map<string | undefined, T>();
+  return (header) => {
+    const before = known.get(header);
+    if (before !== undefined) return before;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const result = read(header);
+    known.set(header, result);
+    return result;
+  };
+}
+
+/** No link on it tells where it was: what it is called inside of a network is nobody else's business. */
+const STATUS_HEADERS = {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+  Vary: 'Accept-Encoding',
+} as const;
+
+async function sendStatusPage(request: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
+  const isRefreshing = request.url?.endsWith(REFRESH_QUERY) ?? false;
+  const gzipped = takesGzip(request.headers['accept-encoding']);
+  const body = await pages.status(isRefreshing, gzipped);
+  for (const [name, value] of Object.entries(STATUS_HEADERS)) {
+    // The web config file may have said otherwise.
+    if (!response.hasHeader(name)) response.setHeader(name, value);
+  }
+  if (isRefreshing) response.setHeader('Refresh', String(REFRESH_SECONDS));
+  if (gzipped) response.setHeader('Content-Encoding', 'gzip');
+  send(response, 200, 'text/html; charset=utf-8', [body]);
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
+}
+
+/** Sends the chunks as they are, in one go. Node leaves the body of an answer to HEAD out by itself. */
+function send(response: ServerResponse, status: number, type: string, chunks: readonly Buffer[]): void {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  response.cork();
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': length });
+  if (length > ENCRYPTED_AT_ONCE && response.socket instanceof TLSSocket) {
+    response.uncork();
+    // An error here is a client who is gone.
+    pipeline(Readable.from(slices(chunks)), response).catch(() => response.destroy());
+    return;
+  }
+  for (const chunk of chunks) response.write(chunk);
+  response.end();
+  response.uncork();
+}
+
+const ENCRYPTED_AT_ONCE = 64 * 1024;
+
+/**
+ * Plain answers of all clients share the bytes of one snapshot, however slowly they are read. What TLS encrypts is a copy
+ * for each client, so it is made as the client reads.
+ */
+function* slices(chunks: readonly Buffer[]): Generator<Buffer> {
+  for (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += ENCRYPTED_AT_ONCE) {
+      yield chunk.subarray(start, start + ENCRYPTED_AT_ONCE);
+    }
+  }
+}

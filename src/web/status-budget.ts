@@ -1,0 +1,156 @@
+import { allowedPerDay, type Bucket, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
+import {
+  calendarEnd,
+  LONG_WINDOWS,
+  type LongWindow,
+  type LongWindowName,
+  lastsUntil,
+  usable,
+} from '../budget/long-window.ts';
+import { planOf } from '../budget/plan-name.ts';
+import { count, plural, span } from '../lib/words.ts';
+import { type Bar, type Cell, type Inline, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
+import { MS_PER_DAY } from '../sources/source.ts';
+import type { Known } from './status-known.ts';
+
+/** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
+export function budgetTable(known: Known, now: number): Table {
+  const names = Object.keys(known.ledger.buckets);
+  const rows = names.flatMap((name) => bucketRows(known, name, now));
+  return {
+    title: 'Budget',
+    columns: ['Window', 'Requests', 'Resets', 'At this pace'],
+    rows,
+    size: rows.length,
+    empty: '',
+    notes: names.map((name) => describeBucket(known, name, now)),
+  };
+}
+
+/** Requests a day that the sources on a bucket ask for; 0 where nothing may leave. */
+export function pacePerDay({ views, ledger, bucketOf }: Known, bucket: string): number {
+  if (ledger.key.standing === 'revoked') return 0;
+  return views
+    .filter(({ source }) => bucketOf(source) === bucket)
+    .reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
+}
+
+function bucketRows(known: Known, name: string, now: number): Row[] {
+  const bucket = known.ledger.buckets[name] ?? EMPTY_BUCKET;
+  const long = LONG_WINDOWS.flatMap((window): Row[] => {
+    const state = windowAt(bucket, window, known.terms, now);
+    return state ? [longRow(known, { name, bucket, window, state }, now)] : [];
+  });
+  return [secondRow(known, name, bucket), ...long];
+}
+
+/** A window that renews every second has nothing to tell of what is used: its bar is what may be used. */
+function secondRow(known: Known, name: string, bucket: Bucket): Row {
+  const { terms } = known;
+  const limit = perSecondOf(bucket, terms);
+  const average = pacePerDay(known, name) / (MS_PER_DAY / 1000);
+  const free = limit * (1 - terms.utilization);
+  return [
+    windowName('second', name, known),
+    bar(limit, { used: average, kept: free }, digits, 'planned'),
+    'every second',
+    average === 0 ? 'nothing leaves' : `${digits(average)} a second on average`,
+  ];
+}
+
+/** Two digits that count, however small. */
+function digits(value: number): string {
+  return String(Number(value.toPrecision(2)));
+}
+
+interface Long {
+  readonly name: string;
+  readonly bucket: Bucket;
+  readonly window: LongWindowName;
+  readonly state: LongWindow;
+}
+
+function longRow(known: Known, { name, bucket, window, state }: Long, now: number): Row {
+  const left = usable(state, known.terms.utilization);
+  const used = Math.min(usedOf(bucket, window, state), state.limit - left);
+  return [
+    windowName(window, name, known),
+    bar(state.limit, { used, kept: state.limit - used - left }, count),
+    resets(bucket, window, state, now),
+    quotaEnd(known, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
+  ];
+}
+
+/** By everybody on the account, where an answer tells of this very limit; else by this exporter. */
+function usedOf(bucket: Bucket, window: LongWindowName, { limit, own, remaining }: LongWindow): number {
+  const isGranted = bucket.limits[window] === limit;
+  return isGranted && remaining !== undefined ? Math.max(own, limit - remaining) : own;
+}
+
+function windowName(window: string, bucket: string, { ledger }: Known): Cell {
+  return Object.keys(ledger.buckets).length > 1
+    ? lines(`per ${window}`, quiet(`bucket ${bucket || 'unnamed'}`))
+    : `per ${window}`;
+}
+
+function bar(
+  total: number,
+  { used, kept }: { used: number; kept: number },
+  write: (value: number) => string,
+  usedWord = 'used',
+): Cell {
+  const left = Math.max(0, total - used - kept);
+  const shown: Bar = {
+    kind: 'bar',
+    total,
+    parts: [
+      { fill: 'used', size: used, text: `${usedWord} ${write(used)}` },
+      { fill: 'kept', size: kept, text: `kept free ${write(kept)}` },
+      { fill: 'left', size: left, text: `left ${write(left)}` },
+    ],
+  };
+  return lines([shown, quiet(`of ${count(total)}`)]);
+}
+
+function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: number): Cell {
+  const end = calendarEnd(window, now);
+  const planned = lastsUntil(window, state, bucket.firstUseAt ?? now);
+  if (planned <= end) return time(end);
+  return lines([time(end)], [quiet('or as a trial '), time(planned)]);
+}
+
+/** When what is left is used up, if all goes on as planned. */
+function quotaEnd(
+  known: Known,
+  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: number },
+  now: number,
+): Cell {
+  const pace = pacePerDay(known, name);
+  if (known.ledger.key.standing === 'revoked') return 'nothing leaves';
+  if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
+  if (pace === 0) return 'nothing leaves';
+  const end = now + (left / pace) * MS_PER_DAY;
+  const spare = left - (pace * (until - now)) / MS_PER_DAY;
+  const lasts: Inline[] = end >= until ? [`lasts, ${count(Math.max(0, spare))} to spare`] : ['ends ', time(end)];
+  return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
+}
+
+/** A larger plan shows only in an answer; a 429 has said until when there is none. */
+function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: number): string {
+  const asks = window === 'month' && closedUntil <= now;
+  return asks ? 'one request a day asks for more' : 'nothing leaves before the reset';
+}
+
+/** The plan as it was learned, and a wait that the service asked for. */
+function describeBucket(known: Known, name: string, now: number): string {
+  const { ledger, terms } = known;
+  const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
+  const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
+  const allowed = count(allowedPerDay(bucket, terms, now));
+  const share =
+    ledger.key.standing === 'revoked' ? 'None may leave.' : `This exporter may make ${allowed} requests a day.`;
+  const wait = bucket.closedUntil > now ? ` Closed after a 429 for ${span(bucket.closedUntil - now)}.` : '';
+  const assumed = (terms.perSecond ?? terms.perMonth) ? 'as configured' : '1 per second is assumed';
+  const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;
+  return `Plan${of}: ${plan}. ${share}${wait}`;
+}

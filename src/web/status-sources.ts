@@ -1,0 +1,65 @@
+import { count, cropped, span } from '../lib/words.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import { type Badge, badge, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
+
+const LONGEST_ERROR = 120;
+
+/** How the attempts of each source go. */
+export function sourcesTable(views: readonly SourceView[], now: number): Table {
+  return {
+    title: 'Sources',
+    columns: ['Source', 'State', 'Last success', 'Next attempt', 'Interval', 'Last error'],
+    rows: views.map((view) => rowOf(view, now)),
+    size: views.length,
+    empty: 'None is enabled.',
+  };
+}
+
+function rowOf(view: SourceView, now: number): Row {
+  const { source, entry, nextAttemptAt, running } = view;
+  const { chain } = source;
+  const name = source.name.replaceAll('_', ' ');
+  return [
+    chain ? lines([name, ' ', quiet(chain)]) : name,
+    stateOf(view, now),
+    time(entry.lastSuccessAt),
+    running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt),
+    interval(view),
+    lastError(view),
+  ];
+}
+
+/** In a word: does it bring what it should? */
+export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: number): Badge {
+  if (!Number.isFinite(nextAttemptAt)) return badge('bad', 'stopped');
+  if (wait) return badge('warning', 'waits for the quota');
+  if (entry.failuresInARow > 0) {
+    if (entry.lastError?.reason === 'BudgetClosed') return badge('warning', 'waits for the budget');
+    if ((entry.pausedUntil ?? 0) > now) return badge('bad', 'paused');
+    return badge('bad', entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`);
+  }
+  if (entry.attempts > 0) return badge('good', 'up');
+  return badge('neutral', running ? 'first poll' : 'not polled yet');
+}
+
+function interval({ source, pace, nextAttemptAt }: SourceView): Cell {
+  const { intervalMs, requestsPerDay } = pace;
+  const configured = intervalMs > source.intervalMs ? [quiet(`configured ${span(source.intervalMs)}`)] : [];
+  const cost = Number.isFinite(nextAttemptAt) ? [quiet(`${perDay(requestsPerDay)} requests a day`)] : [];
+  return lines(span(intervalMs), ...configured, ...cost);
+}
+
+function perDay(requests: number): string {
+  return requests < 10 ? requests.toFixed(1) : count(requests);
+}
+
+/** It stays after it is over: what happened last night is worth knowing. */
+function lastError({ entry }: SourceView): Cell {
+  const { lastError: error } = entry;
+  if (!error) return '';
+  const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
+  return lines(
+    [badge(tone, error.reason.replaceAll('_', ' ')), ' ', time(error.at)],
+    quiet(cropped(error.message, LONGEST_ERROR)),
+  );
+}

@@ -1,0 +1,114 @@
+import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
+import { absolute, plural, relative, span } from '../lib/words.ts';
+import type { Wait } from '../scheduler/schedule.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import { type Badge, badge, type Notice } from '../sources/content.ts';
+import type { Known } from './status-known.ts';
+import { stateOf } from './status-sources.ts';
+
+/** The page's headline: the key first, because without it nothing else matters. */
+export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Badge {
+  if (ledger.key.standing === 'revoked') return badge('bad', 'Stopped: access is revoked');
+  if (ledger.key.standing === 'refused') return badge('bad', 'Not working: the key is refused');
+  const waiting = views.filter(({ wait }) => wait).length;
+  if (waiting > 0 && waiting === views.length) return badge('bad', 'Not working: all sources wait for the quota');
+  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return badge('neutral', 'Starting');
+  const broken = views.filter(({ entry }) => entry.failuresInARow > 0).length;
+  if (broken > 0 && broken === views.length) return badge('bad', 'Not working');
+  if (notices.some(({ tone }) => tone === 'bad')) return badge('bad', 'Needs attention');
+  if (waiting > 0) return badge('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
+  if (notices.some(({ tone }) => tone === 'warning')) return badge('warning', 'Working, with something to look at');
+  return badge('good', 'Working');
+}
+
+/** What an operator should know of the configuration, the key, the sources and the budget. */
+export function noticesOf(known: Known, now: number): Notice[] {
+  return [...configNotices(known), ...keyNotices(known, now)];
+}
+
+function configNotices({ isConfigRead }: Known): Notice[] {
+  if (isConfigRead) return [];
+  const text = 'The configuration was refused when it was last reloaded; the one before holds. The log says why.';
+  return [{ tone: 'warning', text }];
+}
+
+/** Without a key that is taken, nothing else is worth saying. */
+function keyNotices(known: Known, now: number): Notice[] {
+  const { standing, since, validHeader } = known.ledger.key;
+  switch (standing) {
+    case 'revoked':
+      return [
+        {
+          tone: 'bad',
+          text: `The service ended access ${relative(since, now)}: the trial is over or the subscription was cancelled. Nothing is asked any more until there is another key, or the exporter is restarted.`,
+        },
+      ];
+    case 'refused':
+      return [
+        {
+          tone: 'bad',
+          text: `The service refused the key ${relative(since, now)}. One request in ten minutes tries it again.`,
+        },
+      ];
+    default:
+      return [
+        ...(validHeader === false
+          ? [{ tone: 'bad', text: 'The service does not take the key for a valid one.' } as const]
+          : []),
+        ...startNotices(known),
+        ...failureNotices(known.views, now),
+        ...waitNotices(known, now),
+        ...stretchNotices(known.views),
+      ];
+  }
+}
+
+function startNotices({ views }: Known): Notice[] {
+  const waiting = views.filter(({ entry }) => entry.attempts === 0).length;
+  if (waiting === 0) return [];
+  return [{ tone: 'neutral', text: `${waiting} of ${plural(views.length, 'source')} not polled yet.` }];
+}
+
+function failureNotices(views: readonly SourceView[], now: number): Notice[] {
+  const failing = views.filter((view) => stateOf(view, now).tone === 'bad');
+  if (failing.length === 0) return [];
+  const names = failing.map(nameOf).join(', ');
+  return [{ tone: 'bad', text: `${failing.length} of ${plural(views.length, 'source')} failing: ${names}.` }];
+}
+
+const LIMITS = {
+  hour: 'the quota of the hour',
+  month: 'the quota of the month',
+  '429': 'the service, which refused with 429',
+} as const satisfies Record<Wait['limit'], string>;
+
+function waitNotices({ views, ledger, terms }: Known, now: number): Notice[] {
+  const waiting = Map.groupBy(
+    views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
+    ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
+  );
+  if (waiting.size > 0) {
+    return [...waiting].map(([what, group]) => ({
+      tone: 'warning',
+      text: `Waiting for ${what}: ${group.map(({ view }) => nameOf(view)).join(', ')}. Values go as they do in an outage.`,
+    }));
+  }
+  const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket ?? EMPTY_BUCKET, terms, now));
+  const last = Math.max(0, ...opensAt);
+  if (last <= now) return [];
+  return [{ tone: 'warning', text: `The budget is closed: requests leave again ${relative(last, now)}.` }];
+}
+
+function stretchNotices(views: readonly SourceView[]): Notice[] {
+  const stretched = views.filter(({ source, pace, wait }) => !wait && pace.intervalMs > source.intervalMs);
+  if (stretched.length === 0) return [];
+  const changes = stretched.map(
+    (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
+  );
+  return [{ tone: 'warning', text: `The budget does not allow the configured intervals: ${changes.join('; ')}.` }];
+}
+
+function nameOf({ source }: SourceView): string {
+  const name = source.name.replaceAll('_', ' ');
+  return source.chain ? `${name} of ${source.chain}` : name;
+}

@@ -1,0 +1,86 @@
+import { span } from '../lib/words.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import { type Cell, link, type Notice, type Page, type Summary, type Table } from '../sources/content.ts';
+import { budgetTable } from './status-budget.ts';
+import type { Known } from './status-known.ts';
+import { sourcesTable } from './status-sources.ts';
+import { noticesOf, verdictOf } from './status-verdict.ts';
+
+const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
+
+/** The status page: is it working, and what does it cost? Pure. */
+export function statusOf(known: Known, now: number, isRefreshing: boolean): Page {
+  const { views, version, startedAt, telemetryPath } = known;
+  const summaries = views.map((view) => ({ view, summary: view.source.summary(view.entry.value, view.timing) }));
+  const notices = [...noticesOf(known, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
+  return {
+    title: 'beaconchain-exporter',
+    now,
+    about: [`version ${version}, up for ${span(now - startedAt)}`],
+    // Relative: a reverse proxy may serve this below a path of its own.
+    links: [
+      link('Metrics', `.${telemetryPath}`),
+      link('Health', './-/healthy'),
+      link('Readiness', './-/ready'),
+      link('Documentation', DOCS_URL),
+    ],
+    verdict: verdictOf(known, notices),
+    notices: worstFirst(notices),
+    tables: [sourcesTable(views, now), budgetTable(known, now), ...chainTable(summaries), ...joined(summaries)],
+    isRefreshing,
+  };
+}
+
+const ORDER: readonly Notice['tone'][] = ['bad', 'warning', 'neutral', 'good'];
+
+function worstFirst(notices: readonly Notice[]): Notice[] {
+  return notices.toSorted((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
+}
+
+interface Summed {
+  readonly view: SourceView;
+  readonly summary: Summary;
+}
+
+/** The facts of all sources, a column for each chain. Sources come cheapest first; what changes most is read first. */
+function chainTable(summaries: readonly Summed[]): Table[] {
+  const facts = summaries
+    .toReversed()
+    .flatMap(({ view, summary }) =>
+      (summary.facts ?? []).map(([label, value]) => ({ chain: view.source.chain ?? '', label, value })),
+    );
+  const chains = [...new Set(summaries.flatMap(({ view }) => view.source.chain ?? []))];
+  const labels = [...new Set(facts.map(({ label }) => label))];
+  if (labels.length === 0) return [];
+  const factOf = (label: string, chain: string): Cell =>
+    facts.find((fact) => fact.label === label && fact.chain === chain)?.value ?? '';
+  return [
+    {
+      title: chains.length === 1 ? 'Chain' : 'Chains',
+      columns: ['What', ...chains],
+      rows: labels.map((label) => [label, ...chains.map((chain) => factOf(label, chain))]),
+      size: labels.length,
+      empty: '',
+      notes: [...new Set(summaries.flatMap(({ summary }) => summary.notes ?? []))],
+    },
+  ];
+}
+
+/** The tables of all sources; those of one title, which several chains gave, are one. */
+function joined(summaries: readonly Summed[]): Table[] {
+  const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
+  const groups = Map.groupBy(tables, ({ title }) => title).values();
+  return [...groups]
+    .map(
+      (group): Table => ({
+        ...(group[0] as Table),
+        rows: { [Symbol.iterator]: () => rowsOf(group) },
+        size: group.reduce((sum, { size }) => sum + size, 0),
+      }),
+    )
+    .toReversed();
+}
+
+function* rowsOf(tables: readonly Table[]): Generator<readonly Cell[]> {
+  for (const { rows } of tables) yield* rows;
+}

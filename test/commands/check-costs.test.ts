@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { emptyLedger } from '../../src/budget/ledger.ts';
+import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
+import { defaultConfig } from '../../src/config/config.ts';
+import { sourcesOf } from '../../src/exporter/sources.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { DAY, HOUR } from '../support/timing.ts';
+
+const NOW = Date.UTC(2026, 9, 1);
+
+function input(overrides: Partial<CheckInput> = {}): CheckInput {
+  return {
+    sources: sourcesOf(defaultConfig(), createLogger({ level: 'error', format: 'json' })),
+    terms: { utilization: 0.9 },
+    ledger: emptyLedger(),
+    bucketOf: () => '',
+    entries: new Map(),
+    limitsFrom: 'made up',
+    now: NOW,
+    ...overrides,
+  };
+}
+
+describe('commands/check-costs', () => {
+  it('prints what each source costs where everything fits', () => {
+    expect(describeCosts(input())).toBe(
+      [
+        'Limits: made up.',
+        '  bucket (not named yet): nothing known; 90 % of it for this exporter: 77760 requests a day.',
+        '',
+        'source          chain    configured  requests/day  effective  requests/day  stretch',
+        'daily_returns   mainnet  1h          1.0           1h         1.0           x1',
+        'sync_committee  mainnet  1h          0.9           1h         0.9           x1',
+        'machines                 1m          1440          1m         1440          x1',
+        'slashings       mainnet  1m          1890          1m         1890          x1',
+        '',
+        'Together 3332 requests a day as configured, 3332 as the limits allow.',
+        'A sweep of the machines is assumed to take one request, as up to 8 of them do.',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('prints how a quota stretches them, and when it would end without that', () => {
+    const text = describeCosts(input({ terms: { utilization: 0.9, perMonth: 1_000 }, ledger: quota() }));
+    expect(text).toContain(
+      '1 per second, 1000 per month (1000 left); 90 % of it for this exporter: 29 requests a day.',
+    );
+    expect(text).toMatch(/^machines +1m +1440 +2h\d+m\d+s +10\.\d|^machines +1m +1440 +2h\d+m\d+s +11/m);
+    expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, those between are skipped$/m);
+    expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:28 UTC.');
+  });
+
+  it('prints which sources wait for a quota that is used up, at the pace that they had', () => {
+    const attempts = { attempts: 9, failures: 0, failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
+    const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
+    const text = describeCosts(
+      input({
+        terms: { utilization: 0.9, perMonth: 1_000 },
+        ledger: quota({ remaining: 0, own: 500 }),
+        entries: new Map([['machines', entry]]),
+        now: NOW + 2 * DAY,
+      }),
+    );
+    expect(text).toMatch(/^machines +1m +1440 +2h +0\.0 +x120\.0 +waits for the quota until 2026-11-01 00:00 UTC$/m);
+    expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00 UTC$/m);
+  });
+
+  it('takes the cost of a sweep from what was observed', () => {
+    const entry = { value: {}, attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
+    const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
+    expect(text).toMatch(/^machines +1m +10080 +1m +10080 +x1$/m);
+    expect(text).not.toContain('assumed');
+  });
+
+  it('tells no interval that a sweep was seen to take longer than', () => {
+    const durations = [72_000, 73_000, 140_000];
+    const entry = { value: {}, attempts: 3, failures: 0, failuresInARow: 0, durationMs: 1, costs: [58], durations };
+    const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
+    expect(text).toMatch(/^machines +1m +83520 +1m13s +68647 +x1.2$/m);
+  });
+});
+
+function quota(month?: { remaining: number; own: number }) {
+  const limits = { second: 1, month: 1_000 };
+  const bucket = { ...EMPTY_BUCKET, limits, remaining: { month: 1_000 } };
+  const known = month ? { ...bucket, month: { ...month, limit: 1_000, since: NOW } } : bucket;
+  return { ...emptyLedger(), buckets: { '': known } };
+}

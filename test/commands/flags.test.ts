@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { TABLE } from '../../src/commands/flag-table.ts';
+import { helpText, parseCommand, UsageError } from '../../src/commands/flags.ts';
+import { defaultConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const DISABLE = 'web.disable-exporter-metrics';
+const LIFECYCLE = 'web.enable-lifecycle';
+const NAMES = ['serve', 'check', 'backfill', 'sandbox', 'demo'] as const;
+
+function refusal(argv: string[], env: Record<string, string> = {}): string {
+  try {
+    parseCommand(argv, env);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error(`expected a refusal of ${argv.join(' ')}`);
+}
+
+describe('commands/flags', () => {
+  it('serves where no command is named', () => {
+    expect(parseCommand([], {})).toEqual({ name: 'serve', flags: {}, overrides: [] });
+  });
+
+  it.each(NAMES)('knows the command %s, before and after its flags', (name) => {
+    const expected = { name, flags: { 'config.file': 'a.yaml' } };
+    expect(parseCommand([name, '--config.file=a.yaml'], {})).toMatchObject(expected);
+    expect(parseCommand(['--config.file', 'a.yaml', name], {})).toMatchObject(expected);
+  });
+
+  it('reads every flag of serve', () => {
+    const argv = [
+      '--config.file=a.yaml',
+      '--web.listen-address=:9',
+      '--web.telemetry-path',
+      '/m',
+      '--web.config.file=web.yml',
+      '--web.disable-exporter-metrics',
+      '--log.level',
+      'warn',
+      '--log.format=json',
+    ];
+    expect(parseCommand(argv, {})).toEqual({
+      name: 'serve',
+      flags: {
+        'config.file': 'a.yaml',
+        'web.listen-address': ':9',
+        'web.telemetry-path': '/m',
+        'web.config.file': 'web.yml',
+        'web.disable-exporter-metrics': true,
+        'log.level': 'warn',
+        'log.format': 'json',
+      },
+      overrides: [
+        { path: ['web', 'listen_address'], value: ':9', origin: '--web.listen-address' },
+        { path: ['web', 'telemetry_path'], value: '/m', origin: '--web.telemetry-path' },
+        { path: ['web', 'config_file'], value: 'web.yml', origin: '--web.config.file' },
+        { path: ['log', 'level'], value: 'warn', origin: '--log.level' },
+        { path: ['log', 'format'], value: 'json', origin: '--log.format' },
+      ],
+    });
+  });
+
+  it('checks where serve is asked to check the config', () => {
+    expect(parseCommand(['--config.check', '--web.listen-address=x'], {})).toMatchObject({
+      name: 'check',
+      overrides: [{ value: 'x' }],
+    });
+    expect(parseCommand(['serve'], { BEACONCHAIN_EXPORTER_CONFIG_CHECK: '1' }).name).toBe('check');
+    expect(parseCommand(['--config.check=false'], { BEACONCHAIN_EXPORTER_CONFIG_CHECK: 'true' }).name).toBe('serve');
+  });
+
+  it('lets a flag beat its environment variable, and that the file, and that the default', async () => {
+    const env = { BEACONCHAIN_EXPORTER_LOG_LEVEL: 'warn', BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: ':7' };
+    const command = parseCommand(['--log.level=error'], env);
+    if (!('overrides' in command)) throw new Error('expected a command that runs');
+    expect(command.overrides).toEqual([
+      { path: ['web', 'listen_address'], value: ':7', origin: 'BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS' },
+      { path: ['log', 'level'], value: 'error', origin: '--log.level' },
+    ]);
+    const { config } = await loadConfig({
+      file: 'config.example.yaml',
+      overrides: command.overrides,
+      env,
+      keyless: true,
+    });
+    expect(config.log.level).toBe('error');
+    expect(config.web.listenAddress.port).toBe(7);
+    expect(config.web.telemetryPath).toBe('/metrics');
+  });
+
+  it('reads booleans from the environment as true, false, 1 or 0', () => {
+    const variable = 'BEACONCHAIN_EXPORTER_WEB_DISABLE_EXPORTER_METRICS';
+    const read = (value: string) => parseCommand([], { [variable]: value });
+    for (const value of ['true', '1']) expect(read(value)).toMatchObject({ flags: { [DISABLE]: true } });
+    for (const value of ['false', '0']) expect(read(value)).toMatchObject({ flags: { [DISABLE]: false } });
+    for (const value of ['yes', 'TRUE', 'constructor']) {
+      expect(refusal([], { [variable]: value })).toBe(`${variable}: expected true or false, got "${value}"`);
+    }
+  });
+
+  it('takes a boolean back as kingpin does', () => {
+    const variable = 'BEACONCHAIN_EXPORTER_WEB_ENABLE_LIFECYCLE';
+    expect(parseCommand(['--no-web.enable-lifecycle'], {})).toMatchObject({ flags: { [LIFECYCLE]: false } });
+    expect(parseCommand(['--web.enable-lifecycle'], {})).toMatchObject({ flags: { [LIFECYCLE]: true } });
+    expect(parseCommand(['--web.enable-lifecycle=false'], {})).toMatchObject({ flags: { [LIFECYCLE]: false } });
+    expect(parseCommand([], { [variable]: 'false' })).toMatchObject({ flags: { [LIFECYCLE]: false } });
+    expect(parseCommand(['--no-web.enable-lifecycle'], { [variable]: 'true' })).toMatchObject({
+      flags: { [LIFECYCLE]: false },
+    });
+    expect(parseCommand(['demo', '--no-web.disable-exporter-metrics'], {})).toMatchObject({
+      flags: { [DISABLE]: false },
+    });
+    expect(helpText('serve')).toMatch(/^ {2}--\[no-\]web\.enable-lifecycle {2,}\S/m);
+  });
+
+  it('passes over variables that are empty, of another command or of nobody', () => {
+    const env = {
+      BEACONCHAIN_EXPORTER_CONFIG_FILE: '',
+      BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: ':9',
+      BEACONCHAIN_EXPORTER_CONFIG_CHECK: 'maybe',
+      BEACONCHAIN_EXPORTER_PORT: 'tcp://10.0.0.1:10032',
+    };
+    expect(parseCommand(['check'], env)).toEqual({ name: 'check', flags: {}, overrides: [] });
+  });
+
+  it.each([
+    [['srve'], 'unknown command "srve", did you mean serve?'],
+    [['backfil'], 'unknown command "backfil", did you mean backfill?'],
+    [['serve', '--resume'], 'unknown flag "--resume" of serve, it belongs to backfill'],
+    [['backfill', '--label'], '--label expects a value: --label=NAME=VALUE'],
+    [['srve', '--help'], 'unknown command "srve", did you mean serve?'],
+    [['serve', 'now'], 'unexpected argument "now"'],
+    [['--', 'serve', '--now'], 'unexpected argument "--now"'],
+    [['--config.fil=a'], 'unknown flag "--config.fil", did you mean --config.file?'],
+    [['--bogus', 'value'], 'unknown flag "--bogus", try --help'],
+    [['-x'], 'unknown flag "-x", try --help'],
+    [['check', '--web.config.file=a'], 'unknown flag "--web.config.file" of check, it belongs to serve, sandbox, demo'],
+    [['serve', '--probe'], 'unknown flag "--probe" of serve, it belongs to check'],
+    [
+      ['check', '--web.listen-address=:1'],
+      'unknown flag "--web.listen-address" of check, it belongs to serve, sandbox, demo',
+    ],
+    [['demo', '--config.check'], 'unknown flag "--config.check" of demo, it belongs to serve'],
+    [['--config.file'], '--config.file expects a value: --config.file=FILE'],
+    [['--config.file='], '--config.file expects a value: --config.file=FILE'],
+    [['--config.file', '--log.level=info'], '--config.file expects a value: --config.file=FILE'],
+    [['--config.check=maybe'], '--config.check: expected true or false, got "maybe"'],
+    [['--log.level=info', '--log.level=warn'], '--log.level is given twice'],
+    [['--web.enable-lifecycle', '--no-web.enable-lifecycle'], '--no-web.enable-lifecycle is given twice'],
+    [['--no-web.enable-lifecycle=true'], '--no-web.enable-lifecycle expects no value'],
+    [['--no-web.enable-lifecycl'], 'unknown flag "--no-web.enable-lifecycl", try --help'],
+    [['--no-log.level'], 'unknown flag "--no-log.level", did you mean --log.level?'],
+    [['--no-help'], 'unknown flag "--no-help", did you mean --help?'],
+    [
+      ['check', '--no-web.enable-lifecycle'],
+      'unknown flag "--web.enable-lifecycle" of check, it belongs to serve, sandbox, demo',
+    ],
+  ])('refuses %j in one line', (argv, line) => {
+    expect(refusal(argv)).toBe(line);
+  });
+
+  it('takes every value of a flag that can be repeated', () => {
+    expect(parseCommand(['backfill', '--label=a=1', '--label', 'b=2'], {})).toMatchObject({
+      flags: { label: ['a=1', 'b=2'] },
+    });
+    expect(parseCommand(['backfill'], { BEACONCHAIN_EXPORTER_LABEL: 'a=1' })).toMatchObject({
+      flags: { label: ['a=1'] },
+    });
+  });
+
+  it('takes a value that starts with a dash behind an equals sign', () => {
+    expect(parseCommand(['--config.file=-'], {})).toMatchObject({ flags: { 'config.file': '-' } });
+  });
+
+  it('offers help and version for the program and each command', () => {
+    expect(parseCommand(['--help'], {})).toEqual({ name: 'help', command: undefined });
+    expect(parseCommand(['-h'], {})).toEqual({ name: 'help', command: undefined });
+    expect(parseCommand(['--version'], {})).toEqual({ name: 'version' });
+    for (const command of NAMES) {
+      expect(parseCommand([command, '--help', 'stray'], {})).toEqual({ name: 'help', command });
+      expect(parseCommand([command, '--version'], {})).toEqual({ name: 'version' });
+    }
+  });
+
+  it('lists in the help of each command exactly the flags that it takes', () => {
+    for (const command of NAMES) {
+      const listed = [...helpText(command).matchAll(/^ {2}--(?:\[no-\])?([\w.-]+)/gm)].map(([, name = '']) => name);
+      const taken = TABLE.filter(({ name, kind }) => {
+        try {
+          parseCommand([command, kind === 'boolean' ? `--${name}` : `--${name}=x`], {});
+          return true;
+        } catch {
+          return false;
+        }
+      });
+      expect(listed).toEqual([...taken.map(({ name }) => name), 'help', 'version']);
+    }
+  });
+
+  it('gives every command log and config flags, and the web flags to those that listen', () => {
+    const common = ['config.file', 'log.level', 'log.format'];
+    const web = ['web.config.file', 'web.listen-address', 'web.telemetry-path', DISABLE, LIFECYCLE];
+    const of = (command: (typeof NAMES)[number]) =>
+      TABLE.filter((flag) => flag.commands.includes(command)).map(({ name }) => name);
+    expect(of('check').sort()).toEqual([...common, 'probe'].sort());
+    expect(of('sandbox').sort()).toEqual([...common, ...web].sort());
+    expect(of('demo').sort()).toEqual([...common, ...web].sort());
+    expect(of('serve').sort()).toEqual([...common, ...web, 'config.check'].sort());
+  });
+
+  it('tells in the help of the program its commands, its variables and the true defaults', () => {
+    const help = helpText();
+    for (const command of NAMES) expect(help).toMatch(new RegExp(`^ {2}${command} `, 'm'));
+    expect(help).toContain('BEACONCHAIN_EXPORTER_CONFIG_FILE');
+    expect(help).toContain('BEACONCHAIN_API_KEY');
+    const { web, log } = defaultConfig();
+    expect(help).toContain(`(default :${web.listenAddress.port})`);
+    expect(help).toContain(`(default ${web.telemetryPath})`);
+    expect(help).toContain(`(default ${log.level})`);
+    expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+});

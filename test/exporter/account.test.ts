@@ -1,0 +1,81 @@
+import { FaultWorld } from '../support/fault-world.ts';
+// First, so that it sees what the program does.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { configOf } from '../../src/config/config.ts';
+import { ConfigFile } from '../../src/config/schema.ts';
+import { openAccount } from '../../src/exporter/account.ts';
+import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { V1List } from '../../src/sources/slashings/schema.ts';
+import type { Documents } from '../../src/state/file.ts';
+import { refusal, tooMany } from '../support/faults.ts';
+import { startStubApi } from '../support/stub-api.ts';
+import { noSignal } from '../support/timing.ts';
+
+const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
+
+/** Holds every write of a ledger with a wait in it until it is let go. */
+class SlowLedger {
+  /** How many of them there were. */
+  writes = 0;
+  readonly documents: Documents = {
+    ...NO_DOCUMENTS,
+    save: async (name, value) => {
+      if (name !== 'ledger' || !WAIT.test(JSON.stringify(value))) return;
+      this.writes += 1;
+      await this.#released.promise;
+    },
+  };
+  readonly #released = Promise.withResolvers<void>();
+
+  letGo(): void {
+    this.#released.resolve();
+  }
+}
+
+describe('exporter/account', { timeout: 20_000 }, () => {
+  it.each([
+    ['a 429', tooMany({ 'ratelimit-reset': '420' })],
+    ['revoked access', tooMany({ 'x-ratelimit-limit-month': '0' })],
+    ['a refused key', refusal(401)],
+  ])('writes %s before the log tells of it: a killed program remembers it', async (_, fault) => {
+    const slow = new SlowLedger();
+    const world = await FaultWorld.start({ documents: slow.documents }, ({ service }) => service.suffer(fault));
+    onTestFinished(async () => {
+      slow.letGo();
+      await world.stop();
+    });
+    const told = () => world.lines.filter(({ msg }) => msg === 'poll failed');
+    await expect.poll(() => slow.writes, { timeout: 10_000 }).toBeGreaterThan(0);
+    await world.clock.advance(0);
+    expect(told()).toEqual([]);
+    slow.letGo();
+    await expect.poll(() => world.clock.advance(0).then(told), { timeout: 10_000 }).not.toEqual([]);
+  });
+
+  it('tells a program that spends in place of the daemon when the wait is written, not before', async () => {
+    const slow = new SlowLedger();
+    const { url } = await startStubApi('key', () => ({ status: 429, headers: { 'retry-after': '420' }, body: '{}' }));
+    const config = configOf(ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } }));
+    const { documents } = slow;
+    const account = await openAccount({ config, key: 'key', documents, clock: systemClock, onError: () => undefined });
+    const request = {
+      endpoint: 'epoch_slots',
+      priority: 'head_pass',
+      chain: 'mainnet',
+      path: '/api/v1/epoch/1/slots',
+    } as const;
+    let outcome = 'none';
+    const asked = account.api.request(request, V1List, noSignal()).catch((error) => {
+      outcome = error.reason;
+    });
+    await expect.poll(() => slow.writes, { timeout: 10_000 }).toBeGreaterThan(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outcome).toBe('none');
+    slow.letGo();
+    await asked;
+    expect(outcome).toBe('rate_limited');
+    await account.close();
+  });
+});

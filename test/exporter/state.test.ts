@@ -1,0 +1,148 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyLedger, opensAt, sent, withKey } from '../../src/budget/ledger.ts';
+import {
+  fingerprintOf,
+  LEDGER,
+  NO_DOCUMENTS,
+  openState,
+  restore,
+  StateRefused,
+  TOTALS,
+} from '../../src/exporter/state.ts';
+import { emptyEntry, sourceId } from '../../src/state/entry.ts';
+import type { Documents, FileDocuments } from '../../src/state/file.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { BOTH_CHAINS, configured } from '../support/month.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const KEY = 'a-key-that-nobody-may-see';
+const TERMS = { utilization: 0.9, perMonth: 1_000 };
+const SILENT = pino({ enabled: false });
+const SOURCES = configured(BOTH_CHAINS);
+
+async function documentsIn(dir = temporaryFolder()): Promise<FileDocuments> {
+  const documents = await openState(dir, new VirtualClock(NOW), SILENT);
+  onTestFinished(() => documents.close());
+  return documents;
+}
+
+function restored(documents: Documents, { key = KEY, now = NOW } = {}) {
+  return restore(documents, SOURCES, key, now);
+}
+
+describe('exporter/state', () => {
+  it('is empty at the first start, about the key that was given', async () => {
+    const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
+    for (const documents of [await documentsIn(), NO_DOCUMENTS]) {
+      expect(await restored(documents)).toEqual({ ledger, entries: new Map(), totals: [] });
+    }
+  });
+
+  it('gives back what was saved: the ledger, the own counters and each source by its name and chain', async () => {
+    const documents = await documentsIn();
+    const { ledger: first } = await restored(documents);
+    const ledger = sent(first, 'lane', TERMS, NOW);
+    const totals = [{ name: 'requests_total', samples: [{ labels: { endpoint: 'a' }, value: 5 }] }];
+    const entries = new Map(
+      SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), attempts: i, lastAttemptAt: NOW + i }]),
+    );
+    await documents.save(LEDGER, ledger);
+    await documents.save(TOTALS, totals);
+    for (const [id, entry] of entries) await documents.save(id, entry);
+    expect(await restored(documents)).toEqual({ ledger, entries, totals });
+    expect(entries.size).toBe(7);
+  });
+
+  it('keeps what is known of every kind of source through being written and read', async () => {
+    const documents = await documentsIn();
+    for (const source of SOURCES) {
+      const entry = {
+        ...emptyEntry(source),
+        attempts: 3,
+        failures: 1,
+        failuresInARow: 1,
+        lastAttemptAt: NOW,
+        lastSuccessAt: NOW - MINUTE,
+        lastError: { at: NOW, reason: 'timeout', message: 'made up' },
+        pausedUntil: NOW + HOUR,
+        intervalMs: MINUTE,
+        costs: [6, 1, 1],
+        durations: [900, 250.5, 240],
+        vainInARow: 2,
+      };
+      await documents.save(sourceId(source), entry);
+      expect((await restored(documents)).entries.get(sourceId(source))).toEqual(entry);
+    }
+  });
+
+  it('does not show one source what another left, or what it cannot read', async () => {
+    const dir = temporaryFolder();
+    const documents = await documentsIn(dir);
+    const [daily] = SOURCES;
+    if (!daily) throw new TypeError('no source');
+    await documents.save('slashings-mainnet', { ...emptyEntry(daily), value: 'of another kind' });
+    await documents.save('machines', emptyEntry(daily));
+    await documents.save('somebody-else', emptyEntry(daily));
+    expect((await restored(documents)).entries.size).toBe(0);
+    expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toHaveLength(2);
+  });
+
+  it('knows nothing of the account of another key', async () => {
+    const documents = await documentsIn();
+    const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'lane', TERMS, NOW);
+    await documents.save(LEDGER, ledger);
+    expect((await restored(documents)).ledger).toEqual(ledger);
+    expect((await restored(documents, { key: 'another' })).ledger).toEqual(
+      withKey(emptyLedger(), fingerprintOf('another'), NOW),
+    );
+  });
+
+  it('is asked whether access is still revoked only when the last refusal is ten minutes old', async () => {
+    const documents = await documentsIn();
+    const known = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
+    const ledger = { ...known, key: { ...known.key, standing: 'revoked', since: NOW } };
+    await documents.save(LEDGER, ledger);
+    const opens = async (now: number): Promise<number> =>
+      opensAt((await restored(documents, { now })).ledger, 'lane', TERMS, now);
+    expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
+    expect(await opens(NOW + 10 * MINUTE)).toBe(0);
+  });
+
+  it('is refused in one line where there can be no directory, and where another process has it', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    const dir = join(file, 'state');
+    await expect(openState(dir, new VirtualClock(NOW), SILENT)).rejects.toThrow(
+      new StateRefused(`the state directory ${dir} cannot be used: ENOTDIR`),
+    );
+    const taken = temporaryFolder();
+    await documentsIn(taken);
+    await expect(openState(taken, new VirtualClock(NOW), SILENT)).rejects.toThrow(
+      new StateRefused(`the state directory ${taken} is in use by process ${process.pid} on ${hostname()}`),
+    );
+  });
+
+  it('is refused where something is there that cannot be read now: it would be overwritten', async () => {
+    for (const name of [LEDGER, TOTALS, 'slashings-hoodi']) {
+      const dir = temporaryFolder();
+      const documents = await documentsIn(dir);
+      // Not even root can read a directory as a file.
+      mkdirSync(join(dir, `${name}.json`));
+      await expect(restored(documents)).rejects.toThrow(
+        new StateRefused(`the state of ${name} cannot be read: EISDIR`),
+      );
+    }
+  });
+
+  it('tells keys apart by something that does not give them away', () => {
+    expect(fingerprintOf(KEY)).toBe(fingerprintOf(KEY));
+    expect(fingerprintOf(KEY)).not.toBe(fingerprintOf(`${KEY}2`));
+    expect(fingerprintOf(KEY)).toMatch(/^[0-9a-f]{16}$/);
+    expect(fingerprintOf('')).not.toBe('');
+  });
+});

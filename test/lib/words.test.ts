@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { absolute, bytes, count, cropped, percent, plural, relative, span } from '../../src/lib/words.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+describe('lib/words', () => {
+  it.each([
+    [0, '0 s'],
+    [400, '0 s'],
+    [45_000, '45 s'],
+    [MINUTE, '1 min'],
+    [9 * MINUTE + 59_000, '9 min 59 s'],
+    [10 * MINUTE + 20_000, '10 min'],
+    [HOUR - 1, '1 h'],
+    [128 * MINUTE, '2 h 8 min'],
+    [47 * HOUR, '1 d 23 h'],
+    [12 * DAY + 4.4 * HOUR, '12 d 4 h'],
+    [-45_000, '45 s'],
+  ])('writes %d ms as %s', (ms, text) => {
+    expect(span(ms)).toBe(text);
+  });
+
+  it.each([
+    [NOW, 'now', '12:01:00 UTC'],
+    [NOW - 30_000, '30 s ago', '12:00:30 UTC'],
+    [NOW + 13 * HOUR, 'in 13 h', '2026-10-01 01:01:00 UTC'],
+    [NOW - 31 * DAY, '31 d ago', '2026-08-30 12:01:00 UTC'],
+    [Number.POSITIVE_INFINITY, 'not without the operator', undefined],
+    [1e300, 'unknown', undefined],
+  ])('writes the time %d relative and absolute', (at, ago, clock) => {
+    expect([relative(at, NOW), absolute(at, NOW)]).toEqual([ago, clock]);
+  });
+
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_000, '1.0 kB'],
+    [999_600, '1.0 MB'],
+    [3.936e12, '3.9 TB'],
+    [67.2e9, '67 GB'],
+    [5e18, '5000 PB'],
+  ])('writes %d bytes as %s', (amount, text) => {
+    expect(bytes(amount)).toBe(text);
+  });
+
+  it('writes counts and shares', () => {
+    expect([count(1_234_567.4), plural(1, 'machine'), plural(1_000, 'machine')]).toEqual([
+      '1,234,567',
+      '1 machine',
+      '1,000 machines',
+    ]);
+    expect([percent(0.625), percent(0.030764, 2)]).toEqual(['63 %', '3.08 %']);
+  });
+
+  it('crops by characters, not through them', () => {
+    expect(cropped('abc', 3)).toBe('abc');
+    expect(cropped('abcd', 3)).toBe('ab…');
+    expect(cropped('🦀🦀🦀🦀', 3)).toBe('🦀🦀…');
+  });
+});

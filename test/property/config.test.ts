@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Loaded } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/config/mistakes.ts';
+import { sourcesOf } from '../../src/exporter/sources.ts';
+import { pacesOf } from '../../src/scheduler/paces.ts';
+import { withConfig } from '../config/with-config.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
+import { mutated, mutations } from '../support/odd-json.ts';
+import { NOW, timing } from '../support/timing.ts';
+
+const KEY = 'S3cr3t-K3y';
+const EXAMPLE = readFileSync(join(import.meta.dirname, '../../config.example.yaml'), 'utf8').replace(/\$\{\w+\}/g, KEY);
+const SILENT = pino({ enabled: false });
+
+/** The config, or undefined where it was refused line by line, without the key. */
+async function load(text: string, mayQuote = false): Promise<Loaded['config'] | undefined> {
+  try {
+    return (await withConfig(text)).config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const line of error.message.split('\n')) expect(line).toMatch(/^config\.yaml(:\d+)?: ./);
+    if (!mayQuote) expect(error.message).not.toContain(KEY);
+    return undefined;
+  }
+}
+
+/** Whatever is accepted can be planned and shown. */
+function expectUsable(config: Loaded['config'], allowedPerDay: number): void {
+  const sources = sourcesOf(config, SILENT);
+  const asking = sources.map((source) => ({ source, requestsPerPoll: 1 }));
+  const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay });
+  for (const [source, { intervalMs, requestsPerDay }] of paces) {
+    expect(intervalMs, source.name).toBeGreaterThanOrEqual(source.intervalMs);
+    expect(Number.isFinite(intervalMs) && requestsPerDay >= 0, source.name).toBe(true);
+    const at = timing({ intervalMs });
+    for (const { samples } of source.families(source.empty, at)) {
+      for (const { value } of samples) expect(Number.isFinite(value)).toBe(true);
+    }
+    const attempts = { lastAttemptAt: NOW, lastSuccessAt: NOW, failing: false, durationMs: 1 };
+    // A page shows it as a date.
+    expect(() => new Date(source.due(source.empty, attempts, at)).toISOString()).not.toThrow();
+  }
+}
+
+const budget = fc.oneof(
+  fc.constantFrom(0, 1, 30, Number.POSITIVE_INFINITY),
+  fc.double({ min: 0, max: 1e6, noNaN: true }),
+);
+
+describe('fuzz config', PATIENT, () => {
+  it('takes the example with anything changed in it for a plan that holds, or refuses it line by line', async () => {
+    await fc.assert(
+      fc.asyncProperty(mutations(), budget, async (changes, allowedPerDay) => {
+        const isCopied = changes.some((change) => change.do === 'copy');
+        const config = await load(JSON.stringify(mutated(parse(EXAMPLE), changes)), isCopied);
+        if (config) expectUsable(config, allowedPerDay);
+      }),
+      cases(250),
+    );
+  });
+
+  it('reads numbers, durations and names of any size, or refuses them', async () => {
+    const weight = fc.oneof(fc.double({ min: 0, noNaN: true }), fc.constantFrom(5e-324, 1, 1e6, 1.7e308));
+    const units = fc.constantFrom('ms', 's', 'm', 'h', 'd', 'w', 'y', '');
+    const interval = fc
+      .tuple(fc.oneof(fc.nat(1_000), fc.nat(300_000), fc.nat(10 ** 15)), units)
+      .map((all) => all.join(''));
+    const part = fc.record({ interval, weight }, { requiredKeys: [] });
+    const section = fc.record({ machines: part, slashings: part, daily_returns: part, sync_committee: part });
+    await fc.assert(
+      fc.asyncProperty(section, budget, async (sections, allowedPerDay) => {
+        const config = await load(JSON.stringify(sections));
+        if (config) expectUsable(config, allowedPerDay);
+      }),
+      cases(150),
+    );
+  });
+
+  it('refuses what is no YAML line by line', async () => {
+    const edit = fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      cut: fc.nat(20),
+      put: fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom(
+          '&a *a',
+          '*b',
+          '{',
+          '[',
+          '"',
+          "'",
+          ': ',
+          '- ',
+          '\t',
+          '|',
+          '>',
+          '!!map',
+          '? ',
+          '---',
+          '...',
+          '%',
+          '<<: ',
+          '$' + '{X}',
+
+          '\n',
+        ),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), async (edits) => {
+        const text = edits.reduce((before, { at, cut, put }) => {
+          const start = Math.floor(before.length * at);
+          return before.slice(0, start) + put + before.slice(start + cut);
+        }, EXAMPLE);
+        const config = await load(text, true);
+        if (config) expectUsable(config, 1_000);
+      }),
+      cases(150),
+    );
+  });
+});

@@ -1,0 +1,146 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
+import { Pacer } from '../../src/budget/pacer.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { nextAttemptAt } from '../../src/scheduler/plan.ts';
+import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
+import { machinesSource } from '../../src/sources/machines/index.ts';
+import { slashingsSource } from '../../src/sources/slashings/index.ts';
+import type { Source } from '../../src/sources/source.ts';
+import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
+import { type Entry, entrySchema } from '../../src/state/entry.ts';
+import { FileDocuments } from '../../src/state/file.ts';
+import { datapoint } from '../support/datapoint.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
+import { logLines } from '../support/log-lines.ts';
+import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
+import { mutated, mutations, spoil } from '../support/odd-json.ts';
+import { HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { expectShowable } from './poll.ts';
+
+const DAILY = { chain: 'mainnet', intervalMs: HOUR, weight: 1 } as const;
+const NO_WATCH = { watch: [], onSlashing: () => undefined, onSkipped: () => undefined };
+const SLASHINGS = slashingsSource({ ...DAILY, ...NO_WATCH, intervalMs: MINUTE, catchUpMs: HOUR });
+
+/** Each source with something that it knows. */
+const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
+  [
+    machinesSource(machinesOptions(), () => undefined),
+    {
+      machines: [{ name: 'node-a', system: systemRecord(), validator: validatorRecord(), node: nodeRecord() }],
+      dropped: 0,
+      lookback: { probed: true, asked: [['b', NOW]] },
+    },
+  ],
+  [dailyReturnsSource({ ...DAILY, path: 'auto' }), { newest: datapoint(), delaySeconds: 1_300, path: '/a' }],
+  [
+    syncCommitteeSource(DAILY),
+    { period: { number: 1_871, epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } } },
+  ],
+  [
+    SLASHINGS,
+    {
+      ...SLASHINGS.empty,
+      polledAt: NOW,
+      headPassAt: NOW,
+      headReadAt: NOW,
+      head: { slot: 64, epoch: 2, participation: 0.9, baseFeeWei: 7 },
+      headEpoch: 4,
+      finalizedEpoch: 2,
+      scannedEpoch: 1,
+      reads: [{ slot: 64, root: '0xa', tries: 1, complete: true }],
+      seen: [['ab', 33]],
+      slashed: [[5, 33]],
+      lastAttesterSlashingSlot: 33,
+    },
+  ],
+] as unknown as readonly (readonly [Source<never>, unknown])[];
+
+const entryOf = (value: unknown): unknown => ({
+  value,
+  attempts: 9,
+  failures: 2,
+  failuresInARow: 1,
+  lastAttemptAt: NOW - MINUTE,
+  lastSuccessAt: NOW - HOUR,
+  durationMs: 900,
+  lastError: { at: NOW, reason: 'network', message: 'x' },
+  pausedUntil: NOW,
+  intervalMs: MINUTE,
+  coverage: 'full',
+  costs: [1, 2],
+  durations: [900, 240],
+  vainInARow: 0,
+});
+
+describe('fuzz state', PATIENT, () => {
+  it.each(KNOWN)('of a source: what is not refused can be shown and planned with (%#)', (source, value) => {
+    fc.assert(
+      fc.property(mutations(), (changes) => {
+        const parsed = entrySchema(source).safeParse(mutated(entryOf(value), changes));
+        if (!parsed.success) return;
+        const entry = parsed.data as Entry<never>;
+        const at = timing({ intervalMs: Math.max(MINUTE, entry.intervalMs ?? 0) });
+        expectShowable(source.families(entry.value, at));
+        expect(source.nextChange(entry.value, at)).toBeGreaterThan(NOW);
+        expect(nextAttemptAt(source as unknown as Source, entry, at, 0)).toBeLessThan(Number.POSITIVE_INFINITY);
+      }),
+      cases(60),
+    );
+  });
+
+  it('of the ledger: what is not refused says when the next request may leave', () => {
+    const window = { limit: 1_000, remaining: 500, own: 100, since: NOW - HOUR };
+    const bucket = {
+      limits: { second: 2, month: 1_000 },
+      remaining: { second: 1, month: 500 },
+      resetAt: NOW,
+      closedUntil: NOW - 1,
+      blindWaits: 1,
+      firstUseAt: NOW - HOUR,
+      lastUseAt: NOW - HOUR,
+      hour: window,
+      month: window,
+    };
+    const ledger = { ...emptyLedger(), buckets: { default: bucket }, lanes: { a: 'default' }, shared: 'default' };
+    fc.assert(
+      fc.property(mutations(), (changes) => {
+        const parsed = Ledger.safeParse(mutated(ledger, changes));
+        if (!parsed.success) return;
+        const pacer = new Pacer({ utilization: 0.9 }, { clock: new VirtualClock(NOW), ledger: parsed.data });
+        expect(pacer.opensAt('a')).toBeGreaterThanOrEqual(0);
+        expect(pacer.perSecond(pacer.bucketOf('a'))).toBeGreaterThan(0);
+        expect(pacer.allowedPerDay(pacer.bucketOf('a'))).toBeGreaterThanOrEqual(0);
+      }),
+      cases(200),
+    );
+  });
+
+  describe('a file', () => {
+    let dir: string;
+    beforeAll(async () => {
+      dir = await mkdtemp(join(tmpdir(), 'fuzz-state-'));
+    });
+    afterAll(() => rm(dir, { recursive: true }));
+
+    it('is read, or moved aside, whatever is in it', async () => {
+      const { log } = logLines();
+      const documents = await FileDocuments.open(dir, systemClock, log);
+      const good = { version: 1, value: entryOf(SLASHINGS.empty) };
+      await fc.assert(
+        fc.asyncProperty(spoil, async (spoilt) => {
+          await writeFile(join(dir, 'document.json'), spoilt(good));
+          const read = await documents.load('document', entrySchema(SLASHINGS));
+          if (read === undefined) expect(await documents.load('document', entrySchema(SLASHINGS))).toBeUndefined();
+        }),
+        cases(100),
+      );
+      await documents.close();
+    });
+  });
+});

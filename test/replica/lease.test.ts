@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  afterSight,
+  isValid,
+  LEASE_TERMS,
+  type Lease,
+  mayTake,
+  NO_LEASE,
+  type Standing,
+} from '../../src/replica/lease.ts';
+
+const { ttlMs, marginMs, graceMs } = LEASE_TERMS;
+
+/** The lease after the server has answered a question of `sentAt` so. */
+function saw(lease: Lease, standing: Standing, sentAt: number, connection = 1, value = '1 me'): Lease {
+  return afterSight(lease, { standing, value, sentAt, connection }, LEASE_TERMS);
+}
+
+describe('replica/lease', () => {
+  it('holds from the moment of the question, and ends before the server can give it to another', () => {
+    const lease = saw(NO_LEASE, 'taken', 1_000);
+    expect(isValid(lease, 1_000 + ttlMs - marginMs - 1)).toBe(true);
+    expect(isValid(lease, 1_000 + ttlMs - marginMs)).toBe(false);
+    expect(isValid(saw(lease, 'held', 5_000), 5_000 + ttlMs - marginMs - 1)).toBe(true);
+  });
+
+  it('an answer that comes after a pause longer than the lease gives nothing', () => {
+    expect(isValid(saw(NO_LEASE, 'taken', 1_000), 61_000)).toBe(false);
+  });
+
+  it.each(['other', 'released', 'free', 'newer'] as const)('ends at once when the server says %s', (standing) => {
+    expect(isValid(saw(saw(NO_LEASE, 'taken', 1_000), standing, 1_500), 1_500)).toBe(false);
+  });
+
+  it('one that was given back is taken at once, one that ran out only after a while over one connection', () => {
+    expect(mayTake(NO_LEASE, 0, 1, LEASE_TERMS)).toBe('released');
+    const seen = saw(saw(NO_LEASE, 'free', 1_000), 'free', 2_000);
+    expect(mayTake(seen, 1_000 + graceMs - 1, 1, LEASE_TERMS)).toBe('released');
+    expect(mayTake(seen, 1_000 + graceMs, 1, LEASE_TERMS)).toBe('free');
+    // Meanwhile the server was away, and its last holder with it.
+    expect(mayTake(seen, 1_000 + graceMs, 2, LEASE_TERMS)).toBe('released');
+    expect(mayTake(saw(seen, 'other', 3_000, 1, '2 other'), 10_000, 1, LEASE_TERMS)).toBe('released');
+  });
+
+  it('its last holder need not wait, unless another one has held it since', () => {
+    const lost = saw(saw(NO_LEASE, 'taken', 1_000), 'free', 20_000, 2, '');
+    expect(mayTake(lost, 20_000, 2, LEASE_TERMS)).toBe('free');
+    expect(mayTake(saw(lost, 'other', 20_500, 2, '2 other'), 20_500, 2, LEASE_TERMS)).toBe('released');
+  });
+
+  it('a takeover takes less than 15 s, with the quiet second of the one who takes over', () => {
+    const { beatMs } = LEASE_TERMS;
+    expect(ttlMs + beatMs + graceMs + beatMs + 1_005).toBeLessThan(15_000);
+  });
+
+  it('never has two holders, however late questions and answers are, in whatever order replicas pause', () => {
+    const step = fc.record({
+      who: fc.nat(2),
+      thereMs: fc.nat(3_000),
+      backMs: fc.nat(20_000),
+      pauseMs: fc.nat(3_000),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 10, maxLength: 60 }),
+        fc.array(fc.nat(1_000_000), { minLength: 3, maxLength: 3 }),
+        (steps, offsets) => {
+          // The monotonic clocks of the replicas have nothing in common.
+          const own = (who: number, now: number): number => now + (offsets[who] ?? 0);
+          const leases = [NO_LEASE, NO_LEASE, NO_LEASE];
+          let now = 0;
+          let term = 0;
+          let held = { value: '', until: 0 };
+          for (const { who, thereMs, backMs, pauseMs } of steps) {
+            now += pauseMs;
+            const lease = leases[who] as Lease;
+            const sentAt = own(who, now);
+            const taking = mayTake(lease, sentAt, 1, LEASE_TERMS);
+            now += thereMs;
+            let standing: Standing = 'other';
+            if (now >= held.until) {
+              standing = taking === 'free' ? 'taken' : 'free';
+              if (standing === 'taken') held = { value: `${++term} ${who}`, until: now + ttlMs };
+            } else if (held.value === lease.value) {
+              standing = 'held';
+              held = { ...held, until: now + ttlMs };
+            }
+            now += backMs;
+            leases[who] = afterSight(
+              lease,
+              { standing, value: standing === 'free' ? '' : held.value, sentAt, connection: 1 },
+              LEASE_TERMS,
+            );
+            const holders = leases.filter((one, i) => isValid(one, own(i, now)));
+            expect(holders.length).toBeLessThanOrEqual(1);
+            for (const holder of holders) expect(held).toMatchObject({ value: holder.value });
+          }
+        },
+      ),
+    );
+  });
+});

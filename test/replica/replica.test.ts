@@ -1,0 +1,309 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { LeaseTerms } from '../../src/replica/lease.ts';
+import { LeaseLost } from '../../src/replica/lease.ts';
+import { RedisState } from '../../src/replica/redis.ts';
+import { RedisLink } from '../../src/replica/redis-link.ts';
+import { Replica } from '../../src/replica/replica.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { logLines } from '../support/log-lines.ts';
+import { startNetwork } from '../support/network.ts';
+import { waitFor } from '../support/program.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { areMissing, REDIS } from '../support/tools.ts';
+
+const PREFIX = 'test';
+/** Ten times as fast as real ones, but a lease does not run out only because the machine is busy. */
+const TERMS: LeaseTerms = { ttlMs: 60_000, marginMs: 100, graceMs: 200, beatMs: 50 };
+const SHORT: LeaseTerms = { ...TERMS, ttlMs: 900 };
+
+/** A replica that wants one document, and everything it was told. */
+function replicaOf(url: string, { skewMs = 0, terms = TERMS }: { skewMs?: number; terms?: LeaseTerms } = {}) {
+  const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
+  const { log, lines } = logLines();
+  const state = new RedisState(new RedisLink({ url, prefix: PREFIX }, clock), PREFIX);
+  const replica = new Replica(state, clock, log, terms);
+  const seen: unknown[] = [];
+  const told = { doubts: 0, lapses: 0 };
+  const follow = (): unknown =>
+    replica.join(
+      {
+        wanted: ['doc'],
+        apply: (values) => seen.push(values.get('doc')),
+        onDoubt: () => {
+          told.doubts += 1;
+        },
+        onLapse: () => {
+          told.lapses += 1;
+        },
+      },
+      [],
+    );
+  follow();
+  const start = async (): Promise<void> => {
+    replica.start(() => undefined);
+  };
+  const leads = (): Promise<void> => waitFor(() => expect(replica.leads()).toBe(true));
+  atTheEnd(() => replica.close());
+  return { replica, lines, seen, told, start, leads };
+}
+
+async function raw(redis: RedisServer, name: string): Promise<unknown> {
+  return JSON.parse(String(await redis.command('HGET', `${PREFIX}:documents`, name)));
+}
+
+const Doc = z.object({ count: z.number() });
+
+describe.skipIf(areMissing(REDIS))('replica/replica', () => {
+  it('one of two leads; what it writes the other reads', async () => {
+    const redis = await startRedis();
+    const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 1 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 1 }]));
+    await a.replica.save('doc', { count: 2 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 1 }, { count: 2 }]));
+    expect(b.replica.leads()).toBe(false);
+    await expect(b.replica.save('doc', { count: 9 })).rejects.toThrow(LeaseLost);
+    expect(await b.replica.load('doc', Doc)).toEqual({ count: 2 });
+    expect(await b.replica.load('none', Doc)).toBeUndefined();
+  });
+
+  it('a lease that is given back is taken at once, with everything that was written', async () => {
+    const redis = await startRedis();
+    const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 7 });
+    await a.replica.close();
+    await b.leads();
+    expect(b.seen).toEqual([{ count: 7 }]);
+  });
+
+  it('who was cut off stops by its own clock before another leads, and is refused when it writes later', async () => {
+    const redis = await startRedis();
+    const network = await startNetwork(redis.port);
+    const [a, b] = [replicaOf(network.url, { terms: SHORT }), replicaOf(redis.url, { terms: SHORT })];
+    await a.start();
+    await a.leads();
+    await b.start();
+    network.cut();
+    const stale = a.replica.save('doc', { count: 666 }).catch((error: unknown) => error);
+    while (!b.replica.leads()) {
+      await systemClock.sleep(1);
+      if (b.replica.leads()) expect(a.replica.leads()).toBe(false);
+    }
+    expect(a.told.lapses).toBe(1);
+    await b.replica.save('doc', { count: 1 });
+    network.heal();
+    await waitFor(() => expect(a.seen.at(-1)).toEqual({ count: 1 }));
+    await stale;
+    expect(await raw(redis, 'doc')).toEqual({ version: 1, value: { count: 1 } });
+    expect(a.replica.leads()).toBe(false);
+  });
+
+  it('a write under a lease that is another one’s by now changes nothing, and tells the writer', async () => {
+    const redis = await startRedis();
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    await a.replica.save('doc', { count: 1 });
+    await redis.command('SET', `${PREFIX}:lease`, '9 somebody', 'PX', '2000');
+    await expect(a.replica.save('doc', { count: 2 })).rejects.toThrow(LeaseLost);
+    expect(await raw(redis, 'doc')).toEqual({ version: 1, value: { count: 1 } });
+    expect(a.replica.leads()).toBe(false);
+    expect(a.told.lapses).toBe(1);
+  });
+
+  it('a leader is told when the server has forgotten, and a follower does not go back', async () => {
+    const redis = await startRedis(['--save', '']);
+    const [a, b] = [replicaOf(redis.url), replicaOf(redis.url)];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 5 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 5 }]));
+    await redis.kill();
+    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is away')).toBe(true));
+    await redis.start();
+    await waitFor(() => expect(a.told.doubts).toBeGreaterThan(0));
+    await a.leads();
+    await a.replica.save('doc', { count: 6 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 5 }, { count: 6 }]));
+    expect(b.replica.leads()).toBe(false);
+  });
+
+  it('a leader finds lost writes out by itself, at its next beat or at its next write', async () => {
+    const redis = await startRedis();
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    await a.replica.save('doc', { count: 5 });
+    const forget = (): Promise<unknown> =>
+      redis.command('DEL', `${PREFIX}:meta`, `${PREFIX}:documents`, `${PREFIX}:revisions`);
+    await forget();
+    await waitFor(() => expect(a.told.doubts).toBe(1));
+    await a.replica.save('doc', { count: 6 });
+    const slow = replicaOf(redis.url, { terms: { ...TERMS, beatMs: 60_000 } });
+    await a.replica.close();
+    await slow.start();
+    await slow.leads();
+    await slow.replica.save('doc', { count: 7 });
+    await forget();
+    await slow.replica.save('other', { count: 1 });
+    expect(slow.told.doubts).toBe(1);
+    expect(slow.replica.leads()).toBe(true);
+  });
+
+  describe('a lease that would never run out', () => {
+    const LEASE = `${PREFIX}:lease`;
+    /** Here it runs out, which is waited for. */
+    const ENDING: LeaseTerms = { ...TERMS, ttlMs: 3_000 };
+    const spoils: [string, (redis: RedisServer) => Promise<unknown>][] = [
+      ['written by somebody else', (redis) => redis.command('SET', LEASE, 'garbage')],
+      ['written as a term of a replica that is no more', (redis) => redis.command('SET', LEASE, '17 gone')],
+      ['empty', (redis) => redis.command('SET', LEASE, '')],
+      ['with a day to live', (redis) => redis.command('SET', LEASE, 'garbage', 'EX', '86400')],
+      ['of another type', (redis) => redis.command('HSET', LEASE, 'gar', 'bage')],
+    ];
+
+    it.each(spoils)('%s, is taken over: nothing of it stops the replicas for good', async (_, spoil) => {
+      const redis = await startRedis();
+      await spoil(redis);
+      const began = performance.now();
+      const [a, b] = [replicaOf(redis.url, { terms: ENDING }), replicaOf(redis.url, { terms: ENDING })];
+      await a.start();
+      await b.start();
+      await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
+      expect(performance.now() - began).toBeGreaterThan(ENDING.ttlMs);
+      expect(a.replica.leads() && b.replica.leads()).toBe(false);
+      expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0);
+    });
+
+    it('changes nothing for its holder', async () => {
+      const redis = await startRedis();
+      // Long enough to hold on a busy machine.
+      const terms = { ...TERMS, ttlMs: 8_000 };
+      const [a, b] = [replicaOf(redis.url, { terms }), replicaOf(redis.url, { terms })];
+      await a.start();
+      await a.leads();
+      await b.start();
+      await redis.command('PERSIST', LEASE);
+      await waitFor(async () => expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0));
+      await systemClock.sleep(terms.ttlMs + 2 * terms.graceMs);
+      expect([a.replica.leads(), a.told.lapses, b.replica.leads()]).toEqual([true, 0, false]);
+    });
+
+    it('of a holder that is cut off is left to it for as long as it may believe in it', async () => {
+      const redis = await startRedis();
+      const network = await startNetwork(redis.port);
+      const [a, b] = [replicaOf(network.url, { terms: ENDING }), replicaOf(redis.url, { terms: ENDING })];
+      await a.start();
+      await a.leads();
+      await b.start();
+      network.cut();
+      await redis.command('PERSIST', LEASE);
+      await waitFor(async () => {
+        const [isNew, isOld] = [b.replica.leads(), a.replica.leads()];
+        expect(isNew && isOld).toBe(false);
+        if (!isNew) throw new Error('not yet');
+      });
+      network.heal();
+    });
+
+    it('is taken over at once where it was given back', async () => {
+      const redis = await startRedis();
+      await redis.command('SET', LEASE, 'released');
+      const a = replicaOf(redis.url, { terms: { ...TERMS, ttlMs: 60_000, graceMs: 60_000 } });
+      await a.start();
+      await a.leads();
+    });
+
+    it('is told of, where no replica is named in it', async () => {
+      const redis = await startRedis();
+      await redis.command('SET', LEASE, 'garbage');
+      const a = replicaOf(redis.url, { terms: ENDING });
+      await a.start();
+      await a.leads();
+      expect(a.lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
+        'warn: the lease in Redis is not of a replica, waiting for its end',
+        'info: leading',
+      ]);
+    });
+  });
+
+  it('numbers that are none do not stop a replica', async () => {
+    const redis = await startRedis();
+    const garbage = ['token', 'nan', 'revision', '-inf', 'version', 'x'];
+    await redis.command('HSET', `${PREFIX}:meta`, ...garbage);
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":1,"value":{"count":3}}');
+    await redis.command('HSET', `${PREFIX}:revisions`, 'doc', 'garbage');
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    await a.replica.save('doc', { count: 4 });
+    expect(await a.replica.load('doc', Doc)).toEqual({ count: 4 });
+    expect(a.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('all go by the clock of the server, however wrong their own are', async () => {
+    const redis = await startRedis();
+    const [a, b] = [replicaOf(redis.url, { skewMs: 30_000 }), replicaOf(redis.url, { skewMs: -30_000 })];
+    await a.start();
+    await b.start();
+    await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
+    // A part of the 30 s: answers may take their time.
+    expect(Math.abs(a.replica.clock.now() - Date.now())).toBeLessThan(5_000);
+    expect(Math.abs(a.replica.clock.now() - b.replica.clock.now())).toBeLessThan(5_000);
+  });
+
+  it('what cannot be read is set aside by the one who leads, and left alone by others', async () => {
+    const redis = await startRedis();
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":1,"value":{"count":"many"}}');
+    await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
+    const a = replicaOf(redis.url);
+    await a.start();
+    await a.leads();
+    expect(await a.replica.load('doc', Doc)).toBeUndefined();
+    expect(await raw(redis, 'doc.unreadable-5')).toEqual({ version: 1, value: { count: 'many' } });
+    expect(a.lines).toContainEqual(
+      expect.objectContaining({ document: 'doc', moved_to: 'doc.unreadable-5', why: 'unexpected count' }),
+    );
+  });
+
+  describe('beside the next version', () => {
+    async function newer(document: object) {
+      const redis = await startRedis();
+      await redis.command('HSET', `${PREFIX}:documents`, 'doc', JSON.stringify(document));
+      await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
+      await redis.command('HSET', `${PREFIX}:meta`, 'version', '2', 'revision', '5', 'token', '3');
+      const a = replicaOf(redis.url);
+      await a.start();
+      await waitFor(() => expect(a.lines.some(({ msg }) => String(msg).includes('newer version'))).toBe(true));
+      // Longer than it would wait for a lease that is free.
+      await systemClock.sleep(3 * TERMS.graceMs);
+      expect(a.replica.leads()).toBe(false);
+      expect(await raw(redis, 'doc')).toEqual(document);
+      expect(await redis.command('HLEN', `${PREFIX}:documents`)).toBe(1);
+      return a;
+    }
+
+    it('it serves what that one wrote for it as well, but never leads, writes or moves anything aside', async () => {
+      const a = await newer({ version: 2, oldest_reader: 1, value: { count: 3, more: true } });
+      expect(a.seen).toEqual([{ count: 3, more: true }]);
+    });
+
+    it('it says so where it cannot read that, and leaves it as it is', async () => {
+      const a = await newer({ version: 2, value: { counts: [3] } });
+      await expect(a.replica.load('doc', Doc)).rejects.toThrow('of version 2, this program reads 1');
+      expect(a.seen).toEqual([]);
+      expect(a.lines).toContainEqual(
+        expect.objectContaining({ document: 'doc', why: 'of version 2, this program reads 1' }),
+      );
+    });
+  });
+});

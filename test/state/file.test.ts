@@ -1,0 +1,196 @@
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { FileDocuments, peek } from '../../src/state/file.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { logLines } from '../support/log-lines.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const Value = z.object({ count: z.number(), names: z.array(z.string()) });
+const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };
+
+async function open(dir: string) {
+  const { log, lines } = logLines();
+  const documents = await FileDocuments.open(dir, new VirtualClock(NOW), log);
+  onTestFinished(() => documents.close());
+  return { documents, lines };
+}
+
+describe('state/file', () => {
+  it('gives back what was saved, also to a later process', async () => {
+    const dir = join(temporaryFolder(), 'made', 'on the way');
+    const first = await open(dir);
+    await first.documents.save('machines', VALUE);
+    expect(await first.documents.load('machines', Value)).toEqual(VALUE);
+    await first.documents.close();
+    const { documents, lines } = await open(dir);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+    expect(lines).toEqual([]);
+  });
+
+  it('has nothing where nothing was saved, and says nothing', async () => {
+    const { documents, lines } = await open(temporaryFolder());
+    expect(await documents.load('machines', Value)).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+
+  it('keeps documents apart, one file each, with a version', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('slashings-mainnet', 1);
+    await documents.save('slashings-hoodi', 2);
+    expect(readdirSync(dir).toSorted()).toEqual(['lock', 'slashings-hoodi.json', 'slashings-mainnet.json']);
+    expect(JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'))).toEqual({ version: 1, value: 2 });
+  });
+
+  it('keeps the last of many saves that were made at once', async () => {
+    const { documents } = await open(temporaryFolder());
+    await Promise.all(Array.from({ length: 50 }, (_, i) => documents.save('ledger', i)));
+    expect(await documents.load('ledger', z.number())).toBe(49);
+  });
+
+  it.each([
+    ['empty', '', 'not JSON'],
+    ['cut off', '{"version":1,"value":{"count":7,"na', 'not JSON'],
+    ['of another program', '<html></html>', 'not JSON'],
+    ['of another version', '{"version":2,"value":{}}', 'not of version 1'],
+    ['no document', '[]', 'not of version 1'],
+    ['of another shape', '{"version":1,"value":{"count":"7","names":[]}}', 'unexpected count'],
+    ['without a value', '{"version":1}', 'not of version 1'],
+  ])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
+    const dir = temporaryFolder();
+    const { documents, lines } = await open(dir);
+    writeFileSync(join(dir, 'machines.json'), text);
+    expect(await documents.load('machines', Value)).toBeUndefined();
+    const aside = `${join(dir, 'machines.json')}.unreadable-${NOW}`;
+    expect(readFileSync(aside, 'utf8')).toBe(text);
+    expect(lines).toEqual([expect.objectContaining({ level: 'warn', document: 'machines', why, moved_to: aside })]);
+    await documents.save('machines', VALUE);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('keeps files and directory to its own user', async () => {
+    const dir = join(temporaryFolder(), 'made', 'on the way');
+    const before = process.umask(0o022);
+    onTestFinished(() => void process.umask(before));
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    await documents.save('machines', VALUE);
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    for (const name of ['machines.json', 'lock']) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  it('leaves the rights of a directory that is there, and takes those of its files from others', async () => {
+    const dir = temporaryFolder();
+    const ours = ['machines.json', 'ledger.json.unreadable-1'];
+    for (const name of [...ours, 'notes.txt']) {
+      writeFileSync(join(dir, name), '{"version":1,"value":1}');
+      chmodSync(join(dir, name), 0o644);
+    }
+    // As a cluster gives a volume to the group of its user.
+    chmodSync(dir, 0o2770);
+    const { lines } = await open(dir);
+    expect(statSync(dir).mode & 0o7777).toBe(0o2770);
+    for (const name of ours) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+    expect(statSync(join(dir, 'notes.txt')).mode & 0o777).toBe(0o644);
+    expect(lines).toEqual([]);
+  });
+
+  it('says when everybody can write to the directory', async () => {
+    const dir = temporaryFolder();
+    chmodSync(dir, 0o777);
+    const { lines } = await open(dir);
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 'warn', dir, mode: '777', msg: 'everybody can write to the state' }),
+    ]);
+  });
+
+  it('follows no link when it writes', async () => {
+    const dir = temporaryFolder();
+    const victim = join(temporaryFolder(), 'victim');
+    writeFileSync(victim, 'precious');
+    const { documents } = await open(dir);
+    symlinkSync(victim, join(dir, 'machines.json'));
+    await documents.save('machines', VALUE);
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('writes nothing more when another process has taken the directory', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    writeFileSync(join(dir, 'lock'), '{"pid":4711,"started":"1","host":"elsewhere"}');
+    await expect(documents.save('machines', { ...VALUE, count: 8 })).rejects.toThrow('in use by process 4711');
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('clears away what a write that was cut off left, and nothing else', async () => {
+    const dir = temporaryFolder();
+    for (const name of ['machines.json.tmp-0123456789abc', 'lock.4711', 'lock.4712', 'notes.txt', 'ledger.json']) {
+      writeFileSync(join(dir, name), '');
+    }
+    utimesSync(join(dir, 'lock.4711'), NOW / 1000 - 61, NOW / 1000 - 61);
+    // Of a process that starts at this moment.
+    utimesSync(join(dir, 'lock.4712'), NOW / 1000 - 59, NOW / 1000 - 59);
+    await open(dir);
+    expect(readdirSync(dir).toSorted()).toEqual(['ledger.json', 'lock', 'lock.4712', 'notes.txt']);
+  });
+
+  it('rejects a save that could not be made, and keeps what was there', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    // Not even root can write below a file.
+    await expect(documents.save('machines.json/nested', VALUE)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('cannot be opened where no directory can be', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    await expect(open(join(file, 'state'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(open(file)).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+
+  // A recursive mkdir of Node never ends there.
+  it.runIf(existsSync('/proc/self'))('cannot be opened on a file system that has no place for it', async () => {
+    await expect(open('/proc/none/state')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('cannot be opened where nothing may be written', async () => {
+    const dir = temporaryFolder();
+    chmodSync(dir, 0o500);
+    await expect(open(dir)).rejects.toMatchObject({ code: 'EACCES' });
+  });
+
+  it('gives the directory back when it is closed', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.close();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('can be peeked into without taking the directory, whatever lies there', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    await documents.save('machines', VALUE);
+    writeFileSync(join(dir, 'ledger.json'), '{');
+    expect(await peek(dir, 'machines', Value)).toEqual(VALUE);
+    expect(await peek(dir, 'machines', z.string())).toBeUndefined();
+    expect(await peek(dir, 'ledger', Value)).toBeUndefined();
+    expect(await peek(dir, 'nothing', Value)).toBeUndefined();
+    expect(readdirSync(dir).toSorted()).toEqual(['ledger.json', 'lock', 'machines.json']);
+  });
+});

@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/world.ts';
+import type { Alertmanager } from '../../support/alertmanager.ts';
+import { hastyClock } from '../../support/haste.ts';
+import { type HastyExporter, startHastyAlerts, startHastyExporter, WATCHED } from '../../support/hasty-exporter.ts';
+import { waitFor } from '../../support/program.ts';
+import type { Prometheus } from '../../support/prometheus.ts';
+import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools.ts';
+
+const SPEED = 100;
+const MINUTE = 60_000;
+/** An hour before day, month and quarter end. */
+const EVENING = Date.UTC(2026, 8, 30, 23);
+
+/** In the order of time: what was made to happen stays for the tests after it. */
+describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts', { timeout: 60_000 }, () => {
+  const clock = hastyClock(SPEED, undefined, EVENING);
+  let exporter: HastyExporter;
+  let sandbox: Sandbox;
+  let prometheus: Prometheus;
+  let alertmanager: Alertmanager;
+
+  beforeAll(async () => {
+    // What a silent machine last said stays: only then there is anything to inhibit.
+    exporter = await startHastyExporter(clock, { machines: { stale_after: '6h' } });
+    ({ sandbox } = exporter);
+    ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
+  }, 30_000);
+
+  /** These and no others: where the machine has no time for the exporter, one more may flicker. */
+  const expectFiring = (...expected: string[]): Promise<void> =>
+    waitFor(async () => {
+      const series = await prometheus.query('ALERTS{alertstate="firing"}');
+      const names = series.map(({ metric: { alertname, machine } }) => [alertname, machine].filter(Boolean).join(' '));
+      expect(names.toSorted()).toEqual(expected);
+    });
+  const notified = (alert: string): boolean =>
+    alertmanager.notifications.some((told) => told.alert === alert && told.status === 'firing');
+  /** Waits until the webhook was told, and says after how many minutes of the exporter's time. */
+  const told = async (alert: string, since: number): Promise<number> => {
+    await waitFor(() => expect(notified(alert), alert).toBe(true));
+    const { at } = alertmanager.notifications.find((entry) => entry.alert === alert) ?? { at: 0 };
+    const minutes = (clock.now() - (Date.now() - at) * SPEED - since) / MINUTE;
+    return minutes;
+  };
+  const pass = async (minutes: number): Promise<void> => {
+    const until = clock.now() + minutes * MINUTE;
+    await waitFor(() => expect(clock.now()).toBeGreaterThan(until));
+  };
+
+  it('nothing fires in ten minutes in which all is well', async () => {
+    await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(7));
+    await pass(17);
+    expect(await prometheus.query('count_over_time(ALERTS{alertstate="firing"}[1h])')).toEqual([]);
+    expect(await prometheus.query('beaconchain:machine_silence_seconds')).toHaveLength(5);
+    expect(alertmanager.notifications).toEqual([]);
+  });
+
+  it('a disk fills: DiskAlmostFull of that machine', async () => {
+    const since = clock.now();
+    sandbox.fillDisk('node-a', 0.05, since);
+    expect(await told('DiskAlmostFull', since)).toBeGreaterThan(5);
+    await expectFiring('DiskAlmostFull node-a');
+  });
+
+  it('the machine falls silent: MachineOffline, and its other alerts are silenced', async () => {
+    const since = clock.now();
+    sandbox.silence('node-a', since);
+    // Its last push may have been a minute before.
+    expect(await told('MachineOffline', since)).toBeGreaterThan(9);
+    await expectFiring('DiskAlmostFull node-a', 'MachineOffline node-a');
+    await waitFor(async () => {
+      const alerts = await alertmanager.alerts();
+      const states = alerts.map(({ labels, status }) => [labels['alertname'], status.state, status.inhibitedBy.length]);
+      expect(states.toSorted()).toEqual([
+        ['DiskAlmostFull', 'suppressed', 1],
+        ['MachineOffline', 'active', 0],
+      ]);
+    });
+  });
+
+  it('a watched validator is slashed: WatchedValidatorSlashed, and AttesterSlashing for the log', async () => {
+    const since = clock.now();
+    sandbox.slash('mainnet', [WATCHED], since);
+    await told('WatchedValidatorSlashed', since);
+    await told('AttesterSlashing', since);
+    await expectFiring('AttesterSlashing', 'DiskAlmostFull node-a', 'MachineOffline node-a', 'WatchedValidatorSlashed');
+    const receivers = alertmanager.notifications.map(({ alert, receiver }) => `${alert} ${receiver}`);
+    expect([...new Set(receivers)].toSorted()).toEqual([
+      'AttesterSlashing log',
+      'DiskAlmostFull pager',
+      'MachineOffline pager',
+      'WatchedValidatorSlashed pager',
+    ]);
+  });
+
+  it('access is revoked: AccessRevoked, and what is said of machines is silenced', async () => {
+    const since = clock.now();
+    sandbox.revoke();
+    await told('AccessRevoked', since);
+    await pass(20);
+    await expectFiring(
+      'AccessRevoked',
+      'AttesterSlashing',
+      'DiskAlmostFull node-a',
+      'MachineOffline node-a',
+      'WatchedValidatorSlashed',
+    );
+    const alerts = await alertmanager.alerts();
+    const silenced = alerts
+      .filter(({ status }) => status.state === 'suppressed')
+      .map(({ labels }) => labels['alertname']);
+    expect(silenced.toSorted()).toEqual(['DiskAlmostFull', 'MachineOffline']);
+  });
+
+  it('the exporter is down: ExporterDown, and nothing is said of machines; the slashings stay', async () => {
+    const since = clock.now();
+    await exporter.down();
+    expect(await told('ExporterDown', since)).toBeGreaterThan(5);
+    await expectFiring('AttesterSlashing', 'ExporterDown', 'WatchedValidatorSlashed');
+  });
+
+  it('says in words what happened', () => {
+    const texts = alertmanager.notifications.flatMap(({ annotations }) => [
+      annotations['summary'],
+      annotations['description'],
+    ]);
+    expect(texts).not.toContainEqual(expect.stringMatching(/<no value>|%!|NaN|\{\{/));
+    expect(texts).toContain('Machine node-a (mainnet) is silent');
+    expect(texts).toContainEqual(expect.stringMatching(/^Only 5% of the disk is free/));
+    expect(texts).toContainEqual(expect.stringMatching(/^1 new in the last hour/));
+  });
+});

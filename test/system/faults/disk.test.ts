@@ -1,0 +1,222 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Documents, FileDocuments } from '../../../src/state/file.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { FaultWorld, INTERVAL, type Metrics, STALE_AFTER } from '../../support/fault-world.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { logLines } from '../../support/log-lines.ts';
+import { MINUTE, NOW } from '../../support/timing.ts';
+import { underWay } from '../../support/under-way.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+/** A directory whose disk can be made to fail, and be mended. */
+interface Disk {
+  readonly dir: string;
+  /** What is between the program and its files. */
+  through?(documents: Documents): Documents;
+  fail(): void;
+  mend(): void;
+}
+
+/** What the program gets where the disk itself cannot be made to fail. */
+function failing(how: (save: () => Promise<void>) => Promise<void>): Disk {
+  let fails = false;
+  return {
+    dir: temporaryFolder(),
+    through: (documents) => ({
+      load: (name, schema) => documents.load(name, schema),
+      save(...args) {
+        const save = (): Promise<void> => underWay(documents.save(...args));
+        return fails ? how(save) : save();
+      },
+    }),
+    fail: () => {
+      fails = true;
+    },
+    mend: () => {
+      fails = false;
+    },
+  };
+}
+
+function failingWith(code: string): Disk {
+  return failing(() => Promise.reject(Object.assign(new Error(`${code}: made up`), { code })));
+}
+
+/** Writes that neither succeed nor fail, until the disk is mended. */
+function hanging(): Disk {
+  const waiting: (() => void)[] = [];
+  const disk = failing((save) => new Promise<void>((resolve) => waiting.push(resolve)).then(save));
+  const mend = (): void => {
+    disk.mend();
+    for (const go of waiting.splice(0)) go();
+  };
+  return { ...disk, mend };
+}
+
+function vanishing(): Disk {
+  const dir = temporaryFolder();
+  // In its place lies something that is no directory: nothing can be made there.
+  const fail = (): void => {
+    rmSync(dir, { recursive: true });
+    writeFileSync(dir, '');
+  };
+  const mend = (): void => {
+    rmSync(dir);
+    mkdirSync(dir);
+  };
+  return { dir, fail, mend };
+}
+
+/** A file system of its own, so small that it can be filled. */
+function mounted(fail: (dir: string) => void, mend: (dir: string) => void): Disk {
+  const dir = temporaryFolder();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', dir]);
+  atTheEnd(() => execFileSync('umount', ['-l', dir]));
+  return { dir, fail: () => fail(dir), mend: () => mend(dir) };
+}
+
+function canMount(): boolean {
+  const dir = temporaryFolder();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', dir], { stdio: 'ignore' });
+    execFileSync('umount', [dir]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fill(dir: string): void {
+  expect(() => {
+    for (let i = 0; ; i += 1) writeFileSync(join(dir, `filler-${i}`), Buffer.alloc(4_096));
+  }).toThrow('ENOSPC');
+}
+
+function empty(dir: string): void {
+  for (const name of readdirSync(dir)) if (name.startsWith('filler-')) rmSync(join(dir, name));
+}
+
+function remount(dir: string, how: 'ro' | 'rw'): void {
+  execFileSync('mount', ['-o', `remount,${how}`, dir]);
+}
+
+const MADE_UP: [string, () => Disk][] = [
+  ['full (made up)', () => failingWith('ENOSPC')],
+  ['read-only (made up)', () => failingWith('EROFS')],
+  ['broken (made up)', () => failingWith('EIO')],
+  ['gone, with a file in its place', vanishing],
+];
+
+const MOUNTED: [string, () => Disk][] = [
+  ['full', () => mounted(fill, empty)],
+  [
+    'read-only',
+    () =>
+      mounted(
+        (dir) => remount(dir, 'ro'),
+        (dir) => remount(dir, 'rw'),
+      ),
+  ],
+];
+
+const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_exporter_state_write_failures_total');
+const attempts = (metrics: Metrics): number => metrics.value('beaconchain_source_attempts_total', 'machines');
+
+async function startOn(
+  disk: Pick<Disk, 'dir' | 'through'>,
+  log = pino({ level: 'silent' }),
+): Promise<FaultWorld & { end(): Promise<void> }> {
+  const files = await FileDocuments.open(disk.dir, new VirtualClock(NOW), log);
+  const tracked: Documents = {
+    load: (name, schema) => files.load(name, schema),
+    save: (...args) => underWay(files.save(...args)),
+  };
+  const world = await FaultWorld.start({ documents: disk.through?.(files) ?? tracked });
+  const stop = async (): Promise<void> => {
+    await world.stop();
+    await files.close();
+  };
+  onTestFinished(stop);
+  return Object.assign(world, { end: stop });
+}
+
+/** It is served, and no counter steps back: that is looked at all the time. */
+async function failAndMend(disk: Disk): Promise<void> {
+  const world = await startOn(disk);
+  await world.until((metrics) => metrics.isWell(), MINUTE);
+  const before = await world.look();
+  disk.fail();
+  await world.pass(INTERVAL);
+  const during = await world.look();
+  expect(writeFailures(during)).toBeGreaterThan(writeFailures(before));
+  // What cannot be written is not shown: a restart would take it back.
+  expect(attempts(during)).toBe(attempts(before));
+  await world.pass(STALE_AFTER);
+  expect((await world.look()).withdrawable()).toEqual([]);
+  disk.mend();
+  const known = world.service.requests.length;
+  await world.until((metrics) => metrics.isWell() && attempts(metrics) > attempts(before), MINUTE);
+  expect(world.service.requests.length - known).toBeLessThan(5);
+}
+
+describe('system/faults/disk', () => {
+  it.each(MADE_UP)('%s: served, counted, and well again when it is mended', async (_, make) => {
+    await failAndMend(make());
+  });
+
+  it.runIf(canMount()).each(MOUNTED)('%s: served, counted, and well again when it is mended', async (_, make) => {
+    await failAndMend(make());
+  });
+
+  it('slow beyond measure: served, withdrawn on time, and well again when it is mended', async () => {
+    const disk = hanging();
+    const world = await startOn(disk);
+    await world.until((metrics) => metrics.isWell(), MINUTE);
+    const before = await world.look();
+    disk.fail();
+    await world.pass(STALE_AFTER + INTERVAL);
+    const during = await world.look();
+    expect(attempts(during)).toBe(attempts(before));
+    expect(during.withdrawable()).toEqual([]);
+    disk.mend();
+    await world.until((metrics) => metrics.isWell() && attempts(metrics) > attempts(before), INTERVAL);
+    await world.stop();
+  });
+
+  it('removed: made anew, its lock as well', async () => {
+    const dir = join(temporaryFolder(), 'state');
+    const clock = new VirtualClock(NOW);
+    const files = await FileDocuments.open(dir, clock, pino({ level: 'silent' }));
+    rmSync(dir, { recursive: true });
+    await files.save('machines', 1);
+    await clock.advance(10_000);
+    await expect.poll(() => readdirSync(dir).toSorted()).toEqual(['lock', 'machines.json']);
+    await files.close();
+  });
+
+  it('half written, or of a newer version: moved aside with a warning, the rest is kept, and nothing waits for it', async () => {
+    const dir = temporaryFolder();
+    const first = await startOn({ dir });
+    await first.until((metrics) => metrics.isWell(), MINUTE);
+    await first.end();
+    const half = readFileSync(join(dir, 'machines.json'), 'utf8').slice(0, 200);
+    writeFileSync(join(dir, 'machines.json'), half);
+    writeFileSync(join(dir, 'ledger.json'), '{"version":2,"value":{"of":"tomorrow"}}');
+    const { log, lines } = logLines();
+    const second = await startOn({ dir }, log);
+    const metrics = await second.look();
+    expect(metrics.value('beaconchain_source_attempts_total', 'slashings')).toBe(1);
+    expect(lines.map(({ document, why }) => `${document}: ${why}`)).toEqual([
+      'ledger: not of version 1',
+      'machines: not JSON',
+    ]);
+    await second.until((later) => later.isWell(), MINUTE);
+    const aside = readdirSync(dir).filter((name) => name.includes('.unreadable-'));
+    expect(aside.toSorted()).toEqual([`ledger.json.unreadable-${NOW}`, `machines.json.unreadable-${NOW}`]);
+    expect(readFileSync(join(dir, `machines.json.unreadable-${NOW}`), 'utf8')).toBe(half);
+  });
+});

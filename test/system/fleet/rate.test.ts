@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { type RateSeen, runAtRate } from '../../support/rate-run.ts';
+
+/** On average 100 ms, by which a permit that is used again a second after its answer is still in time for 0.9 a second. */
+const QUICK = [20, 180] as const;
+/** On average 210 ms, with which such a permit makes 0.82 requests a second: 91 % of 0.9. */
+const SLOW = [20, 400] as const;
+const MINUTES = { warmUpMinutes: 10, minutes: 20 };
+
+function expectMet({ machines, slashings, logged, refused }: RateSeen): void {
+  expect(refused).toBe(0);
+  for (const { told, met } of [machines, slashings]) expect(Math.abs(met / told - 1)).toBeLessThanOrEqual(0.05);
+  expect(machines.longest).toBeLessThanOrEqual(1.15 * machines.told);
+  expect(Math.abs(machines.met / logged - 1)).toBeLessThanOrEqual(0.05);
+}
+
+describe('fleet: at the limit of a plan', { timeout: 60_000 }, () => {
+  it.each([
+    { plan: 'hobbyist', machines: 360 },
+    { plan: 'business', machines: 720 },
+  ] as const)('$machines machines fit $plan, and are read every minute on the minute', async (fleet) => {
+    const { machines, slashings, ...seen } = await runAtRate({ ...fleet, ...MINUTES, latencyMs: QUICK });
+    expectMet({ machines, slashings, ...seen });
+    for (const { shortest, longest } of [machines, slashings]) {
+      expect(shortest).toBeCloseTo(60, 3);
+      expect(longest).toBeCloseTo(60, 3);
+    }
+  });
+
+  it.each([
+    { plan: 'hobbyist', machines: 480, latencyMs: QUICK, least: 0.95 },
+    { plan: 'hobbyist', machines: 480, latencyMs: SLOW, least: 0.9 },
+    { plan: 'business', machines: 960, latencyMs: QUICK, least: 0.95 },
+    { plan: 'business', machines: 960, latencyMs: SLOW, least: 0.9 },
+    { plan: 'scale', machines: 5_000, latencyMs: QUICK, least: 0.95 },
+    { plan: 'scale', machines: 5_000, latencyMs: SLOW, least: 0.9 },
+  ] as const)(
+    '$machines machines, more than $plan carries, latency $latencyMs ms: the interval told is met, $least of the rate used',
+    async ({ least, ...fleet }) => {
+      const seen = await runAtRate({ ...fleet, ...MINUTES });
+      expectMet(seen);
+      expect(seen.machines.told).toBeGreaterThan(61);
+      expect(seen.share).toBeGreaterThanOrEqual(least);
+      expect(seen.share).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it.each([390, 410, 430, 450])('%i machines are no cliff at the edge of Hobbyist', async (machines) => {
+    for (const latencyMs of [QUICK, SLOW]) {
+      const seen = await runAtRate({ plan: 'hobbyist', machines, latencyMs, ...MINUTES });
+      expectMet(seen);
+      expect(seen.machines.met).toBeLessThan(80);
+    }
+  });
+});

@@ -1,0 +1,299 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { answer } from '../../../src/sandbox/answer.ts';
+import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
+import { ahead, portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../../support/program.ts';
+import { type Instead, type StubApi, type StubRequest, startStubApi } from '../../support/stub-api.ts';
+
+const HOUR = 3_600;
+const DAY = 86_400;
+const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
+/** Hours of yesterday: they are over, and lie in one UTC day, which is one file, whenever the tests run. */
+const END = MIDNIGHT - 6 * HOUR;
+const START = END - 3 * HOUR;
+const SPAN = spanOf(START, END);
+/** Of two UTC days. */
+const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
+const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
+
+function spanOf(start: number, end: number): string[] {
+  return ['--source=machines', '--full-resolution', `--start=${start}`, `--end=${end}`];
+}
+
+/** The output of a run that nothing disturbed, and the requests that it took. */
+function undisturbed(flags: readonly string[]): Promise<{ text: string; requests: number }> {
+  const known = UNDISTURBED.get(flags.join());
+  if (known) return known;
+  const running = (async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    await runs.run(...flags);
+    return { text: textOf(runs), requests: api.requests.length };
+  })();
+  UNDISTURBED.set(flags.join(), running);
+  return running;
+}
+
+const UNDISTURBED = new Map<string, Promise<{ text: string; requests: number }>>();
+
+function textOf({ folder }: BackfillRuns): string {
+  const files = readdirSync(folder).filter((name) => name.startsWith('past.om'));
+  return files
+    .toSorted()
+    .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
+    .join('');
+}
+
+/** Does something once, when this many requests have come. */
+function atRequest(count: number, act: () => void): Instead {
+  let seen = 0;
+  return () => {
+    seen += 1;
+    if (seen === count) act();
+    return undefined;
+  };
+}
+
+/** A quota of 120 requests, at a moment (Unix ms) of this year and month. */
+async function withQuotaAt(at: (year: number, month: number) => number): Promise<{ api: StubApi; runs: BackfillRuns }> {
+  const now = new Date();
+  const aheadMs = at(now.getUTCFullYear(), now.getUTCMonth()) - now.getTime();
+  const api = await startStubApi(KEY, undefined, { plan: { perSecond: 1_000, perMonth: 120 }, aheadMs });
+  return { api, runs: new BackfillRuns(api, ahead(aheadMs)) };
+}
+
+/** Runs it under a limit on the size of files, in KiB: writing beyond it fails like on a full disk. */
+function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly string[]): Running {
+  const script = `ulimit -f ${kib}; exec "$@"`;
+  // A signal that somebody listens to does not end the process, and the write fails.
+  const listen = 'data:text/javascript,process.on("SIGXFSZ", () => undefined)';
+  const line = [
+    process.execPath,
+    '--import',
+    listen,
+    `${import.meta.dirname}/../../src/main.ts`,
+    ...runs.line(...flags),
+  ];
+  return start('bash', ['-c', script, 'bash', ...line], {
+    env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: KEY },
+  });
+}
+
+describe('system/programs/backfill', () => {
+  it.each([
+    ['machines', 'SIGKILL', SPAN, 30, ['past.om']],
+    ['machines', 'SIGINT', SPAN, 50, ['past.om']],
+    ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, ['past.om', 'past.om.2']],
+    ['daily returns', 'SIGKILL', DAILY, 30, ['past.om']],
+    ['daily returns', 'SIGTERM', DAILY, 45, ['past.om']],
+  ] as const)(
+    'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
+    async (_what, signal, flags, count, files) => {
+      let running: Running | undefined;
+      const api = await startStubApi(
+        KEY,
+        atRequest(count, () => running?.child.kill(signal)),
+        FAST,
+      );
+      const runs = new BackfillRuns(api);
+      running = runs.start(...flags);
+      const { code } = await running.ended;
+      expect(code).toBe(signal === 'SIGKILL' ? null : 0);
+      if (signal !== 'SIGKILL') expect(running.stderr).toContain('--resume');
+      expect(existsSync(runs.output)).toBe(false);
+
+      await runs.run(...flags, '--resume');
+      const clean = await undisturbed(flags);
+      // The texts are megabytes: a difference is not worth showing.
+      expect(textOf(runs) === clean.text).toBe(true);
+      // At most what was under way: a page of each of eight sequences.
+      expect(api.requests.length).toBeLessThanOrEqual(clean.requests + 8);
+      expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
+    },
+  );
+
+  it('rides out failures, limits, broken bodies, pages out of order and records that come twice', async () => {
+    let sequence = 0;
+    const trouble: Instead = (request) => {
+      sequence += 1;
+      const json = { 'content-type': 'application/json' };
+      if (sequence === 20) return { status: 500, body: 'oops' };
+      if (sequence === 30) return { status: 429, headers: { ...json, 'ratelimit-reset': '1' }, body: '{}' };
+      if (sequence === 40) return { status: 200, headers: json, body: '{"data":{"system_metrics":[{"timest' };
+      if (sequence === 50) return { status: 200, headers: json, body: '{}' };
+      return muddled(request);
+    };
+    const api: StubApi = await startStubApi(KEY, trouble, FAST);
+    /** The page newest last, and each record of it twice. */
+    function muddled(request: StubRequest) {
+      const whole = answer(api.sandbox, request, Date.now());
+      if (whole.status !== 200 || sequence % 3 !== 0) return whole;
+      const page: { data: Record<string, unknown[]> } = JSON.parse(whole.body);
+      for (const [name, records] of Object.entries(page.data)) page.data[name] = [...records, ...records].reverse();
+      return { ...whole, body: JSON.stringify(page) };
+    }
+    const runs = new BackfillRuns(api);
+    const { stderr } = await runs.run(...SPAN);
+    const lines = (text: string): string => text.split('\n').sort().join('\n');
+    // Which machine comes first may differ, because more was read.
+    expect(lines(textOf(runs)) === lines((await undisturbed(SPAN)).text)).toBe(true);
+    expect(stderr).toMatch(/^\d+ records came more than once/m);
+  });
+
+  it.each([
+    ['while it reads', 60],
+    ['while it writes', 700],
+  ])('a disk that is full %s costs nothing that was read', async (_, kib) => {
+    const flags = spanOf(END - HOUR, END);
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    const cut = startOnSmallDisk(runs, kib, flags);
+    expect(await cut.ended).toMatchObject({ code: 1 });
+    expect(cut.stderr).toMatch(/A file cannot be written.*EFBIG/);
+    expect(cut.stderr).toContain('--resume');
+    expect(existsSync(runs.output)).toBe(false);
+    const before = api.requests.length;
+    await runs.run(...flags, '--resume');
+    const clean = await undisturbed(flags);
+    // The texts are megabytes: a difference is not worth showing.
+    expect(textOf(runs) === clean.text).toBe(true);
+    // The page that did not fit on the disk.
+    expect(api.requests.length).toBeLessThanOrEqual(clean.requests + (kib < 100 ? 1 : 0));
+    if (kib > 100) expect(api.requests).toHaveLength(before);
+  });
+
+  it('is refused beside a daemon on the same state, with its pid, and asks nothing', async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
+    await portOf(daemon);
+    const running = runs.start(...DAILY);
+    expect(await running.ended).toMatchObject({ code: 1 });
+    expect(running.stderr).toContain(`process ${daemon.child.pid}`);
+    expect(running.stderr).toContain('ledger');
+    expect(api.requests.filter(({ body }) => body.includes('all_time'))).toEqual([]);
+    await daemon.stop();
+  });
+
+  it('is refused where the ledger is the one of replicas, and asks nothing', async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    const config = readFileSync(runs.config, 'utf8').replace(
+      /^state: .*$/m,
+      'state: {redis: {url: "redis://127.0.0.1:1"}}',
+    );
+    writeFileSync(runs.config, config);
+    const running = runs.start(...DAILY);
+    expect(await running.ended).toMatchObject({ code: 1 });
+    expect(running.stderr).toMatch(/^state\.redis: .*state\.dir of its own/m);
+    expect(api.requests).toEqual([]);
+  });
+
+  it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
+    // Two hours before the month ends it waits for the next one.
+    const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month, 15));
+    const first = runs.start('--source=daily-returns');
+    expect(await first.ended).toMatchObject({ code: 1 });
+    // One for each ten days since genesis, so it grows.
+    expect(first.stderr).toMatch(/about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/);
+    expect(api.requests).toHaveLength(1);
+    expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
+
+    const second = runs.start('--source=daily-returns', '--yes');
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.stderr).toMatch(/leave nothing until 20\d\d-/);
+    expect(second.stderr).toContain('--resume');
+    expect(api.requests).toHaveLength(108);
+  });
+
+  it('waits for the next month where that is near', async () => {
+    const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month + 1, 1) - 1.5 * HOUR * 1_000);
+    const running = runs.start('--source=daily-returns', '--yes');
+    await waitFor(() => expect(running.stderr).toMatch(/waiting 1 h \d+ min: the service limits requests/));
+    expect(api.requests).toHaveLength(108);
+    expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
+  });
+
+  it('waits as long as a 429 says, and keeps to that over a restart', async () => {
+    let refusedAt = 0;
+    const { sandbox } = await startStubApi(KEY, undefined, FAST);
+    const limited: StubApi = await startStubApi(
+      KEY,
+      (request) => {
+        if (limited.requests.length !== 20) return answer(sandbox, request, Date.now());
+        refusedAt = Date.now();
+        return { status: 429, headers: { 'ratelimit-reset': '100', 'retry-after': '100' }, body: '{}' };
+      },
+      FAST,
+    );
+    const runs = new BackfillRuns(limited);
+    const first = runs.start(...DAILY);
+    await waitFor(() => expect(first.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/));
+    await first.stop('SIGKILL');
+    const asked = limited.requests.length;
+    const second = runs.start(...DAILY, '--resume');
+    await waitFor(() => expect(second.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/));
+    await second.stop('SIGINT');
+    expect(refusedAt).toBeGreaterThan(0);
+    expect(limited.requests).toHaveLength(asked);
+  });
+
+  it('says what a plan without ranges has instead', async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    const running = runs.start('--source=daily-returns', `--start=${START}`);
+    expect(await running.ended).toMatchObject({ code: 1 });
+    expect(running.stderr).toContain('--window=24h, 7d, 30d, 90d or all_time');
+  });
+
+  it('takes ranges of daily returns where the plan has them', async () => {
+    const api = await startStubApi(KEY);
+    const runs = new BackfillRuns(api);
+    await runs.run(
+      '--source=daily-returns',
+      '--chain=mainnet',
+      `--start=${END - 40 * DAY}`,
+      `--end=${new Date((MIDNIGHT - 10 * DAY) * 1000).toISOString()}`,
+    );
+    const days = textOf(runs).match(/^beaconchain_daily_return_day\{.*$/gm) ?? [];
+    expect(days.length).toBeGreaterThan(15);
+  });
+
+  it('says that the service left records out, and repeats a daily value at each step', async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const machines = new BackfillRuns(api);
+    const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
+    expect(stderr).toMatch(/Records are 120 s apart: the service leaves some out.*--full-resolution/);
+
+    const daily = new BackfillRuns(api);
+    await daily.run('--source=daily-returns', '--chain=mainnet', '--window=7d', '--step=6h', '--max-samples=300');
+    const parts = readdirSync(daily.folder).filter((name) => name.startsWith('past.om'));
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) {
+      const text = readFileSync(`${daily.folder}/${part}`, 'utf8');
+      expect(text.match(/^[^#]/gm)?.length).toBeLessThanOrEqual(300);
+      expect(text).toMatch(/# EOF\n$/);
+    }
+    const times = [...textOf(daily).matchAll(/^beaconchain_daily_return_day\{[^}]*\} \d+ (\d+)$/gm)].map(([, at]) =>
+      Number(at),
+    );
+    expect(
+      times
+        .toSorted((a, b) => a - b)
+        .slice(0, 9)
+        .map((at, i, all) => at - (all[0] ?? 0) - i * 21_600),
+    ).toEqual(Array.from({ length: 9 }, () => 0));
+    expect(Math.max(...times)).toBeLessThanOrEqual(Date.now() / 1000);
+  });
+
+  it('overwrites nothing, and goes on only with the same flags', async () => {
+    const api = await startStubApi(KEY, undefined, FAST);
+    const runs = new BackfillRuns(api);
+    await runs.run('--source=daily-returns', '--window=7d');
+    const again = runs.start('--source=daily-returns', '--window=7d');
+    expect(await again.ended).toMatchObject({ code: 1 });
+    expect(again.stderr).toContain('exists');
+    const done = await runs.run('--source=daily-returns', '--window=7d', '--resume');
+    expect(done.stdout).toContain('complete');
+  });
+});

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../support/files.ts';
+import { startExporter } from '../../support/program.ts';
+
+const KEY = 'a-key-that-nobody-may-see';
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const program = startExporter(args, env);
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr };
+}
+
+function configFile(text: string): string {
+  const file = join(temporaryFolder(), 'config.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+/** A port that is taken until the end of the test. */
+async function takenPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+  return (server.address() as AddressInfo).port;
+}
+
+describe('system/programs/command-line', () => {
+  it('--help names every command and goes to stdout, with 0', async () => {
+    const { code, stdout, stderr } = await run(['--help']);
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+    for (const word of ['serve', 'check', 'sandbox', 'demo', '--config.file', '--web.listen-address', '--log.level']) {
+      expect(stdout).toContain(word);
+    }
+  });
+
+  it('--version is the version of the package, with 0', async () => {
+    const { code, stdout } = await run(['--version']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^beaconchain-exporter \d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/);
+  });
+
+  it.each([['--config.fil=x'], ['serv'], ['serve', 'again'], ['check', '--web.listen-address=:1'], ['--log.level']])(
+    'what cannot be understood (%s) is one line on stderr, with 2',
+    async (...args) => {
+      const { code, stdout, stderr } = await run(args, { BEACONCHAIN_API_KEY: KEY });
+      expect(code).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(/^[^\n]+\n$/);
+    },
+  );
+
+  it('serve without a key is one line that says how to give one and that demo needs none, with 1', async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toContain('BEACONCHAIN_API_KEY');
+    expect(stderr.match(/demo/g)).toHaveLength(1);
+  });
+
+  it('a bad config file is one line per mistake with file and line, all of them at once, with 1', async () => {
+    const file = configFile('machines:\n  intervall: 1m\nlog:\n  level: loud\nbudget:\n  utilization: 2\n');
+    for (const args of [
+      [`--config.file=${file}`],
+      ['check', '--config.file', file],
+      ['--config.check', `--config.file=${file}`],
+    ]) {
+      const { code, stdout, stderr } = await run(args, { BEACONCHAIN_API_KEY: KEY });
+      expect(code).toBe(1);
+      expect(stdout).toBe('');
+      expect(stderr.split('\n')).toEqual([
+        expect.stringMatching(/config\.yaml:2: machines\.intervall: unknown key, did you mean interval\?$/),
+        expect.stringMatching(/config\.yaml:4: log\.level: expected /),
+        expect.stringMatching(/config\.yaml:6: budget\.utilization: expected /),
+        '',
+      ]);
+    }
+  });
+
+  it('a config file that is not there is one line, with 1', async () => {
+    const { code, stderr } = await run(['--config.file=/nonexistent/config.yaml'], { BEACONCHAIN_API_KEY: KEY });
+    expect(code).toBe(1);
+    expect(stderr).toBe('/nonexistent/config.yaml: cannot be read: no such file\n');
+  });
+
+  it('check of a good config is 0 and never shows the key', async () => {
+    const file = configFile(`api:\n  key: ${KEY}\nchains:\n  hoodi: {}\n`);
+    const { code, stdout, stderr } = await run(['check', `--config.file=${file}`]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('hoodi');
+    expect(stdout).not.toContain(KEY);
+  });
+
+  it.each(['serve', 'demo', 'sandbox'])('%s on an address that is taken is one line, with 3', async (command) => {
+    const port = await takenPort();
+    const env = { BEACONCHAIN_API_KEY: KEY, BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: `127.0.0.1:${port}` };
+    const { code, stderr } = await run([command], env);
+    expect(code).toBe(3);
+    expect(stderr).toBe(`the address 127.0.0.1:${port} is taken\n`);
+  });
+
+  it('an address that this machine does not have is one line, with 1', async () => {
+    const { code, stderr } = await run(['demo', '--web.listen-address=192.0.2.1:1']);
+    expect(code).toBe(1);
+    expect(stderr).toBe('cannot listen on 192.0.2.1:1: EADDRNOTAVAIL\n');
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { ask } from '../../support/ask.ts';
+import { portOf, startExporter, waitFor } from '../../support/program.ts';
+
+const LAST_SEEN = /^beaconchain_machine_last_seen_timestamp_seconds\{.*process="system"\} (\S+)$/gm;
+/** Two minutes of pushes may be missing; alerts begin at ten. */
+const FRESH_SECONDS = 180;
+
+describe('system/programs/demo', () => {
+  it('begins with machines that are all well, so that the first alert is the one that somebody asked for', async () => {
+    const port = await portOf(startExporter(['demo', '--web.listen-address=127.0.0.1:0']));
+    const seen = await waitFor(async () => {
+      const { body } = await ask(port, '/metrics', { headers: { accept: 'text/plain;version=0.0.4' } });
+      const times = [...body.toString().matchAll(LAST_SEEN)].map(([, time]) => Number(time));
+      expect(times).toHaveLength(5);
+      return times;
+    });
+    expect(Date.now() / 1000 - Math.min(...seen)).toBeLessThan(FRESH_SECONDS);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { ask, scrape } from '../../support/ask.ts';
+import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
+import { freePort } from '../../support/ports.ts';
+import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
+import { startStubApi } from '../../support/stub-api.ts';
+
+const KEY = 'a-key-that-nobody-may-see';
+
+function config(url: string, v1Url = url): string {
+  return `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${v1Url}"}}\n`;
+}
+
+/** Scrapes until the metrics pass. */
+async function metricsOf(program: Running, check: (text: string) => void = expectAllAttempted): Promise<string> {
+  const port = await portOf(program);
+  return waitFor(async () => {
+    const text = await scrape(port);
+    check(text);
+    return text;
+  });
+}
+
+const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
+
+function expectAllAttempted(text: string): void {
+  for (const source of SOURCES) {
+    expect(seriesValue(text, 'beaconchain_source_attempts_total', { source }), source).toBeGreaterThan(0);
+  }
+}
+
+function up(text: string): Record<string, number | undefined> {
+  return Object.fromEntries(SOURCES.map((source) => [source, seriesValue(text, 'beaconchain_source_up', { source })]));
+}
+
+function failures(text: string, endpoint: string, reason: string): number | undefined {
+  return seriesValue(text, 'beaconchain_api_request_failures_total', { endpoint, reason });
+}
+
+/** Neither what is logged nor what is served holds the key. */
+async function expectNoKey(program: Running): Promise<void> {
+  const port = await portOf(program);
+  for (const path of ['/metrics', '/', '/-/healthy', '/-/ready']) {
+    expect((await ask(port, path)).body.toString(), path).not.toContain(KEY);
+  }
+  await program.stop();
+  expect(program.output).not.toContain(KEY);
+  expect(program.output).not.toMatch(/bearer|apikey|authorization/i);
+  expect(program.output).not.toContain('http://');
+  expect(program.stderr).toBe('');
+}
+
+describe.concurrent('system/programs/failures', () => {
+  it('nothing fails where all is well: the key goes in the header of its version and nowhere else', async () => {
+    const api = await startStubApi(KEY);
+    const program = startServe(config(api.url), KEY);
+    const text = await metricsOf(program, (text) => {
+      expect(up(text)).toEqual({ machines: 1, daily_returns: 1, slashings: 1, sync_committee: 1 });
+    });
+    const failures = seriesOf(text).filter(({ name }) => name === 'beaconchain_api_request_failures_total');
+    expect(failures.map(({ value }) => value)).toEqual(Array.from({ length: 5 * 12 }, () => 0));
+    expect(seriesValue(text, 'beaconchain_api_key_valid')).toBe(1);
+    for (const { method, path, headers, body } of api.requests) {
+      const isV1 = path.startsWith('/api/v1/');
+      expect(method).toBe(isV1 ? 'GET' : 'POST');
+      expect(headers['apikey']).toBe(isV1 ? KEY : undefined);
+      expect(headers['authorization']).toBe(isV1 ? undefined : `Bearer ${KEY}`);
+      expect(headers['user-agent']).toMatch(/^beaconchain-exporter\/\d/);
+      expect(path + body).not.toContain(KEY);
+    }
+    await expectNoKey(program);
+  });
+
+  it('a host that cannot be reached stops the source that needs it, and no other', async () => {
+    const api = await startStubApi(KEY);
+    const program = startServe(config(api.url, `http://127.0.0.1:${await freePort()}`), KEY);
+    const text = await metricsOf(program, (text) => {
+      expectAllAttempted(text);
+      // The first try and two more.
+      expect(failures(text, 'epoch_slots', 'network')).toBe(3);
+    });
+    expect(up(text)).toEqual({ machines: 1, daily_returns: 1, slashings: 0, sync_committee: 1 });
+    expect(seriesValue(text, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBe(3);
+    expect(seriesValue(text, 'beaconchain_source_failures_total', { source: 'slashings', chain: 'mainnet' })).toBe(1);
+    expect(seriesValue(text, 'beaconchain_source_last_success_timestamp_seconds', { source: 'slashings' })).toBe(0);
+    expect(program.lines('poll failed')).toEqual([
+      expect.objectContaining({ source: 'slashings', chain: 'mainnet', err: 'epoch_slots: network (ECONNREFUSED)' }),
+    ]);
+    await expectNoKey(program);
+  });
+
+  it('answers that are none fail by their reason, each in its source', async () => {
+    const api = await startStubApi(KEY, ({ path }) => {
+      if (path.endsWith('/machine-metrics')) {
+        return { status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${KEY}</html>` };
+      }
+      if (path.endsWith('/sync-committee'))
+        return { status: 302, headers: { location: `/login?apikey=${KEY}` }, body: '' };
+      return path.includes('/ethereum/') ? { status: 403, body: `{"error": "${KEY}"}` } : undefined;
+    });
+    const program = startServe(config(api.url), KEY);
+    const text = await metricsOf(program, (text) => {
+      expectAllAttempted(text);
+      expect(failures(text, 'machine_metrics', 'invalid_body')).toBe(1);
+      expect(failures(text, 'sync_committee', 'unexpected_status')).toBe(1);
+      expect(failures(text, 'daily_returns', 'forbidden')).toBe(1);
+    });
+    expect(up(text)).toEqual({ machines: 0, daily_returns: 0, slashings: 1, sync_committee: 0 });
+    expect(api.requests.filter(({ path }) => path.includes('login'))).toEqual([]);
+    const pause = seriesValue(text, 'beaconchain_source_next_attempt_timestamp_seconds', { source: 'daily_returns' });
+    expect((pause ?? 0) - Date.now() / 1000).toBeGreaterThan(3_500);
+    await expectNoKey(program);
+  });
+
+  it('a refused key is shown, is asked about once, and is no reason to restart', async () => {
+    const api = await startStubApi('another key');
+    const program = startServe(config(api.url), KEY);
+    const text = await metricsOf(program, (text) => {
+      expect(seriesValue(text, 'beaconchain_api_key_valid')).toBe(0);
+    });
+    expect(up(text)).toEqual({ machines: 0, daily_returns: 0, slashings: 0, sync_committee: 0 });
+    expect(api.requests).toHaveLength(1);
+    const port = await portOf(program);
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+    expect((await ask(port, '/-/ready')).status).toBe(200);
+    const next = seriesValue(text, 'beaconchain_source_next_attempt_timestamp_seconds', { source: 'machines' });
+    expect((next ?? 0) - Date.now() / 1000).toBeGreaterThan(500);
+    await expectNoKey(program);
+  });
+
+  it('revoked access stops all polling, for good', async () => {
+    const api = await startStubApi(KEY, () => ({
+      status: 429,
+      headers: { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'ratelimit-reset': '1' },
+      body: '{}',
+    }));
+    const program = startServe(config(api.url), KEY);
+    const text = await metricsOf(program, (text) => {
+      expect(seriesValue(text, 'beaconchain_api_access_revoked')).toBe(1);
+    });
+    expect(seriesValue(text, 'beaconchain_source_next_attempt_timestamp_seconds', { source: 'machines' })).toBe(
+      Infinity,
+    );
+    expect(api.requests).toHaveLength(1);
+    const port = await portOf(program);
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+    expect((await ask(port, '/-/ready')).status).toBe(200);
+    expect((await ask(port, '/')).body.toString()).toContain('not without the operator');
+    await expectNoKey(program);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger } from '../../../src/budget/ledger.ts';
+import { accountFamilies, sourceFamilies } from '../../../src/exporter/own-families.ts';
+import { emptyEntry } from '../../../src/state/entry.ts';
+import { fakeSource } from '../../support/fake-source.ts';
+import { NO_QUOTA } from '../../support/quota.ts';
+import { samplesOf, sampleValue } from '../../support/samples.ts';
+import { schedule } from '../../support/scheduler-harness.ts';
+import { DAY, MINUTE, NOW } from '../../support/timing.ts';
+
+function ledgerWith(key: Partial<Ledger['key']>, buckets: Ledger['buckets'] = {}): Ledger {
+  const ledger = emptyLedger();
+  return { ...ledger, buckets, key: { ...ledger.key, ...key } };
+}
+
+describe('own-families', () => {
+  it.each([
+    ['before the first response', { standing: 'unknown' }, undefined, 0],
+    ['a good key', { standing: 'valid' }, 1, 0],
+    ['a key refused with 401', { standing: 'refused' }, 0, 0],
+    ['a key that a header calls bad', { standing: 'valid', validHeader: false }, 0, 0],
+    ['revoked access with a key that is still one', { standing: 'revoked', validHeader: true }, 1, 1],
+  ] as const)('%s', (_name, key, valid, revoked) => {
+    const families = accountFamilies(ledgerWith(key));
+    expect(sampleValue(families, 'beaconchain_api_key_valid')).toBe(valid);
+    expect(sampleValue(families, 'beaconchain_api_access_revoked')).toBe(revoked);
+  });
+
+  it('leave out windows that only repeat the second, and keep those that are limits', () => {
+    const limits = { second: 5, minute: 5, hour: 5, day: 5, month: 1_000 };
+    const remaining = { second: 0, minute: 0, hour: 0, day: 0, month: 7 };
+    const buckets = { default: { ...EMPTY_BUCKET, limits, remaining, resetAt: NOW } };
+    const families = accountFamilies(ledgerWith({}, buckets));
+    expect(samplesOf(families, 'beaconchain_ratelimit_limit')).toEqual([
+      { labels: { bucket: 'default', window: 'second' }, value: 5 },
+      { labels: { bucket: 'default', window: 'month' }, value: 1_000 },
+    ]);
+    expect(samplesOf(families, 'beaconchain_ratelimit_remaining')).toEqual([
+      { labels: { bucket: 'default', window: 'second' }, value: 0 },
+      { labels: { bucket: 'default', window: 'month' }, value: 7 },
+    ]);
+    expect(sampleValue(families, 'beaconchain_ratelimit_reset_timestamp_seconds')).toBe(NOW / 1000);
+  });
+
+  it('tell what others used of a window where the answers do', () => {
+    const window = { limit: 1_000, own: 100, since: NOW };
+    const limits = { second: 5, hour: 1_000, month: 1_000 };
+    const families = accountFamilies(
+      ledgerWith(
+        {},
+        {
+          first: { ...EMPTY_BUCKET, limits, month: window },
+          second: {
+            ...EMPTY_BUCKET,
+            limits,
+            hour: { ...window, remaining: 897 },
+            month: { ...window, remaining: 900 },
+          },
+          paid: { ...EMPTY_BUCKET, limits: { second: 5, hour: 5, month: 5 } },
+        },
+      ),
+    );
+    expect(samplesOf(families, 'beaconchain_ratelimit_used_by_others')).toEqual([
+      { labels: { bucket: 'second', window: 'hour' }, value: 3 },
+      { labels: { bucket: 'second', window: 'month' }, value: 0 },
+    ]);
+  });
+
+  it('have every series of a source from the start, at 0 and down', () => {
+    const source = fakeSource({ name: 'slashings', chain: 'hoodi' });
+    const { scheduler } = schedule([source], { opensAt: () => Number.POSITIVE_INFINITY });
+    const families = sourceFamilies(scheduler.views());
+    const labels = { source: 'slashings', chain: 'hoodi' };
+    for (const { name, samples } of families) {
+      const value = {
+        beaconchain_source_interval_seconds: 60,
+        beaconchain_source_next_attempt_timestamp_seconds: Infinity,
+      }[name];
+      expect(samples, name).toEqual([{ labels, value: value ?? 0 }]);
+    }
+  });
+
+  it('say until when a source waits for the quota, and that it has failed nothing', () => {
+    const source = fakeSource();
+    const until = NOW + 9 * DAY;
+    const entry = { ...emptyEntry(source), attempts: 5, lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE };
+    const { scheduler } = schedule([source], {
+      entries: new Map([['machines', entry]]),
+      allowance: { bucketOf: () => 'default', allowedPerDay: () => 0 },
+      quotaOf: () => ({ ...NO_QUOTA, opensAt: until, renewsAt: until }),
+      opensAt: () => until,
+    });
+    const families = sourceFamilies(scheduler.views());
+    const value = (name: string): number | undefined => sampleValue(families, `beaconchain_source_${name}`);
+    expect(value('quota_wait_end_timestamp_seconds')).toBe(until / 1000);
+    expect(value('next_attempt_timestamp_seconds')).toBe(until / 1000);
+    expect([value('interval_seconds'), value('up'), value('failures_total')]).toEqual([300, 1, 0]);
+  });
+
+  it('call a source up only by its last attempt', () => {
+    const source = fakeSource();
+    const entry = { ...emptyEntry(source), attempts: 5, failures: 4, lastAttemptAt: NOW };
+    const upAfter = (failuresInARow: number): number | undefined => {
+      const entries = new Map([['machines', { ...entry, failuresInARow }]]);
+      return sampleValue(sourceFamilies(schedule([source], { entries }).scheduler.views()), 'beaconchain_source_up');
+    };
+    expect([upAfter(0), upAfter(1)]).toEqual([1, 0]);
+  });
+});

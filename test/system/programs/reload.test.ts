@@ -1,0 +1,160 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { scrape } from '../../support/ask.ts';
+import { seriesValue } from '../../support/exposition-text.ts';
+import { waitFor } from '../../support/program.ts';
+import { startReloading, steppedBack } from '../../support/reloading.ts';
+import type { Instead } from '../../support/stub-api.ts';
+
+const KEY = 'the-first-key';
+const OTHER_KEY = 'the-second-key';
+
+interface SetUp {
+  readonly key?: string;
+  readonly more?: string;
+  readonly instead?: Instead;
+  readonly flags?: readonly string[];
+}
+
+const setUp = ({ key = KEY, ...rest }: SetUp = {}) => startReloading({ key: KEY, given: key, ...rest });
+
+const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
+const SUCCESSFUL = 'beaconchain_exporter_config_last_reload_successful';
+
+describe.concurrent('system/programs/reload', () => {
+  it('a reload without a change asks nothing that is not due, and no counter steps back', async () => {
+    const { api, reload, port, isUp, program } = await setUp();
+    for (const source of SOURCES) await isUp(source);
+    const before = await waitFor(async () => {
+      const text = await scrape(port);
+      expect(seriesValue(text, 'beaconchain_api_requests_total', { endpoint: 'epoch_slots' })).toBeGreaterThan(0);
+      return text;
+    });
+    const asked = api.requests.length;
+    expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
+    const after = await scrape(port);
+    expect(steppedBack(before, after)).toEqual([]);
+    expect(api.requests).toHaveLength(asked);
+    expect(program.lines('configuration reloaded')).toMatchObject([{ changed: false }]);
+  });
+
+  it.each(['POST', 'SIGHUP'])('a new interval and another source take hold at once, by %s', async (how) => {
+    const { configure, reload, program, value, isUp } = await setUp({
+      more: 'machines: {interval: 5m}\nsync_committee: {enabled: false}\n',
+    });
+    for (const source of SOURCES.slice(0, 3)) await isUp(source);
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(300);
+    const loadedAt = await value('beaconchain_exporter_config_last_reload_success_timestamp_seconds');
+    configure('machines: {interval: 2m}\n');
+    if (how === 'POST') await reload();
+    else program.child.kill('SIGHUP');
+    await program.line('configuration reloaded');
+    await isUp('sync_committee');
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(120);
+    expect(await value('beaconchain_source_attempts_total', { source: 'machines' })).toBe(1);
+    expect(await value('beaconchain_exporter_config_last_reload_success_timestamp_seconds')).toBeGreaterThan(
+      loadedAt ?? 0,
+    );
+  });
+
+  it('a source that is switched off is shown and asked no more, and goes on where it was when it is back', async () => {
+    const { configure, reload, value, isUp } = await setUp();
+    await isUp('slashings');
+    const epoch = await value('beaconchain_scanned_epoch', { chain: 'mainnet' });
+    configure('slashings: {enabled: false}\n');
+    await reload();
+    expect(await value('beaconchain_scanned_epoch', { chain: 'mainnet' })).toBeUndefined();
+    configure('');
+    await reload();
+    expect(await value('beaconchain_scanned_epoch', { chain: 'mainnet' })).toBeGreaterThanOrEqual(epoch ?? 0);
+    expect(await value('beaconchain_source_attempts_total', { source: 'slashings' })).toBeGreaterThanOrEqual(1);
+  });
+
+  it('a file with a mistake changes nothing, says why, and is forgiven when it is mended', async () => {
+    const { file, configure, reload, program, value, isUp } = await setUp();
+    await isUp('machines');
+    configure('machines: {interval: soon}\n');
+    const { status, text } = await reload();
+    expect(status).toBe(500);
+    expect(text).toContain(`not reloaded: ${file}:3: machines.interval: expected`);
+    expect(await program.line('configuration not reloaded')).toMatchObject({ level: 'error' });
+    expect(await value(SUCCESSFUL)).toBe(0);
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
+    configure('');
+    expect((await reload()).status).toBe(200);
+    expect(await value(SUCCESSFUL)).toBe(1);
+  });
+
+  it.each([
+    ['web: {listen_address: "127.0.0.1:1"}', undefined],
+    ['web: {telemetry_path: /other}', 'web.telemetry_path'],
+    // An empty file is a web config.
+    ['web: {config_file: /dev/null}', 'web.config_file'],
+    ['log: {format: pretty}', undefined],
+    ['', 'state'],
+  ])('what takes a restart is refused: %s', async (more, refused) => {
+    const { file, dir, configure, reload, isUp } = await setUp();
+    await isUp('machines');
+    if (more) configure(`${more}\n`);
+    else writeFileSync(file, `chains: {mainnet: {}}\napi: {key: x}\nstate: {dir: "${dir}-2"}\n`);
+    const { status, text } = await reload();
+    // The flags that the program was started with stand over the file.
+    if (refused) expect(text).toBe(`not reloaded: ${refused} has changed, which takes a restart\n`);
+    else expect(status).toBe(200);
+    expect(existsSync(`${dir}-2`)).toBe(false);
+  });
+
+  it('another key in the key file is used at once, also after the one before was refused', async () => {
+    const { api, setKey, reload, value, isUp } = await setUp({ key: OTHER_KEY });
+    await waitFor(async () => expect(await value('beaconchain_api_key_valid')).toBe(0));
+    const refused = api.requests.length;
+    setKey(KEY);
+    expect((await reload()).status).toBe(200);
+    for (const source of SOURCES) await isUp(source);
+    expect(await value('beaconchain_api_key_valid')).toBe(1);
+    expect(api.requests[refused]?.headers['authorization'] ?? api.requests[refused]?.headers['apikey']).toContain(KEY);
+  });
+
+  it.each(['--no-web.enable-lifecycle', '--web.enable-lifecycle=false'])('%s leaves the signal alone', async (flag) => {
+    const { configure, reload, program, value, isUp } = await setUp({ flags: [flag] });
+    await isUp('machines');
+    configure('machines: {interval: 2m}\n');
+    expect(await reload()).toEqual({ status: 403, text: 'Lifecycle API is not enabled.\n' });
+    expect(program.lines('configuration reloaded')).toEqual([]);
+    program.child.kill('SIGHUP');
+    expect(await program.line('configuration reloaded')).toMatchObject({ changed: true });
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(120);
+  });
+
+  it('a page of another origin reloads nothing, whatever it sends', async () => {
+    const { configure, reload, program, value, port, isUp } = await setUp();
+    await isUp('machines');
+    configure('machines: {interval: 2m}\n');
+    for (const headers of [
+      { origin: 'https://evil.test' },
+      { 'sec-fetch-site': 'cross-site', origin: `http://127.0.0.1:${port}` },
+      { origin: 'null' },
+    ] as Record<string, string>[]) {
+      expect(await reload(headers)).toMatchObject({ status: 403 });
+    }
+    expect(program.lines('configuration reloaded')).toEqual([]);
+    expect(await value(SUCCESSFUL)).toBe(1);
+    expect(await value('beaconchain_source_interval_seconds', { source: 'machines' })).toBe(60);
+  });
+
+  it('what is in flight does not hold a reload up, goes on, and ends at once where another key is given', async () => {
+    let hangs = true;
+    const { api, reload, setKey, isUp, program } = await setUp({
+      key: OTHER_KEY,
+      instead: () => (hangs ? 'silence' : undefined),
+    });
+    await waitFor(() => expect(api.requests).toHaveLength(1));
+    expect((await reload()).status).toBe(200);
+    expect(api.requests).toHaveLength(1);
+    hangs = false;
+    setKey(KEY);
+    expect((await reload()).status).toBe(200);
+    for (const source of SOURCES) await isUp(source);
+    expect(program.lines('poll failed')).toEqual([]);
+  });
+});

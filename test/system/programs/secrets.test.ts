@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ask, scrape } from '../../support/ask.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { seriesOf } from '../../support/exposition-text.ts';
+import { type Fault, FaultServer } from '../../support/fault-server.ts';
+import { CONNECTION_FAULTS, echo, redirects, UNREADABLE } from '../../support/faults.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { formsOf, leaksOf } from '../../support/key-forms.ts';
+import { portOf, startExporter, waitFor } from '../../support/program.ts';
+
+/** Every kind of character that a key may have: those that JSON, HTML, shells, URLs and patterns make something of. */
+const KEY = `k3y!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`;
+/** Lets the program crash on a signal, as a mistake in it would. */
+const CRASHER = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('made to crash'); }));";
+
+const FAULTS: [string, Fault][] = [
+  ['invalid_body', echo(200)],
+  ['bad_request', echo(400)],
+  ['unexpected_status', redirects(302, '')],
+  ['network', CONNECTION_FAULTS['not HTTP']],
+  ['invalid_body', UNREADABLE.HTML],
+  ['server_error', echo(500)],
+  // The last: ten minutes of silence follow.
+  ['unauthorized', echo(401)],
+];
+
+describe('system/programs/secrets', () => {
+  it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
+    const service = new FaultServer({ now: Date.now, key: KEY, plan: { perSecond: 100 } });
+    await service.listen();
+    atTheEnd(() => service.close());
+    const folder = temporaryFolder();
+    const file = join(folder, 'config.yaml');
+    const dir = join(folder, 'state');
+    const crasher = join(folder, 'crasher.mjs');
+    writeFileSync(crasher, CRASHER);
+    const url = `http://127.0.0.1:${service.port}`;
+    const often = '{interval: 1s}';
+    writeFileSync(
+      file,
+      `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {dir: "${dir}"}\n` +
+        `machines: ${often}\nslashings: ${often}\ndaily_returns: ${often}\nsync_committee: ${often}\n`,
+    );
+    const program = startExporter(
+      ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.level=debug', '--log.format=json'],
+      { BEACONCHAIN_API_KEY: KEY, NODE_OPTIONS: `--import=${crasher}` },
+    );
+    const port = await portOf(program);
+    const failures = async (reason: string): Promise<number> =>
+      seriesOf(await scrape(port))
+        .filter(({ name, labels }) => name === 'beaconchain_api_request_failures_total' && labels['reason'] === reason)
+        .reduce((sum, { value }) => sum + value, 0);
+
+    await waitFor(() => expect(service.requests.length).toBeGreaterThan(4));
+    for (const { headers } of service.requests)
+      expect([headers['apikey'], headers.authorization]).toContain(
+        headers['apikey'] === undefined ? `Bearer ${KEY}` : KEY,
+      );
+    const places: Record<string, string> = {};
+    for (const [i, [reason, fault]] of FAULTS.entries()) {
+      const before = await failures(reason);
+      await service.suffer(fault);
+      await waitFor(async () => expect(await failures(reason)).toBeGreaterThan(before));
+      for (const path of ['/metrics', '/', '/-/healthy', '/-/ready']) {
+        places[`${path} ${i}`] = (await ask(port, path)).body.toString();
+      }
+      await service.suffer(undefined);
+    }
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      places[`process ${pid}`] = commandLine(pid);
+    }
+    program.child.kill('SIGUSR2');
+    expect((await program.ended).code).not.toBe(0);
+    expect(program.stderr).toContain('made to crash');
+    for (const name of readdirSync(dir)) places[name] = readFileSync(join(dir, name), 'utf8');
+    expect(Object.keys(places)).toContain('machines.json');
+    expect(leaksOf(KEY, { ...places, output: program.output })).toEqual([]);
+  });
+
+  it('it would be found in any form', () => {
+    const encoded = Buffer.from(`Bearer ${KEY}\n`);
+    const texts = [KEY, JSON.stringify({ KEY }), encodeURIComponent(`x=${KEY}`), encoded.toString('hex')];
+    for (const text of texts) expect(leaksOf(KEY, { text }), text).not.toEqual([]);
+    for (const before of ['', 'a', 'ab', 'abc', 'Bearer ', 'user:']) {
+      expect(leaksOf(KEY, { text: Buffer.from(`${before}${KEY}`).toString('base64') }), before).not.toEqual([]);
+    }
+    for (const form of formsOf(KEY)) expect(form.length).toBeGreaterThan(30);
+    expect(leaksOf(KEY, { text: 'nothing of it' })).toEqual([]);
+  });
+});
+
+/** '' where it has ended meanwhile. */
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

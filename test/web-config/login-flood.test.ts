@@ -1,0 +1,51 @@
+import { Agent } from 'node:http';
+import bcrypt from 'bcryptjs';
+import { describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
+import { basic, serveGuarded } from '../support/web-config.ts';
+
+/** The cost that htpasswd is told in the docs: some 60 ms a comparison. */
+const COST = 10;
+const USERS = ['prometheus', 'admin'].map((user) => `  ${user}: ${bcrypt.hashSync(`secret of ${user}`, COST)}\n`);
+const ATTACKERS = 50;
+
+/** Clients that try one wrong password after the other, until the first login of a known user is answered. */
+async function firstLoginBeside(nameOf: (i: number) => string, isKeptAlive: boolean) {
+  const { port } = await serveGuarded(`basic_auth_users:\n${USERS.join('')}`);
+  let tries = 0;
+  let isOver = false;
+  const attack = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: isKeptAlive, maxSockets: 1 });
+    while (!isOver) {
+      tries += 1;
+      await ask(port, '/', { headers: basic(nameOf(tries), `wrong ${tries}`), agent });
+    }
+    agent.destroy();
+  };
+  const attackers = Array.from({ length: ATTACKERS }, attack);
+  // Each is under way, and some have been answered: the queue is as full as it gets.
+  while (tries < 1.2 * ATTACKERS) await new Promise(setImmediate);
+  const start = performance.now();
+  const { status } = await ask(port, '/metrics', { headers: basic('prometheus', 'secret of prometheus') });
+  const tookMs = performance.now() - start;
+  isOver = true;
+  await Promise.all(attackers);
+  return { status, tookMs };
+}
+
+describe('web-config/login-flood', () => {
+  it.each([
+    ['made-up names, a connection each', (i: number) => `name ${i}`, false],
+    ['one made-up name, connections kept', () => 'root', true],
+    ['the name of another user, a connection each', () => 'admin', false],
+    ['the same name, connections kept', () => 'prometheus', true],
+  ] as const)(
+    'answers the first login within two seconds beside 50 who try passwords: %s',
+    async (_, nameOf, isKept) => {
+      const { status, tookMs } = await firstLoginBeside(nameOf, isKept);
+      expect(status).toBe(200);
+      expect(tookMs).toBeLessThan(2_000);
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,313 @@
+import { copyFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { connect as connectPlain } from 'node:net';
+import { join } from 'node:path';
+import { type ConnectionOptions, connect } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
+import { type Certificate, makeCertificate } from '../support/certificates.ts';
+import { areMissing, OPENSSL } from '../support/tools.ts';
+import { BODY, basic, type Guarded, hashOf, replaceFile, serveGuarded } from '../support/web-config.ts';
+
+const isSkipped = areMissing(OPENSSL);
+const made = isSkipped ? undefined : makeAll();
+
+function makeAll() {
+  const authority = makeCertificate({ names: 'DNS:authority' });
+  return {
+    server: makeCertificate(),
+    rsa: makeCertificate({ kind: 'RSA' }),
+    authority,
+    client: makeCertificate({
+      names: 'DNS:one,IP:10.0.0.1,IP:fe80::1,URI:spiffe://a/b,email:a@b.c',
+      issuer: authority,
+    }),
+    stranger: makeCertificate({ names: 'DNS:one' }),
+  };
+}
+
+type Made = NonNullable<typeof made>;
+
+function pems(): Made {
+  if (!made) throw new Error('no certificates');
+  return made;
+}
+
+/** A server with the certificate, and what more is set. */
+function serve(more = '', { certFile, keyFile }: Certificate = pems().server, body?: string): Promise<Guarded> {
+  return serveGuarded(`tls_server_config:\n  cert_file: ${certFile}\n  key_file: ${keyFile}\n${more}`, body);
+}
+
+/** What a client is told: a status, or why there is no connection. */
+async function outcome(port: number, tls: ConnectionOptions = {}): Promise<number | string> {
+  try {
+    return (await ask(port, '/metrics', { tls: { rejectUnauthorized: false, ...tls } })).status;
+  } catch (error) {
+    return String(error instanceof Error && 'code' in error ? error.code : error);
+  }
+}
+
+function withCertificate({ cert, key }: Certificate): ConnectionOptions {
+  return { cert, key };
+}
+
+/** The certificate, cipher or group of a handshake. */
+async function shaken<T>(port: number, tls: ConnectionOptions, what: (socket: ReturnType<typeof connect>) => T) {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...tls });
+  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
+  const result = what(socket);
+  socket.destroy();
+  return result;
+}
+
+describe.skipIf(isSkipped).concurrent('web-config/tls', () => {
+  it('serves over TLS to a client who knows the certificate', async () => {
+    const { port } = await serve();
+    const { body } = await ask(port, '/metrics', { tls: { ca: pems().server.cert } });
+    expect(body.toString()).toBe(BODY);
+  });
+
+  it('sends a large answer whole, and its length alone for HEAD', async () => {
+    const large = 'x'.repeat(1_000_003);
+    const { port } = await serve('', pems().server, large);
+    const tls = { rejectUnauthorized: false };
+    expect((await ask(port, '/metrics', { tls })).body.toString()).toBe(large);
+    const head = await ask(port, '/metrics', { tls, method: 'HEAD' });
+    expect([head.body.length, head.headers['content-length']]).toEqual([0, '1000003']);
+  });
+
+  it('tells a client without TLS what is wrong, in plain HTTP', async () => {
+    const { port } = await serve();
+    const { status, body } = await ask(port, '/metrics');
+    expect(status).toBe(400);
+    expect(body.toString()).toBe('Client sent an HTTP request to an HTTPS server.\n');
+  });
+
+  it.each([
+    ['TLS 1.3 by default', '', { minVersion: 'TLSv1.3' }, 'TLSv1.3'],
+    ['TLS 1.2 by default', '', { maxVersion: 'TLSv1.2' }, 'TLSv1.2'],
+    ['TLS 1.2 at most', '  max_version: TLS12\n', {}, 'TLSv1.2'],
+    [
+      'TLS 1.1 where that is asked for',
+      '  min_version: TLS11\n',
+      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      'TLSv1.1',
+    ],
+    [
+      'TLS 1.3 where suites for 1.2 are chosen',
+      '  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n',
+      {},
+      'TLSv1.3',
+    ],
+  ] as const)('speaks %s', async (_name, more, tls, version) => {
+    const { port } = await serve(more);
+    expect(await shaken(port, tls, (socket) => socket.getProtocol())).toBe(version);
+  });
+
+  it.each([
+    ['TLS 1.1 by default', '', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
+    ['TLS 1.2 below the lowest version', '  min_version: TLS13\n', { maxVersion: 'TLSv1.2' }],
+    [
+      'a suite that is not among those chosen',
+      '  max_version: TLS12\n  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n',
+      { ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' },
+    ],
+    ['a curve that is not among those chosen', '  curve_preferences: [CurveP521]\n', { ecdhCurve: 'P-384' }],
+    [
+      'TLS 1.2 where only suites of 1.3 are chosen',
+      '  cipher_suites: [TLS_AES_128_GCM_SHA256]\nhttp_server_config: {http2: false}\n',
+      { maxVersion: 'TLSv1.2' },
+    ],
+  ] as const)('refuses %s', async (_name, more, tls) => {
+    const { port } = await serve(more);
+    expect(await outcome(port, tls)).toMatch(/^(EPROTO|ECONNRESET|ERR_SSL_)/);
+  });
+
+  it.each([
+    ['the server’s first', '', 'ECDHE-RSA-AES256-GCM-SHA384'],
+    [
+      'the client’s first where the server does not mind',
+      '  prefer_server_cipher_suites: false\n',
+      'ECDHE-RSA-AES128-GCM-SHA256',
+    ],
+  ])('of several suites takes %s', async (_name, more, expected) => {
+    const suites = '[TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]';
+    const { port } = await serve(`  cipher_suites: ${suites}\n  max_version: TLS12\n${more}`, pems().rsa);
+    const ciphers = 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-GCM-SHA384';
+    expect(await shaken(port, { ciphers }, (socket) => socket.getCipher().name)).toBe(expected);
+  });
+
+  it('takes the curves that were chosen', async () => {
+    const { port } = await serve('  curve_preferences: [CurveP521, CurveP256]\n');
+    const group = await shaken(port, { ecdhCurve: 'P-256:P-521' }, (socket) => socket.getEphemeralKeyInfo());
+    expect(group).toMatchObject({ name: expect.stringMatching(/secp521r1|prime256v1/) });
+    expect(await outcome(port, { ecdhCurve: 'X25519' })).not.toBe(200);
+  });
+
+  describe('clients', () => {
+    const refused = 'ECONNRESET';
+    it.each([
+      ['NoClientCert', 200, 200, 200],
+      ['RequestClientCert', 200, 200, 200],
+      ['RequireAnyClientCert', refused, 200, 200],
+      ['RequireClientCert', refused, 200, 200],
+      ['VerifyClientCertIfGiven', 200, refused, 200],
+      ['RequireAndVerifyClientCert', refused, refused, 200],
+    ])(
+      '%s: without a certificate %s, with an unknown one %s, with a known one %s',
+      async (type, none, unknown, known) => {
+        const { stranger, client, authority } = pems();
+        const ca = type === 'NoClientCert' ? '' : `  client_ca_file: ${authority.certFile}\n`;
+        const { port } = await serve(`  client_auth_type: ${type}\n${ca}`);
+        expect([
+          await outcome(port),
+          await outcome(port, withCertificate(stranger)),
+          await outcome(port, withCertificate(client)),
+        ]).toEqual([none, unknown, known]);
+      },
+    );
+
+    it('verifies with a CA that is written into the file', async () => {
+      const { client, stranger, authority } = pems();
+      const text = authority.cert.trim().replaceAll('\n', '\n    ');
+      const { port } = await serve(`  client_auth_type: RequireAndVerifyClientCert\n  client_ca: |\n    ${text}\n`);
+      expect(await outcome(port, withCertificate(client))).toBe(200);
+      expect(await outcome(port, withCertificate(stranger))).toBe('ECONNRESET');
+    });
+
+    it('without a CA nobody’s own certificate is verified', async () => {
+      const { port } = await serve('  client_auth_type: RequireAndVerifyClientCert\n');
+      expect(await outcome(port, withCertificate(pems().client))).toBe('ECONNRESET');
+    });
+
+    it.each([
+      ['one', 200],
+      ['10.0.0.1', 200],
+      ['fe80::1', 200],
+      ['spiffe://a/b', 200],
+      ['a@b.c', 200],
+      ['ONE', refused],
+      ['on', refused],
+      ['*', refused],
+      ['test', refused],
+    ])('of those with an allowed name, %s: %s', async (name, expected) => {
+      const { authority, client } = pems();
+      const { port } = await serve(
+        `  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${authority.certFile}\n  client_allowed_sans: [other, "${name}"]\n`,
+      );
+      expect(await outcome(port, withCertificate(client))).toBe(expected);
+    });
+
+    it('nobody without a certificate where names are asked for', async () => {
+      const { port } = await serve('  client_auth_type: RequestClientCert\n  client_allowed_sans: [one]\n');
+      expect(await outcome(port)).toBe('ECONNRESET');
+      expect(await outcome(port, withCertificate(pems().stranger))).toBe(200);
+    });
+  });
+
+  describe('while it runs', () => {
+    /** A server whose certificate is in files of its own. */
+    async function serveOwnFiles() {
+      const { server } = pems();
+      const guarded = await serveGuarded(
+        `tls_server_config:\n  cert: ${JSON.stringify(server.cert)}\n  key: ${JSON.stringify(server.key)}\n`,
+      );
+      for (const [from, to] of [
+        [server.certFile, 'cert.pem'],
+        [server.keyFile, 'key.pem'],
+      ] as const)
+        copyFileSync(from, join(guarded.folder, to));
+      const text = 'tls_server_config:\n  cert_file: cert.pem\n  key_file: key.pem\n';
+      guarded.rewrite(text);
+      return { ...guarded, text };
+    }
+
+    const fingerprint = (port: number): Promise<string> =>
+      shaken(port, {}, (socket) => socket.getPeerCertificate().fingerprint256);
+
+    it('shows a renewed certificate at the next handshake, without a cut on open connections', async () => {
+      const { port, folder } = await serveOwnFiles();
+      const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+      const tls = { rejectUnauthorized: false };
+      expect((await ask(port, '/metrics', { tls, agent })).status).toBe(200);
+      const before = await fingerprint(port);
+      const next = makeCertificate();
+      replaceFile(join(folder, 'key.pem'), next.key);
+      replaceFile(join(folder, 'cert.pem'), next.cert);
+      expect(await fingerprint(port)).not.toBe(before);
+      expect((await ask(port, '/metrics', { tls, agent })).status).toBe(200);
+      agent.destroy();
+    });
+
+    it('answers 500 from a broken file or half a pair on, and serves again when it is whole', async () => {
+      const { port, folder, text, rewrite } = await serveOwnFiles();
+      expect(await outcome(port)).toBe(200);
+      rewrite(`${text}  colour: red\n`);
+      expect(await outcome(port)).toBe(500);
+      rewrite(text);
+      expect(await outcome(port)).toBe(200);
+      replaceFile(join(folder, 'key.pem'), makeCertificate().key);
+      expect(await outcome(port)).toBe(500);
+      replaceFile(join(folder, 'key.pem'), pems().server.key);
+      expect(await outcome(port)).toBe(200);
+    });
+
+    it('asks the next client for a certificate when the file says so, also one who resumes a session', async () => {
+      const { port, text, rewrite } = await serveOwnFiles();
+      const agent = new Agent({ rejectUnauthorized: false });
+      const tls = { rejectUnauthorized: false };
+      expect((await ask(port, '/metrics', { tls, agent })).status).toBe(200);
+      rewrite(`${text}  client_auth_type: RequireAnyClientCert\n`);
+      await expect(ask(port, '/metrics', { tls, agent })).rejects.toThrow();
+      agent.destroy();
+    });
+
+    it('never falls back to plain HTTP', async () => {
+      const { port, rewrite, lines } = await serveOwnFiles();
+      rewrite(`basic_auth_users:\n  a: ${hashOf('a')}\n`);
+      expect(await outcome(port)).toBe('ECONNRESET');
+      expect((await ask(port, '/metrics', { headers: basic('a', 'a') })).status).toBe(400);
+      expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
+        { msg: 'TLS is switched on or off by a restart only' },
+      ]);
+    });
+  });
+
+  it('closes at once, whoever is connected', async () => {
+    const { port, server } = await serve();
+    const idle = connectPlain(port, '127.0.0.1');
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const half = connectPlain(port, '127.0.0.1');
+    await new Promise<void>((resolve) => half.write(Buffer.from([22, 3, 1]), () => resolve()));
+    const ready = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    await new Promise((resolve) => ready.once('secureConnect', resolve));
+    const sockets = [idle, half, ready];
+    const closed = Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) =>
+            socket
+              .on('error', () => undefined)
+              .resume()
+              .once('close', resolve),
+          ),
+      ),
+    );
+    await server.close();
+    await closed;
+  });
+
+  it('lives on after clients who speak nonsense', async () => {
+    const { port } = await serve();
+    for (const bytes of [Buffer.from([22]), Buffer.alloc(100, 22), Buffer.from('\0\0\0'), Buffer.from('GET')]) {
+      const socket = connectPlain(port, '127.0.0.1', () => socket.end(bytes));
+      await new Promise((resolve) =>
+        socket
+          .on('error', () => undefined)
+          .resume()
+          .once('close', resolve),
+      );
+    }
+    expect(await outcome(port)).toBe(200);
+  });
+});

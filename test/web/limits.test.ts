@@ -1,0 +1,212 @@
+import { Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { LIMITS, type Limits } from '../../src/web/limits.ts';
+import { ask } from '../support/ask.ts';
+import { type Certificate, makeCertificate } from '../support/certificates.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { waitFor } from '../support/program.ts';
+import { areMissing, OPENSSL } from '../support/tools.ts';
+import { BODY, serveGuarded } from '../support/web-config.ts';
+
+/** More than the kernel keeps for a client who does not read. */
+const LARGE = 'x'.repeat(16 * 1024 * 1024);
+
+interface Serving {
+  readonly limits?: Partial<Limits>;
+  readonly body?: string;
+  readonly certificate?: Certificate;
+}
+
+async function serve({ limits = {}, body = BODY, certificate }: Serving = {}): Promise<number> {
+  const text = certificate
+    ? `tls_server_config: {cert_file: ${certificate.certFile}, key_file: ${certificate.keyFile}}`
+    : '';
+  const { port } = await serveGuarded(text, body, { ...LIMITS, connectionsCheckingInterval: 50, ...limits });
+  return port;
+}
+
+interface Client {
+  readonly socket: Socket;
+  /** Everything it was told, once the server has closed the connection. */
+  readonly told: Promise<string>;
+}
+
+/** A client who sends this and waits. */
+async function client(port: number, text: string | Buffer = ''): Promise<Client> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  atTheEnd(() => socket.destroy());
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  const told = new Promise<string>((resolve) => socket.once('close', () => resolve(Buffer.concat(chunks).toString())));
+  await new Promise((resolve) => socket.once('connect', resolve));
+  if (text.length > 0) socket.write(text);
+  return { socket, told };
+}
+
+const GET = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
+
+describe.concurrent('web/limits', () => {
+  it.each([
+    ['says nothing', ''],
+    ['stops in its headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
+    ['is idle after an answer', GET],
+  ])('ends a client who %s', async (_name, text) => {
+    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 } });
+    const { told } = await client(port, text);
+    expect(await told).toMatch(text === GET ? /^HTTP\/1\.1 200 OK/ : /^(HTTP\/1\.1 408 Request Timeout|$)/);
+  });
+
+  it('ends a client who sends one byte of its headers after the other', async () => {
+    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400 } });
+    const { socket, told } = await client(port, 'GET / HTTP/1.1\r\nX: ');
+    const drip = setInterval(() => socket.write('a'), 20);
+    expect(await told).toMatch(/^HTTP\/1\.1 408 Request Timeout/);
+    clearInterval(drip);
+  });
+
+  it('ends a client who sends a body without end', async () => {
+    const port = await serve({ limits: { headersTimeout: 200, requestTimeout: 400 } });
+    const { socket, told } = await client(port, 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
+    const drip = setInterval(() => socket.write('a'), 20);
+    expect(await told).toMatch(/^HTTP\/1\.1 405 Method Not Allowed/);
+    clearInterval(drip);
+  });
+
+  it.each([
+    ['one header', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['many headers', `GET / HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(5_000)}\r\n`],
+    ['a path', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ])('refuses %s that is too large', async (_name, text) => {
+    const port = await serve();
+    expect(await (await client(port, text)).told).toMatch(/^HTTP\/1\.1 431 /);
+    expect((await ask(port, '/metrics')).status).toBe(200);
+  });
+
+  it('answers pipelined requests in their order', async () => {
+    const port = await serve();
+    const paths = ['/metrics', '/nothing', '/-/healthy', '/-/reload', '/'];
+    const text = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
+    const { told } = await client(port, `${text}GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect((await told).match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9))).toEqual([
+      '200',
+      '404',
+      '200',
+      '405',
+      '200',
+      '200',
+    ]);
+  });
+
+  it('ends a client who does not take its answer, however many it asked for', async () => {
+    const port = await serve({ body: LARGE, limits: { answerTimeout: 300 } });
+    const { socket, told } = await client(port);
+    socket.pause();
+    socket.write(GET.repeat(1_000));
+    // One who does not listen learns by speaking that the door is closed; an empty line is no request.
+    await waitFor(() => {
+      socket.write('\r\n');
+      expect(socket.destroyed).toBe(true);
+    });
+    await told;
+    expect(socket.bytesRead).toBeLessThan(LARGE.length);
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+  });
+});
+
+describe('web/limits, for many at once', () => {
+  it('serves others after downloads that were broken off in the middle', async () => {
+    const port = await serve({ body: LARGE });
+    for (let i = 0; i < 20; i += 1) {
+      const { socket } = await client(port, GET);
+      await new Promise((resolve) => socket.once('data', resolve));
+      socket.resetAndDestroy();
+    }
+    expect((await ask(port, '/metrics')).body).toHaveLength(LARGE.length);
+  });
+
+  it('serves others beside 500 idle connections', async () => {
+    const port = await serve();
+    await Promise.all(Array.from({ length: 500 }, () => client(port)));
+    expect((await ask(port, '/metrics')).body.toString()).toBe(BODY);
+  });
+
+  it.each([
+    ['say nothing', ''],
+    ['stop in their headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
+    ['are idle after an answer', GET],
+  ])('answers a new one at once where all places are taken by connections that %s', async (_name, text) => {
+    const port = await serve({ limits: { maxConnections: 5 } });
+    const idle = await Promise.all(Array.from({ length: 5 }, () => client(port, text)));
+    if (text === GET)
+      await Promise.all(idle.map(({ socket }) => new Promise((resolve) => socket.once('data', resolve))));
+    expect((await ask(port, '/metrics')).status).toBe(200);
+    await idle[0]?.told;
+    expect(idle.slice(1).some(({ socket }) => socket.destroyed)).toBe(false);
+  });
+
+  it('answers a new one at once beside 1,000 silent ones, the kind of crowd that comes again', async () => {
+    const port = await serve();
+    let isOver = false;
+    const sockets = new Set<Socket>();
+    const crowd = async (): Promise<void> => {
+      while (!isOver) {
+        const { socket, told } = await client(port);
+        sockets.add(socket);
+        await told;
+        sockets.delete(socket);
+      }
+    };
+    const silent = Array.from({ length: 1_100 }, crowd);
+    for (let i = 0; i < 20; i += 1) {
+      const start = performance.now();
+      expect((await ask(port, '/metrics')).status).toBe(200);
+      expect(performance.now() - start).toBeLessThan(2_000);
+    }
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(silent);
+  });
+
+  it('lets a request that is being answered live, however many come', async () => {
+    const port = await serve({ body: LARGE, limits: { maxConnections: 5 } });
+    const { socket, told } = await client(port);
+    socket.pause();
+    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    // The server takes requests in the order in which they come.
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+    await Promise.all(Array.from({ length: 20 }, () => client(port)));
+    socket.resume();
+    expect((await told).length).toBeGreaterThan(LARGE.length);
+  });
+
+  it('answers 200 scrapes at once', async () => {
+    const port = await serve({ body: LARGE.slice(0, 100_000) });
+    const agent = new Agent({ maxSockets: 200 });
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, '/metrics', { agent })));
+    expect(answers.filter(({ status, body }) => status === 200 && body.length === 100_000)).toHaveLength(200);
+  });
+});
+
+describe.skipIf(areMissing(OPENSSL))('web/limits over TLS', () => {
+  it.each([
+    ['says nothing', Buffer.alloc(0)],
+    ['stops in its handshake', Buffer.from([22, 3, 1, 2, 0])],
+  ])('ends a client who %s', async (_name, bytes) => {
+    const port = await serve({ certificate: makeCertificate(), limits: { headersTimeout: 200 } });
+    expect(await (await client(port, bytes)).told).toBe('');
+  });
+
+  it('answers 200 scrapes at once', async () => {
+    const port = await serve({ certificate: makeCertificate(), body: LARGE.slice(0, 100_000) });
+    const tls = { rejectUnauthorized: false };
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, '/metrics', { tls })));
+    expect(answers.filter(({ status, body }) => status === 200 && body.length === 100_000)).toHaveLength(200);
+  });
+
+  it('answers a new one at once where all places are taken by connections that say nothing', async () => {
+    const port = await serve({ certificate: makeCertificate(), limits: { maxConnections: 5 } });
+    await Promise.all(Array.from({ length: 5 }, () => client(port)));
+    expect((await ask(port, '/metrics', { tls: { rejectUnauthorized: false } })).status).toBe(200);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { badge, type Cell, lines, link, type Page, quiet, type Row, time } from '../../src/sources/content.ts';
+import { pagePieces, pageText } from '../../src/web/page.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+
+function page(overrides: Partial<Page> = {}): Page {
+  return {
+    title: 'exporter',
+    now: NOW,
+    about: [],
+    links: [],
+    verdict: badge('good', 'Working'),
+    notices: [],
+    tables: [],
+    isRefreshing: false,
+    ...overrides,
+  };
+}
+
+function withRows(rows: Iterable<Row>, size: number, columns = ['Name', 'Value']): Page {
+  return page({ tables: [{ title: 'Things', columns, rows, size, empty: 'Nothing.' }] });
+}
+
+function cellOf(cell: Cell): string {
+  const text = pageText(withRows([['a', cell]], 1));
+  return /<td role="cell" data-label="Value">(.*)<\/td>/.exec(text)?.[1] ?? '';
+}
+
+const EVIL = `<script>alert(1)</script>"'`;
+const TAMED = '&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;';
+
+describe('web/page', () => {
+  it('shows every text as text, wherever it stands', () => {
+    const bar: Cell = { kind: 'bar', total: 1, parts: [{ fill: 'used', size: 1, text: EVIL }] };
+    const texts = [EVIL, badge('bad', EVIL), quiet(EVIL), link(EVIL, '/'), bar];
+    const text = pageText(
+      page({
+        title: EVIL,
+        about: [EVIL],
+        verdict: badge('bad', EVIL),
+        notices: [{ tone: 'bad', text: EVIL }],
+        tables: [
+          { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '', notes: [EVIL] },
+          { title: 'b', columns: ['a'], rows: [], size: 0, empty: EVIL },
+        ],
+      }),
+    );
+    expect(text).not.toContain('<script');
+    expect(text.split(TAMED)).toHaveLength(17);
+  });
+
+  it('needs nothing from elsewhere and runs nothing', () => {
+    const text = pageText(withRows([['a', 'b']], 1));
+    expect(text).not.toMatch(/<script|<iframe|<img|url\(|@import|javascript:/i);
+    expect(text).not.toMatch(/\son\w+=|\sstyle=/i);
+    expect(text).not.toMatch(/(src|href)="(?!#|\.\/|\?|data:)/);
+    expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
+  });
+
+  it.each<[string, Cell, string]>([
+    ['text', 'a & b', 'a &#38; b'],
+    ['a time', time(NOW - MINUTE), '1 min ago <small class="at">12:00:00 UTC</small>'],
+    ['no time', time(undefined), 'never'],
+    ['a time that no calendar has', time(1e300), 'unknown'],
+    ['a badge', badge('good', 'up'), '<span class="badge good">up</span>'],
+    ['a link', link('slot 1', 'https://beaconcha.in/slot/1'), '<a href="https://beaconcha.in/slot/1">slot 1</a>'],
+    ['lines', lines('a', ['b ', quiet('c')]), 'a<br>b <small>c</small>'],
+    [
+      'a bar',
+      { kind: 'bar', total: 4, parts: [{ fill: 'used', size: 1, text: '25 %' }] },
+      '<svg class="bar" aria-hidden="true"><rect class="used" width="25%"/></svg>25 %',
+    ],
+    [
+      'a bar of parts that are more than the whole',
+      {
+        kind: 'bar',
+        total: 10,
+        parts: [
+          { fill: 'used', size: 15, text: 'a' },
+          { fill: 'left', size: -5, text: 'b' },
+        ],
+      },
+      '<svg class="bar wide" aria-hidden="true"><rect class="used" width="100%"/><rect class="left" x="100%" width="0%"/></svg><span class="key used">a</span> <span class="key left">b</span> ',
+    ],
+    [
+      'a bar of nothing',
+      { kind: 'bar', total: 0, parts: [{ fill: 'used', size: 0, text: 'a' }] },
+      '<svg class="bar" aria-hidden="true"><rect class="used" width="0%"/></svg>a',
+    ],
+  ])('writes %s', (_, cell, markup) => {
+    expect(cellOf(cell)).toBe(markup);
+  });
+
+  it('heads columns and rows, for those who do not see them', () => {
+    const text = pageText(withRows([['a', 'b']], 1));
+    expect(text).toContain('<th role="columnheader" scope="col">Name</th>');
+    expect(text).toContain('<th role="rowheader" scope="row">a</th>');
+    expect(text).toContain('<h2 id="t0">Things</h2>');
+    expect(text).toContain('<table role="table" aria-labelledby="t0">');
+  });
+
+  it('says that there is nothing, across all columns', () => {
+    expect(pageText(withRows([], 0))).toContain('<td role="cell" colspan="2">Nothing.</td>');
+  });
+
+  it('loads again by itself only for those who ask, and lets them stop', () => {
+    expect(pageText(page())).toContain('<a href="?refresh=30">Load again every 30 s</a>');
+    expect(pageText(page({ isRefreshing: true }))).toContain('Loads again every 30 s. <a href="./">Stop</a>');
+  });
+
+  it('ends before a megabyte, whatever it is given, and says what it leaves out', () => {
+    function* endless(): Generator<Row> {
+      for (;;) yield ['<'.repeat(100), '😀'.repeat(100)];
+    }
+    const text = pageText(withRows(endless(), 5_000));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(900_000);
+    const shown = text.split('<tr role="row"><th').length - 2;
+    expect(text).toContain(`${(5_000 - shown).toLocaleString('en-GB')} rows more: the page ends here`);
+  });
+
+  it('is made piece by piece: a row is not read before its turn', () => {
+    const taken: string[] = [];
+    function* rows(): Generator<Row> {
+      for (const name of ['a', 'b', 'c']) {
+        taken.push(name);
+        yield [name, ''];
+      }
+    }
+    const pieces = pagePieces(withRows(rows(), 3));
+    for (let i = 0; i < 3; i += 1) pieces.next();
+    expect(taken).toEqual(['a']);
+  });
+});

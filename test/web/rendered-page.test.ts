@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Row } from '../../src/sources/content.ts';
+import { pageText } from '../../src/web/page.ts';
+import { RenderedPage } from '../../src/web/rendered-page.ts';
+import { pageIn } from '../support/status-states.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+describe('web/rendered-page', () => {
+  it('gives the page as the pure function writes it, compressed where that is asked for', async () => {
+    const page = new RenderedPage((isRefreshing) => pageIn('healthy', isRefreshing), new VirtualClock(NOW));
+    const text = pageText(pageIn('healthy'));
+    expect((await page.bytes(false, false)).toString()).toBe(text);
+    expect(gunzipSync(await page.bytes(false, true)).toString()).toBe(text);
+    expect((await page.bytes(true, false)).toString()).toBe(pageText(pageIn('healthy', true)));
+  });
+
+  it('renders once a second, however many ask', async () => {
+    const clock = new VirtualClock(NOW);
+    let readings = 0;
+    const page = new RenderedPage(() => {
+      readings += 1;
+      return pageIn('empty');
+    }, clock);
+    await Promise.all([page.bytes(false, false), page.bytes(false, true), page.bytes(false, false)]);
+    await clock.advance(999);
+    await page.bytes(false, false);
+    expect(readings).toBe(1);
+    await clock.advance(1);
+    await page.bytes(false, false);
+    expect(readings).toBe(2);
+  });
+
+  it('lets others have their turn between rows', async () => {
+    // Every look at this clock is later than the one before by more than a slice.
+    let elapsed = 0;
+    const clock: Clock = {
+      ...new VirtualClock(NOW),
+      now: () => NOW,
+      sleep: async () => undefined,
+      monotonic: () => (elapsed += 6),
+    };
+    const order: string[] = [];
+    function* rows(): Generator<Row> {
+      for (const name of ['one', 'two', 'three']) {
+        order.push(name);
+        yield [name];
+      }
+    }
+    const empty = pageIn('empty');
+    const table = { title: 'Rows', columns: ['Name'], rows: { [Symbol.iterator]: rows }, size: 3, empty: '' };
+    const bytes = new RenderedPage(() => ({ ...empty, tables: [table] }), clock).bytes(false, false);
+    while (!order.includes('three')) {
+      order.push('turn');
+      await setImmediate();
+    }
+    await bytes;
+    expect(order.filter((one, i) => one === 'turn' && order[i - 1] !== 'turn').length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('fails for those who asked, and tries again for the next', async () => {
+    const clock = new VirtualClock(NOW);
+    let isBroken = true;
+    const page = new RenderedPage(() => {
+      if (isBroken) throw new RangeError('broken');
+      return pageIn('empty');
+    }, clock);
+    await expect(page.bytes(false, false)).rejects.toThrow('broken');
+    await expect(page.bytes(false, true)).rejects.toThrow('broken');
+    isBroken = false;
+    await clock.advance(1_000);
+    expect((await page.bytes(false, false)).toString()).toContain('Starting');
+  });
+});

@@ -1,0 +1,368 @@
+import { connect } from 'node:net';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Pages,
+  preferredFormat,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from '../../src/web/server.ts';
+import { ask } from '../support/ask.ts';
+
+const BODIES = { text: 'text 1\n', openmetrics: 'openmetrics 1\n# EOF\n' };
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
+const servers: RunningServer[] = [];
+
+async function serve(
+  overrides: Partial<Pages> = {},
+  telemetryPath = '/metrics',
+  options: Partial<ServerOptions> = {},
+): Promise<number> {
+  const server = await startServer(
+    { host: '127.0.0.1', port: 0, telemetryPath, ...options },
+    {
+      metrics: (format, gzipped) => [gzipped ? gzipSync(BODIES[format]) : Buffer.from(BODIES[format])],
+      unhealthy: () => undefined,
+      ready: () => true,
+      status: async () => Buffer.from('<!doctype html>'),
+      reload: async () => undefined,
+      onError: (error) => {
+        throw error;
+      },
+      ...overrides,
+    },
+  );
+  servers.push(server);
+  return server.port;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+describe('web/server', () => {
+  describe('the format', () => {
+    it.each([
+      ['no header', undefined, 'text'],
+      ['an empty header', '', 'text'],
+      ['anything', '*/*', 'text'],
+      ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
+      ['curl', '*/*', 'text'],
+      [
+        'Prometheus 2.26 to 2.42',
+        'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 2 before 2.26',
+        'application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'text',
+      ],
+      [
+        'Prometheus 2.40 on with native histograms',
+        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 3',
+        'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 3 with native histograms',
+        'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+        'openmetrics',
+      ],
+      [
+        'Prometheus 3 with escaping to underscores',
+        'application/openmetrics-text;version=1.0.0; escaping=underscores;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+        'openmetrics',
+      ],
+      ['Prometheus told to scrape the text format only', 'text/plain;version=0.0.4;q=0.5,*/*;q=0.4', 'text'],
+      ['OpenMetrics of any version', 'application/openmetrics-text', 'openmetrics'],
+      [
+        'OpenMetrics with another case and a charset',
+        'Application/OpenMetrics-Text; Version=1.0.0; charset=UTF-8',
+        'openmetrics',
+      ],
+      ['OpenMetrics with a quoted version', 'application/openmetrics-text; version="1.0.0"', 'openmetrics'],
+      ['OpenMetrics of a version that is not served', 'application/openmetrics-text; version=2.0.0', 'text'],
+      ['text before OpenMetrics by q', 'application/openmetrics-text;q=0.3,text/plain;q=0.9', 'text'],
+      ['OpenMetrics before text by q', 'text/plain;q=0.3,application/openmetrics-text;q=0.9', 'openmetrics'],
+      ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*', 'text'],
+      ['OpenMetrics named first of two equals', 'application/openmetrics-text,text/plain', 'openmetrics'],
+      ['text named first of two equals', 'text/plain,application/openmetrics-text', 'text'],
+      ['text of another charset', 'text/plain;version=0.0.4;charset=utf-8', 'text'],
+      ['something that is not served', 'application/json', 'text'],
+      ['nonsense', ';;q=,/,,"', 'text'],
+    ] as const)('for %s is %s -> %s', async (_name, accept, format) => {
+      expect(preferredFormat(accept)).toBe(format);
+      const port = await serve();
+      const { status, headers, body } = await ask(
+        port,
+        '/metrics',
+        accept === undefined ? {} : { headers: { accept } },
+      );
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe(format === 'text' ? TEXT : OPENMETRICS);
+      expect(body.toString()).toBe(BODIES[format]);
+      expect(headers.vary).toBe('Accept, Accept-Encoding');
+    });
+  });
+
+  describe('compression', () => {
+    it.each([
+      ['nothing', undefined, false],
+      ['gzip', 'gzip', true],
+      ['gzip among others', 'deflate, gzip;q=1.0, br', true],
+      ['gzip in another case', 'GZIP', true],
+      ['anything', '*', true],
+      ['gzip less than nothing at all', 'identity, gzip;q=0.5', false],
+      ['no gzip', 'gzip;q=0', false],
+      ['another one', 'br', false],
+      ['an empty list', '', false],
+    ])('where %s is accepted', async (_name, encoding, gzipped) => {
+      const port = await serve();
+      const { headers, body } = await ask(
+        port,
+        '/metrics',
+        encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
+      );
+      expect(headers['content-encoding']).toBe(gzipped ? 'gzip' : undefined);
+      expect((gzipped ? gunzipSync(body) : body).toString()).toBe(BODIES.text);
+      expect(headers['content-length']).toBe(String(body.length));
+    });
+  });
+
+  describe('methods', () => {
+    it.each(['/', '/metrics', '/-/healthy', '/-/ready'])(
+      'HEAD %s is answered like GET, without a body',
+      async (path) => {
+        const port = await serve();
+        const get = await ask(port, path);
+        const head = await ask(port, path, { method: 'HEAD' });
+        expect(head.status).toBe(200);
+        expect(head.body).toHaveLength(0);
+        const { date: _one, ...getHeaders } = get.headers;
+        const { date: _other, ...headHeaders } = head.headers;
+        expect(headHeaders).toEqual(getHeaders);
+        expect(head.headers['content-length']).toBe(String(get.body.length));
+      },
+    );
+
+    it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is refused with what is allowed', async (method) => {
+      const port = await serve();
+      for (const path of ['/', '/metrics', '/-/healthy', '/-/ready']) {
+        const { status, headers } = await ask(port, path, { method });
+        expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+      }
+    });
+
+    it.each(['GET', 'HEAD', 'PUT'])('%s is not allowed where POST reloads', async (method) => {
+      const port = await serve();
+      const { status, headers } = await ask(port, '/-/reload', { method });
+      expect([status, headers.allow]).toEqual([405, 'POST']);
+    });
+
+    it.each([
+      [undefined, 200, 'reloaded\n'],
+      ['config.yaml:3: nonsense', 500, 'not reloaded: config.yaml:3: nonsense\n'],
+    ])('answers a reload that was refused because of %j with %i', async (refusal, status, body) => {
+      const port = await serve({ reload: async () => refusal });
+      const answer = await ask(port, '/-/reload', { method: 'POST' });
+      expect([answer.status, String(answer.body)]).toEqual([status, body]);
+    });
+
+    it.each([
+      ['no browser', {}, 200],
+      ['a page of its own', { origin: 'http://127.0.0.1:PORT', 'sec-fetch-site': 'same-origin' }, 200],
+      ['a page of its own, in a browser that tells less', { origin: 'http://127.0.0.1:PORT' }, 200],
+      [
+        'a page of its own behind a proxy that ends TLS',
+        { host: 'Exporter.test', origin: 'https://exporter.test' },
+        200,
+      ],
+      ['the operator', { 'sec-fetch-site': 'none' }, 200],
+      ['another site', { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' }, 403],
+      ['another site, in a browser that tells less', { origin: 'http://evil.test' }, 403],
+      ['another site, by a form', { 'sec-fetch-site': 'cross-site' }, 403],
+      ['another host of the site', { origin: 'http://a.test', host: 'b.test', 'sec-fetch-site': 'same-site' }, 403],
+      ['another port', { origin: 'http://127.0.0.1:1' }, 403],
+      ['another port, in a browser that tells only that', { 'sec-fetch-site': 'same-site' }, 403],
+      [
+        'another port, by the default of its scheme',
+        { origin: 'http://exporter.test', host: 'exporter.test:443' },
+        403,
+      ],
+      ['a page without an origin', { origin: 'null' }, 403],
+      ['a page without an origin that claims to be its own', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 403],
+      ['an origin that is none', { origin: 'http://' }, 403],
+      ['an origin that is empty', { origin: '' }, 403],
+      ['a word that is not known', { 'sec-fetch-site': 'same-origin, none' }, 403],
+      ['a name that ends like this one', { origin: 'http://127.0.0.1:PORT.evil.test' }, 403],
+      ['a name before this one', { origin: 'http://127.0.0.1:PORT@evil.test' }, 403],
+    ])('lets %s ask for a reload or not', async (_, headers: Record<string, string>, status) => {
+      let reloads = 0;
+      const reload = async (): Promise<undefined> => {
+        reloads += 1;
+      };
+      const port = await serve({ reload });
+      const { origin } = headers;
+      const sent = origin === undefined ? headers : { ...headers, origin: origin.replace('PORT', String(port)) };
+      const answer = await ask(port, '/-/reload', { method: 'POST', headers: sent });
+      expect([answer.status, reloads]).toEqual([status, status === 200 ? 1 : 0]);
+      if (status === 403) expect(String(answer.body)).toBe('not reloaded: asked by a page of another origin\n');
+    });
+
+    it('reloads for nobody where that is switched off', async () => {
+      const reload = (): Promise<never> => Promise.reject(new Error('not to be asked'));
+      const port = await serve({ reload }, '/metrics', { hasLifecycle: false });
+      const answer = await ask(port, '/-/reload', { method: 'POST' });
+      expect([answer.status, String(answer.body)]).toEqual([403, 'Lifecycle API is not enabled.\n']);
+      expect((await ask(port, '/-/reload')).status).toBe(405);
+    });
+
+    it('answers 500 when a page fails later', async () => {
+      const errors: unknown[] = [];
+      const reload = () => Promise.reject(new Error('late'));
+      const port = await serve({ reload, onError: (error) => errors.push(error) });
+      expect((await ask(port, '/-/reload', { method: 'POST' })).status).toBe(500);
+      expect(errors).toEqual([new Error('late')]);
+    });
+
+    it.each(['/nothing', '/metrics/', '//metrics', '/Metrics', '/-/', '/constructor', '/../metrics'])(
+      '%s is not found, by whatever method',
+      async (path) => {
+        const port = await serve();
+        expect((await ask(port, path)).status).toBe(404);
+        expect((await ask(port, path, { method: 'POST' })).status).toBe(404);
+      },
+    );
+
+    it('a query changes nothing', async () => {
+      const port = await serve();
+      expect((await ask(port, '/metrics?name[]=up')).body.toString()).toBe(BODIES.text);
+    });
+  });
+
+  describe('health', () => {
+    it('is what the program says', async () => {
+      let problem: string | undefined;
+      const port = await serve({ unhealthy: () => problem });
+      expect((await ask(port, '/-/healthy')).status).toBe(200);
+      problem = 'the scheduler has stopped';
+      const { status, body } = await ask(port, '/-/healthy');
+      expect(status).toBe(503);
+      expect(body.toString()).toBe('unhealthy: the scheduler has stopped\n');
+    });
+
+    it('is not readiness', async () => {
+      let ready = false;
+      const port = await serve({ ready: () => ready });
+      expect((await ask(port, '/-/ready')).status).toBe(503);
+      expect((await ask(port, '/-/healthy')).status).toBe(200);
+      ready = true;
+      expect((await ask(port, '/-/ready')).status).toBe(200);
+    });
+  });
+
+  it('serves the metrics where it is told to, and only there', async () => {
+    const port = await serve({}, '/node/metrics');
+    expect((await ask(port, '/node/metrics')).body.toString()).toBe(BODIES.text);
+    expect((await ask(port, '/metrics')).status).toBe(404);
+  });
+
+  it.each(['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nothing'])(
+    '%s is never taken for another type than it says',
+    async (path) => {
+      for (const method of ['GET', 'POST']) {
+        const { headers } = await ask(await serve(), path, { method });
+        expect(headers['x-content-type-options']).toBe('nosniff');
+      }
+    },
+  );
+
+  it.each([
+    ['http://exporter.example:10032/metrics', 200],
+    ['HTTPS://exporter.example/metrics?x=1', 200],
+    ['http://exporter.example', 200],
+    ['http://exporter.example/nothing', 404],
+  ])('the absolute form of a target is answered: %s', async (target, status) => {
+    expect((await ask(await serve(), target)).status).toBe(status);
+  });
+
+  describe('the status page', () => {
+    it('may run nothing, load nothing, be framed by nobody and tell nobody where it is', async () => {
+      const port = await serve({ status: async () => Buffer.from('<!doctype html><p>ü</p>') });
+      const { headers, body } = await ask(port, '/');
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toMatch(/style-src 'sha256-[\w+/]{43}='/);
+      expect(policy).not.toMatch(/script-src|unsafe/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['referrer-policy']).toBe('no-referrer');
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(body.toString()).toBe('<!doctype html><p>ü</p>');
+    });
+
+    it.each([
+      ['/', undefined],
+      ['/?refresh=30', '30'],
+      ['/?refresh=0', undefined],
+    ])('%s asks the browser to load it again: %s', async (path, seconds) => {
+      const port = await serve({ status: async (isRefreshing) => Buffer.from(String(isRefreshing)) });
+      const { headers, body } = await ask(port, path);
+      expect(headers['refresh']).toBe(seconds);
+      expect(body.toString()).toBe(String(seconds !== undefined));
+    });
+
+    it('is compressed for those who take that', async () => {
+      const port = await serve({ status: async (_, gzipped) => (gzipped ? gzipSync('page') : Buffer.from('page')) });
+      const { headers, body } = await ask(port, '/', { headers: { 'accept-encoding': 'gzip' } });
+      expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
+      expect(gunzipSync(body).toString()).toBe('page');
+    });
+  });
+
+  it('answers 500 when a page breaks, tells why and lives on', async () => {
+    const errors: unknown[] = [];
+    const port = await serve({
+      status: async () => {
+        throw new RangeError('Invalid time value');
+      },
+      onError: (error) => errors.push(error),
+    });
+    const { status, body } = await ask(port, '/');
+    expect(status).toBe(500);
+    expect(body.toString()).not.toContain('Invalid time value');
+    expect(errors).toEqual([new RangeError('Invalid time value')]);
+    expect((await ask(port, '/metrics')).status).toBe(200);
+  });
+
+  it('says which port it took, and refuses one that is taken', async () => {
+    const port = await serve();
+    expect(port).toBeGreaterThan(0);
+    const options = { host: '127.0.0.1', port, telemetryPath: '/metrics' };
+    await expect(startServer(options, {} as Pages)).rejects.toMatchObject({ code: 'EADDRINUSE', syscall: 'listen' });
+  });
+
+  it('closes at once, whoever is connected', async () => {
+    const port = await serve();
+    const [server] = servers.splice(0);
+    const idle = connect(port, '127.0.0.1');
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const half = connect(port, '127.0.0.1');
+    await new Promise<void>((resolve) => half.write('GET /metrics HTTP/1.1\r\n', () => resolve()));
+    const closed = Promise.all([idle, half].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+    idle.on('error', () => undefined);
+    half.on('error', () => undefined);
+    await server?.close();
+    await closed;
+    await expect(ask(port, '/metrics')).rejects.toThrow('ECONNREFUSED');
+  });
+});

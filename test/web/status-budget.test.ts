@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { type Bucket, EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
+import type { LongWindow } from '../../src/budget/long-window.ts';
+import { badge, type Page } from '../../src/sources/content.ts';
+import { pageText } from '../../src/web/page.ts';
+import { budgetTable } from '../../src/web/status-budget.ts';
+import type { Known } from '../../src/web/status-known.ts';
+import { knownIn } from '../support/status-states.ts';
+import { DAY, HOUR, NOW } from '../support/timing.ts';
+
+/** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
+function words(
+  buckets: Record<string, Bucket>,
+  { terms = {}, known = knownIn('healthy') }: { terms?: Partial<Terms>; known?: Known } = {},
+): string[] {
+  const table = budgetTable(
+    {
+      ...known,
+      ledger: { ...known.ledger, buckets },
+      terms: { utilization: 0.9, ...terms },
+      bucketOf: () => Object.keys(buckets)[0] ?? '',
+    },
+    NOW,
+  );
+  const page: Page = {
+    title: '',
+    now: NOW,
+    about: [],
+    links: [],
+    verdict: badge('good', ''),
+    notices: [],
+    tables: [table],
+    isRefreshing: false,
+  };
+  const text = pageText(page);
+  const pieces = text.match(/<tr role="row"><th role="rowheader".*?<\/tr>|<p class="note">.*?<\/p>/g) ?? [];
+  return pieces.map((piece) =>
+    piece
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Record<string, Bucket> {
+  const window = { limit: 100_000, own: 0, since: NOW - 20 * DAY, ...month };
+  return {
+    default: {
+      ...EMPTY_BUCKET,
+      limits: { second: 1, month: window.limit },
+      firstUseAt: NOW - 20 * DAY,
+      month: window,
+      ...bucket,
+    },
+  };
+}
+
+describe('web/status-budget', () => {
+  it('shows the seconds against what is planned on average', () => {
+    expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5, minute: 5, hour: 5, month: 5 } } })).toEqual([
+      'per second planned 0.06 kept free 0.5 left 4.4 of 5 every second 0.06 a second on average',
+      'Plan: 5 per second without a quota, as on Scale. This exporter may make 388,800 requests a day.',
+    ]);
+  });
+
+  it('shows a month as used by everybody, kept free for others and left for us, which is all of it', () => {
+    const [, month] = words(monthly({ own: 30_000, remaining: 65_000 }));
+    expect(month).toMatch(/^per month used 35,000 kept free 5,000 left 60,000 of 100,000 /);
+  });
+
+  it('keeps nothing free that others have used already', () => {
+    const [, month] = words(monthly({ own: 30_000, remaining: 40_000 }));
+    expect(month).toMatch(/^per month used 60,000 kept free 0 left 40,000 of 100,000 /);
+  });
+
+  it('counts by the tighter of the plan and the limits', () => {
+    const buckets = monthly({ limit: 1_000, own: 100, remaining: 99_000 }, { limits: { second: 1, month: 100_000 } });
+    const [, month] = words(buckets, { terms: { perMonth: 1_000 } });
+    expect(month).toMatch(/^per month used 100 kept free 100 left 800 of 1,000 /);
+  });
+
+  it('tells when the quota renews, and whether it lasts until then', () => {
+    const [, lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
+    expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
+    const [, short] = words(monthly({ own: 89_000, remaining: 9_000 }));
+    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,224 requests a day$/);
+  });
+
+  it('plans a quota that may be a trial to last its thirty days', () => {
+    const [, month] = words(monthly({ limit: 1_000, own: 300, remaining: 600 }));
+    expect(month).toContain('2026-10-01 00:00:00 UTC or as a trial in 10 d 2026-10-10 12:01:00 UTC');
+  });
+
+  it('says that a quota is used up', () => {
+    const [, month] = words(monthly({ own: 90_000, remaining: 5_000 }));
+    expect(month).toContain('left 0 of 100,000');
+    expect(month).toContain('used up one request a day asks for more');
+  });
+
+  it('shows an hour that is a limit of its own', () => {
+    const hour = { limit: 500, own: 50, remaining: 440, since: NOW - 60_000 };
+    const [, row] = words({ default: { ...EMPTY_BUCKET, limits: { second: 2, hour: 500 }, hour } });
+    expect(row).toMatch(/^per hour used 60 kept free 40 left 400 of 500 in 59 min 13:00:00 UTC lasts/);
+  });
+
+  it('names the buckets where there are several', () => {
+    const all = words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } }, '': EMPTY_BUCKET }).join('\n');
+    expect(all).toContain('per second bucket default');
+    expect(all).toContain('per second bucket unnamed');
+    expect(all).toContain('Plan of bucket default: 5 per second');
+  });
+
+  it('says what is assumed before the first answer', () => {
+    expect(words({ '': EMPTY_BUCKET }).at(-1)).toContain('Plan: not learned yet, 1 per second is assumed.');
+    expect(words({ '': EMPTY_BUCKET }, { terms: { perMonth: 1_000 } }).at(-1)).toContain(
+      'not learned yet, as configured.',
+    );
+  });
+
+  it('tells of a wait that the service asked for, and that nothing leaves when access is revoked', () => {
+    const closed = { default: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } };
+    expect(words(closed).at(-1)).toContain('Closed after a 429 for 1 h.');
+    const revoked = words(monthly({ own: 5 }), { known: knownIn('revoked') });
+    expect(revoked.filter((row) => row.endsWith('nothing leaves'))).toHaveLength(2);
+    expect(revoked.at(-1)).toContain('None may leave.');
+  });
+});

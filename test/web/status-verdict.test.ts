@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/budget/ledger.ts';
+import type { SourceView } from '../../src/scheduler/views.ts';
+import type { Entry } from '../../src/state/entry.ts';
+import type { Known } from '../../src/web/status-known.ts';
+import { noticesOf, verdictOf } from '../../src/web/status-verdict.ts';
+import { knownIn, type StateName } from '../support/status-states.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+function verdict(known: Known): string {
+  return verdictOf(known, noticesOf(known, NOW)).text;
+}
+
+function texts(known: Known): string[] {
+  return noticesOf(known, NOW).map(({ text }) => text);
+}
+
+function withKey(key: Partial<Ledger['key']>, state: StateName = 'healthy'): Known {
+  const known = knownIn(state);
+  return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
+}
+
+const FAILING: Partial<Entry> = {
+  failuresInARow: 2,
+  lastError: { at: NOW - MINUTE, reason: 'timeout', message: 'epoch_slots: timeout (made up)' },
+};
+
+/** Some sources with other entries. */
+function withEntries(change: Partial<Entry>, names: readonly string[]): Known {
+  const known = knownIn('healthy');
+  const views = known.views.map((view) =>
+    names.includes(view.source.name) ? { ...view, entry: { ...view.entry, ...change } } : view,
+  );
+  return { ...known, views };
+}
+
+describe('web/status-verdict', () => {
+  it.each<[StateName, string]>([
+    ['healthy', 'Working'],
+    ['stretched', 'Working, with something to look at'],
+    ['revoked', 'Stopped: access is revoked'],
+    ['empty', 'Starting'],
+  ])('%s: %s', (state, text) => {
+    expect(verdict(knownIn(state))).toBe(text);
+  });
+
+  it('says nothing where there is nothing to say', () => {
+    expect(texts(knownIn('healthy'))).toEqual([]);
+  });
+
+  it('tells of a configuration that was refused, also when access is revoked', () => {
+    for (const state of ['healthy', 'revoked'] as const) {
+      expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('refused when it was last reloaded');
+    }
+  });
+
+  it('tells what the budget changes', () => {
+    expect(texts(knownIn('stretched'))).toEqual([
+      'The budget does not allow the configured intervals: machines every 2 h 17 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min; slashings of hoodi every 3 h 2 min instead of 1 min.',
+    ]);
+  });
+
+  it('tells of the key before all else, and what ends it', () => {
+    const revoked = texts(knownIn('revoked'));
+    expect(revoked).toHaveLength(1);
+    expect(revoked[0]).toMatch(
+      /^The service ended access 3 h ago: .* until there is another key, or the exporter is restarted\.$/,
+    );
+    const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
+    expect(verdict(refused)).toBe('Not working: the key is refused');
+    expect(texts(refused)[0]).toContain('5 min ago');
+    const doubtful = withKey({ validHeader: false });
+    expect(verdict(doubtful)).toBe('Needs attention');
+  });
+
+  it('names the sources that fail, and calls it not working when all do', () => {
+    const one = withEntries(FAILING, ['machines']);
+    expect([verdict(one), ...texts(one)]).toEqual(['Needs attention', '1 of 7 sources failing: machines.']);
+    const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
+    expect(verdict(all)).toBe('Not working');
+  });
+
+  it('does not call a wait for the budget a failure', () => {
+    const lastError = { at: NOW, reason: 'BudgetClosed', message: 'no request before ...' };
+    expect(texts(withEntries({ ...FAILING, lastError }, ['machines']))).toEqual([]);
+  });
+
+  it('tells until when the service has closed the budget', () => {
+    const known = knownIn('healthy');
+    const [[name, bucket] = ['', undefined]] = Object.entries(known.ledger.buckets);
+    if (!bucket) throw new Error('no bucket');
+    const buckets = { [name]: { ...bucket, closedUntil: NOW + 2 * HOUR } };
+    const closed = { ...known, ledger: { ...known.ledger, buckets } };
+    expect(texts(closed)).toEqual(['The budget is closed: requests leave again in 2 h.']);
+    expect(verdict(closed)).toBe('Working, with something to look at');
+  });
+
+  it('tells which sources wait for what, until when, and calls it not working where all do', () => {
+    const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
+    const known = knownIn('healthy');
+    const waiting = (names: readonly string[], of: SourceView['wait'] = wait): Known => ({
+      ...known,
+      views: known.views.map((view) => (of && names.includes(view.source.name) ? { ...view, wait: of } : view)),
+    });
+    const some = waiting(['machines', 'sync_committee']);
+    expect([verdict(some), ...texts(some)]).toEqual([
+      'Waiting for the quota: 3 of 7 sources',
+      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values go as they do in an outage.',
+    ]);
+    const all = waiting(known.views.map(({ source }) => source.name));
+    expect(verdict(all)).toBe('Not working: all sources wait for the quota');
+    const refused = waiting(['machines'], { ...wait, limit: '429' });
+    expect(texts(refused)[0]).toMatch(/^Waiting for the service, which refused with 429, until 2026-10-09/);
+  });
+
+  it('does not call what a 429 refused failing while it waits for the quota', () => {
+    const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
+    const lastError = { at: NOW, reason: 'rate_limited', message: 'machine_metrics: rate_limited' };
+    const known = withEntries({ failuresInARow: 1, lastError }, ['machines']);
+    const views = known.views.map((view) => (view.source.name === 'machines' ? { ...view, wait } : view));
+    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 7 sources');
+  });
+
+  it('tells how many sources have not been polled yet', () => {
+    const { lastAttemptAt: _, ...never } = knownIn('empty').views[0]?.entry ?? {};
+    expect(texts(withEntries({ ...never, attempts: 0 }, ['machines']))).toEqual(['1 of 7 sources not polled yet.']);
+  });
+});

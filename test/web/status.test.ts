@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { Page, Table } from '../../src/sources/content.ts';
+import { pageText } from '../../src/web/page.ts';
+import { statusOf } from '../../src/web/status.ts';
+import type { Known } from '../../src/web/status-known.ts';
+import { fakeSource } from '../support/fake-source.ts';
+import { schedule } from '../support/scheduler-harness.ts';
+import { knownIn, pageIn, STATES } from '../support/status-states.ts';
+import { HOUR, NOW } from '../support/timing.ts';
+
+function tableOf(page: Page, title: string): Table {
+  const table = page.tables.find((one) => one.title === title);
+  if (!table) throw new Error(`no table ${title}`);
+  return table;
+}
+
+/** What a reader sees, without markup. */
+function wordsOf(page: Page): string {
+  return pageText(page)
+    .replace(/<style>.*<\/style>/s, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
+describe('web/status', () => {
+  it.each(STATES)('says the same of the same, twice (%s)', (state) => {
+    const known = knownIn(state);
+    expect(pageText(statusOf(known, NOW, false))).toBe(pageText(statusOf(known, NOW, false)));
+  });
+
+  it('shows what is asked most often first, and the long list last', () => {
+    const titles = pageIn('healthy').tables.map(({ title }) => title);
+    expect(titles).toEqual(['Sources', 'Budget', 'Chains', 'Last slashings', 'Machines']);
+  });
+
+  it('has a column for each chain, and in it what all sources know of the chain', () => {
+    const chains = tableOf(pageIn('healthy'), 'Chains');
+    expect(chains.columns).toEqual(['What', 'mainnet', 'hoodi']);
+    expect([...chains.rows].map(([label]) => label)).toEqual([
+      'Head',
+      'Finalized epoch',
+      'Scan lag',
+      'Slashings counted',
+      'Sync committee',
+      'Daily return',
+    ]);
+    expect(chains.notes).toEqual(['The daily return must not be used as a financial benchmark.']);
+  });
+
+  it('joins the tables of one title, and leaves a chain without a fact empty', () => {
+    const table = (row: string): Table => ({ title: 'T', columns: ['A'], rows: [[row]], size: 1, empty: '' });
+    const sources = [
+      fakeSource({
+        name: 'slashings',
+        chain: 'mainnet',
+        summary: () => ({ facts: [['Fact', '1']], tables: [table('a')] }),
+      }),
+      fakeSource({ name: 'slashings', chain: 'hoodi', summary: () => ({ tables: [table('b')] }) }),
+    ];
+    const known: Known = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
+    const page = statusOf(known, NOW, false);
+    expect([...tableOf(page, 'Chains').rows]).toEqual([['Fact', '1', '']]);
+    expect(tableOf(page, 'T').size).toBe(2);
+    expect([...tableOf(page, 'T').rows]).toEqual([['a'], ['b']]);
+  });
+
+  it('links to itself and to the documentation, below whatever path it is served', () => {
+    const { links } = statusOf({ ...knownIn('empty'), telemetryPath: '/node/metrics' }, NOW, false);
+    expect(links.map(({ href }) => href).slice(0, 3)).toEqual(['./node/metrics', './-/healthy', './-/ready']);
+    for (const { href } of links) expect(href).toMatch(/^(\.\/|https:\/\/)/);
+  });
+
+  it('answers in ten seconds: the headline, what is wrong, since when', () => {
+    const silent = wordsOf(pageIn('silent'));
+    for (const words of [
+      'Needs attention',
+      '1 watched validator of mainnet slashed: 12345.',
+      '1 machine never seen: never-1.',
+      '1 machine silent: quiet-1.',
+      'version 1.2.3, up for 1 d 10 h',
+      'As of 2026-09-30 12:01:00 UTC.',
+      'system, 5 h ago 07:01:00 UTC',
+      '12345 watched , 90001 and 38 more',
+      'ends in 22 h 4 min 2026-10-01 10:05:10 UTC',
+      '3.08 % a year, day 2128',
+    ]) {
+      expect(silent).toContain(words);
+    }
+  });
+
+  it('puts the worst first', () => {
+    const known = knownIn('silent');
+    const { notices } = statusOf(
+      { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, validHeader: false } } },
+      NOW + HOUR,
+      false,
+    );
+    const tones = notices.map(({ tone }) => tone);
+    expect(tones.lastIndexOf('bad')).toBeLessThan(tones.indexOf('warning'));
+  });
+
+  it('holds a thousand machines in less than a megabyte, each of them to be found', () => {
+    const text = pageText(pageIn('thousand'));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    for (const name of ['node-a', 'machine-0001', 'machine-0995']) expect(text).toContain(`scope="row">${name}</th>`);
+    const [first, second, third] = [...tableOf(pageIn('thousand'), 'Machines').rows].map(([name]) => name);
+    expect([first, second, third]).toEqual(['machine-0500', 'quiet-1', 'hoodi-1']);
+  });
+});
