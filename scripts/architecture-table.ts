@@ -10,7 +10,8 @@ const FILE = join(import.meta.dirname, '../docs/architecture.md');
 
 function rowOf({ part, what, imports, types = [], packages }: Row): string {
   const parts = [...imports, ...types.map((type) => `types of ${type}`)].join(', ');
-  return `| \`${part}\` | ${what} | ${part === 'programs' ? 'all' : parts} | ${part === 'programs' ? 'all' : packages.join(', ')} |`;
+  const all = (names: string): string => (names === '*' ? 'all' : names);
+  return `| \`${part}\` | ${what} | ${all(parts)} | ${all(packages.join(', '))} |`;
 }
 
 export function architectureTable(): string {

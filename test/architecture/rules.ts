@@ -32,11 +32,9 @@ function excuse(breaches: readonly Breach[], excuses: Excuses): string[] {
 /** The part of the table that a file belongs to. */
 export function partOf(path: string): string {
   const [folder = '', source, file] = path.split('/');
-  if (source === undefined) return 'programs';
-  if (folder === 'http' && source === 'web-config') return 'http/web-config';
+  if (source === undefined) return folder.replace(/\.ts$/, '');
   if (folder !== 'sources' || file === undefined) return folder;
   const name = file.replace(/\.ts$/, '');
-  if (name === 'sandbox' || name.startsWith('sandbox-')) return 'sources/*/sandbox';
   return `sources/*/${['schema', 'poll', 'metrics', 'summary', 'index'].includes(name) ? name : 'other'}`;
 }
 
@@ -76,10 +74,9 @@ function moduleBreaches({ path }: Module, one: Import, row: Row, modules: readon
   }
   return breach(`${row.part} may not import ${part}, ${target}`);
 
-  /** Within a source everybody may import everybody, but what is read and what is simulated know nobody. */
+  /** Within a source everybody may import everybody, but what is read knows nobody. */
   function siblingBreaches(): Breach[] {
-    const isLoner = row.part === 'sources/*/schema' || row.part === 'sources/*/sandbox';
-    return isLoner && partOf(target) !== row.part
+    return row.part === 'sources/*/schema' && partOf(target) !== row.part
       ? breach(`${row.part} may not import ${partOf(target)}, ${target}`)
       : [];
   }
