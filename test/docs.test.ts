@@ -170,6 +170,22 @@ describe('docs', () => {
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
+  it('every section of api-facts.md that a comment points to is there', () => {
+    const numbers = new Set(
+      [...read('docs/api-facts.md').prose.matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm)].map(([, n]) => n),
+    );
+    const files = ['src', 'test', 'bench', 'scripts', 'deploy'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    );
+    const pointers = files
+      .filter((file) => /\.(ts|ya?ml)$/.test(file))
+      .flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(/\bapi-facts,? (\d+(?:\.\d+)?)/g)].map(([, n]) => `${file}: ${n}`),
+      );
+    expect(pointers.length).toBeGreaterThan(50);
+    expect(pointers.filter((one) => !numbers.has(one.split(': ')[1]))).toEqual([]);
+  });
+
   it('every file that architecture.md walks through is there', () => {
     const { prose } = read('docs/architecture.md');
     const files = [...prose.matchAll(/`([\w-]+(?:\/[\w-]+)*\.ts)`/g)].map(([, path = '']) => path);

@@ -2,7 +2,7 @@ import { isRevoked } from '../budget/headers.ts';
 import { type Endpoint, type FailureReason, RequestFailed } from './errors.ts';
 import type { Answer } from './transport.ts';
 
-/** Turns everything but a 200 into a typed failure. Status and headers decide, never the text of the body (spec 7). */
+/** Turns everything but a 200 into a typed failure. Status and headers decide, never the text of the body (api-facts 7.3). */
 export function expectOk(endpoint: Endpoint, answer: Answer): void {
   if (answer.status === 200) return;
   const reason = isRevoked(answer.status, answer.headers) ? 'revoked' : failureOf(answer.status);

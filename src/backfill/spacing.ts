@@ -1,4 +1,4 @@
-/** Clients push once a minute (api facts 1.1). */
+/** Clients push once a minute (api-facts 1.1). */
 const USUAL_SECONDS = 60;
 /** So many gaps between records are enough to judge a series by. */
 const ENOUGH_GAPS = 8;

@@ -71,7 +71,7 @@ export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
 
 /**
  * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
- * (api facts 6.1).
+ * (api-facts 6.1).
  */
 export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
@@ -164,7 +164,7 @@ function othersSeen(bucket: Bucket, now: number): Pick<Bucket, 'others'> {
   return { others: noteTaken(bucket.others, taken, bucket.month.since, now) };
 }
 
-/** The long windows give back what the caller did not cause (api facts 6.1). */
+/** The long windows give back what the caller did not cause (api-facts 6.1). */
 function isRefunded(status: number): boolean {
   return status === 429 || status >= 500;
 }

@@ -18,7 +18,7 @@ export interface Observation {
 /** The month window is the longest: what claims to wait longer is not a wait for a reset. */
 const LONGEST_WAIT_SECONDS = 32 * 86_400;
 
-/** Reads the rate-limit headers (spec 8). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
+/** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
 export function readHeaders(headers: Headers, now: number): Observation {
   const limits: Partial<Record<Window, number>> = {};
   const remaining: Partial<Record<Window, number>> = {};
@@ -44,7 +44,7 @@ export function readHeaders(headers: Headers, now: number): Observation {
   };
 }
 
-/** Access ended for good: at least one limit is present and every present one is 0 (spec 8, rule 4). */
+/** Access ended for good: at least one limit is present and every present one is 0 (api-facts 6.3). */
 export function isRevoked(status: number, headers: Headers): boolean {
   if (status !== 429) return false;
   const present = WINDOWS.map((window) => count(headers[`x-ratelimit-limit-${window}`])).filter((n) => n !== undefined);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A time that has a date. */
 export const UnixMs = z.number().nonnegative().max(8.64e15);
 
-/** Windows that are limits of their own beside the second: minute and day only repeat others (api facts 6.1). */
+/** Windows that are limits of their own beside the second: minute and day only repeat others (api-facts 6.1). */
 export const LONG_WINDOWS = ['hour', 'month'] as const;
 export type LongWindowName = (typeof LONG_WINDOWS)[number];
 

@@ -1,6 +1,6 @@
 import { type Bucket, isFiller } from './bucket.ts';
 
-/** The plan that has such limits (spec 8), in words: the service does not name it. Undefined: no answer named a limit. */
+/** The plan that has such limits (api-facts 6.2), in words: the service does not name it. Undefined: no answer named a limit. */
 export function planOf(bucket: Bucket | undefined): string | undefined {
   const second = bucket?.limits.second;
   if (!bucket || second === undefined) return undefined;

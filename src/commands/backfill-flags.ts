@@ -23,7 +23,7 @@ export interface BackfillOptions {
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 const DEFAULT_MAX_SAMPLES = 5_000_000;
-/** Older machine metrics are deleted (api facts 2). */
+/** Older machine metrics are deleted (api-facts 2). */
 const KEPT_SECONDS = 31 * 86_400;
 /** What passes between the working out of a time and its use. */
 const SLACK_SECONDS = 3_600;

@@ -37,9 +37,9 @@ export interface BackfillContext {
   readonly signal: AbortSignal;
 }
 
-/** From a day on the service leaves so much out (api facts 2) that graphs, which look back five minutes, get holes. */
+/** From a day on the service leaves so much out (api-facts 2) that graphs, which look back five minutes, get holes. */
 const USUAL_SLICE_SECONDS = DAY_SECONDS - 3_600;
-/** The longest that came in full by what is known of the service (api facts 2); where it does not, it is cut. */
+/** The longest that came in full by what is known of the service (api-facts 2); where it does not, it is cut. */
 const FULL_SLICE_SECONDS = DAY_SECONDS / 2;
 /** Sequences per request a second that hide the latency of an answer, about half a second. */
 const SEQUENCES_PER_RATE = 0.6;

@@ -1,7 +1,7 @@
 import type { Terms } from '../budget/bucket.ts';
 import type { Config } from '../config/config.ts';
 
-/** Limits of the named plans (spec 8). The quota of the trial is for its 30 days. */
+/** Limits of the named plans (api-facts 6.2). The quota of the trial is for its 30 days. */
 const PLANS = {
   free_trial: { perSecond: 1, perMonth: 1_000 },
   hobbyist: { perSecond: 1 },

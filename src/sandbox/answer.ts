@@ -71,7 +71,7 @@ function routeOf(target: string): Route | undefined {
   return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path, query };
 }
 
-/** v2 takes a bearer token and nothing else, v1 an `apikey` in the header or the query (spec 5). */
+/** v2 takes a bearer token and nothing else, v1 an `apikey` in the header or the query (api-facts 7.1). */
 function keyOf({ version, query }: Route, headers: SandboxRequest['headers']): string | undefined {
   if (version === 'v1') return single(headers['apikey']) ?? new URLSearchParams(query).get('apikey') ?? undefined;
   return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];

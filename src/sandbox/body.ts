@@ -36,7 +36,7 @@ export function span(value: unknown, read: (end: unknown) => number): Span {
   return result;
 }
 
-/** 1 to 10, default 10 (spec 4.6). */
+/** 1 to 10, default 10 (api-facts 7.2). */
 export function pageSize(value: unknown): number {
   if (value === undefined) return 10;
   const size = natural(value);

@@ -1,7 +1,7 @@
 import { type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
 import type { Span } from './body.ts';
 
-/** The range object of spec 2.2 for epochs, both inclusive; its last second is the end of the time span. */
+/** The range object of api-facts 3.1 for epochs, both inclusive; its last second is the end of the time span. */
 export function epochsRange(chain: Chain, first: number, last: number): { slot: Span; epoch: Span; timestamp: Span } {
   const slot = { start: first * SLOTS_PER_EPOCH, end: (last + 1) * SLOTS_PER_EPOCH - 1 };
   return {

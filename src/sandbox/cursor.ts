@@ -3,7 +3,7 @@ import { Refusal } from './refusal.ts';
 
 /**
  * A cursor holds where the next page begins and a sum over that and over the rest of the body, because a sequence must
- * keep its filters (spec 4.6, rule 5): whoever changes either learns of it.
+ * keep its filters (api-facts 7.2): whoever changes either learns of it.
  */
 export function encodeCursor(query: readonly unknown[], position: object): string {
   return Buffer.from(JSON.stringify([sum(query, position), position])).toString('base64url');

@@ -3,7 +3,7 @@ import { between, unit } from '../lib/random.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const WEI_PER_GWEI = 10n ** 9n;
-/** Finality and the computation of a day take a while (api facts 3.4). */
+/** Finality and the computation of a day take a while (api-facts 3.4). */
 const PUBLISHED_AFTER_SECONDS = 40 * 60;
 const LONGEST_WINDOW_DAYS = 31;
 
@@ -12,7 +12,7 @@ export function newestDay(chain: Chain, now: number): number {
   return Math.floor((now / 1000 - PUBLISHED_AFTER_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY) - 1;
 }
 
-/** Datapoints (spec 2.1) of the days from `newest` down to `oldest`, as they go over the wire. */
+/** Datapoints (api-facts 3.2) of the days from `newest` down to `oldest`, as they go over the wire. */
 export function datapoints(seed: number, chain: Chain, newest: number, oldest: number): object[] {
   const first = Math.max(0, oldest - LONGEST_WINDOW_DAYS + 1);
   const days = Array.from({ length: newest - first + 1 }, (_, i) => dayOf(seed, chain, first + i));
@@ -49,7 +49,7 @@ function dayOf(seed: number, chain: Chain, number: number): Day {
   };
 }
 
-/** Roughly the growth of the real chains (api facts 3.6). */
+/** Roughly the growth of the real chains (api-facts 3.6). */
 function effectiveEther(chain: Chain, day: number): number {
   return chain === 'mainnet' ? 500_000 + 16_400 * day : 38_000_000 + 1000 * day;
 }

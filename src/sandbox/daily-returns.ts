@@ -21,7 +21,7 @@ interface Place {
   readonly days: Days;
 }
 
-/** POST /api/v2/ethereum/benchmark-store (spec 4.1). */
+/** POST /api/v2/ethereum/benchmark-store (api-facts 3.1). */
 export function dailyReturns(sandbox: Sandbox, body: Fields, now: number): string {
   const chain = chainName(body['chain']);
   const size = pageSize(body['page_size']);
@@ -65,7 +65,7 @@ function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: number): 
   const seconds = rangeReader(chain, selector, now);
   if (sandbox.plan !== 'scale') throw new Refusal(403);
   const { start, end } = span(range[selector], seconds);
-  // Widened to whole UTC days, which begin half a beaconchain-day away (spec 4.1, rule 2).
+  // Widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: number): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
   const midnight = (time: number): number => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
   return { first: dayAt(midnight(start)), last: dayAt(midnight(end) + SECONDS_PER_DAY - 1) };

@@ -13,7 +13,7 @@ import {
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
-/** The `machines` filter takes this many names (spec 8). */
+/** The `machines` filter takes this many names (api-facts 2). */
 const MOST_NAMES = 20;
 
 /** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
@@ -23,7 +23,7 @@ interface Place {
   readonly after: readonly (Position | null)[];
 }
 
-/** POST /api/v2/machine-metrics (spec 4.2). */
+/** POST /api/v2/machine-metrics (api-facts 2). */
 export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): string {
   const range = span(fields(body['range'])['timestamp'], natural);
   const names = machineNames(body['machines']);
@@ -64,7 +64,7 @@ function windowOf(range: Span, now: number, place: Place | undefined): Window {
   return { oldest: oldest * 1000, newest, gap: place?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
 }
 
-/** Long ranges keep each n-th record of a machine, by the number of minutes asked for (api facts 2). */
+/** Long ranges keep each n-th record of a machine, by the number of minutes asked for (api-facts 2). */
 function gapOf(minutes: number): number {
   if (minutes > 20_160) return 8;
   if (minutes > 10_080) return 7;

@@ -7,7 +7,7 @@ export const PROCESSES = ['system', 'validator', 'node'] as const satisfies read
 const DELAY: Record<Process, number> = { system: 0, validator: 40, node: 85 };
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Older records are deleted (api facts 2). */
+/** Older records are deleted (api-facts 2). */
 export const RETENTION_SECONDS = 31 * 86_400;
 
 /** All machines of the account, and per process those that run it in the order in which a minute is read. */

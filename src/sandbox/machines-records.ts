@@ -1,7 +1,7 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../lib/chain.ts';
 import { between, seedOf, unit } from '../lib/random.ts';
 
-/** What a client reports and what it leaves at 0 (api facts 1.3 - 1.6). */
+/** What a client reports and what it leaves at 0 (api-facts 1.3 - 1.6). */
 interface Profile {
   readonly name: 'lighthouse' | 'teku' | 'nimbus' | 'lodestar';
   readonly version: string;
@@ -54,7 +54,7 @@ export function recordAt(machine: Machine, process: Process, time: number): obje
   }
 }
 
-/** Zeros, false and empty texts are left out, the name never (api facts 1.1); JSON leaves undefined out. */
+/** Zeros, false and empty texts are left out, the name never (api-facts 1.1); JSON leaves undefined out. */
 function wire(record: Record<string, unknown>): object {
   for (const key in record) if (!record[key] && key !== 'machine') record[key] = undefined;
   return record;
@@ -85,7 +85,7 @@ function system(machine: Machine, time: number): Record<string, unknown> {
   return {
     cpu_cores: cores,
     cpu_threads: threads,
-    // All modes, idle included (api facts 1.3).
+    // All modes, idle included (api-facts 1.3).
     cpu_node_system_seconds_total: Math.floor(threads * uptime),
     cpu_node_user_seconds_total: Math.floor(user),
     cpu_node_iowait_seconds_total: Math.floor(iowait),
@@ -102,7 +102,7 @@ function system(machine: Machine, time: number): Record<string, unknown> {
   };
 }
 
-/** Teku reports "available" as free, and no cache (api facts 1.3). */
+/** Teku reports "available" as free, and no cache (api-facts 1.3). */
 function memory({ seed, profile }: Machine, uptime: number): Record<string, number> {
   const total = 16 * between(1, 4, seed, 4) * GIB;
   const used = Math.floor(

@@ -11,7 +11,7 @@ const PLANS = {
   scale: { perSecond: 5 },
 } as const satisfies Record<string, Limits>;
 
-/** A plan of spec 8, or agreed limits. */
+/** A plan of api-facts 6.2, or agreed limits. */
 export type Plan = keyof typeof PLANS | Limits;
 
 export function limitsOf(plan: Plan): Limits {

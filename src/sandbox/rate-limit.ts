@@ -14,7 +14,7 @@ export type SecondWindow = 'opening' | 'aligned';
 export interface Charge {
   readonly refused: boolean;
   readonly headers: Record<string, string>;
-  /** Gives the unit back to the month: for answers that the caller did not cause (api facts 6.1). */
+  /** Gives the unit back to the month: for answers that the caller did not cause (api-facts 6.1). */
   refund(): void;
 }
 
@@ -38,7 +38,7 @@ export function spend(usage: Usage, requests: number, now: number, second: Secon
   usage.inMonth += requests;
 }
 
-/** Charges one request and says what the service's headers say (api facts 6.1). */
+/** Charges one request and says what the service's headers say (api-facts 6.1). */
 export function charge(usage: Usage, limits: Limits, now: number, second: SecondWindow): Charge {
   spend(usage, 1, now, second);
   const { perSecond, perMonth = perSecond } = limits;
@@ -66,7 +66,7 @@ export function charge(usage: Usage, limits: Limits, now: number, second: Second
   };
 }
 
-/** Headers of ended access: all limits 0, and a reset that is none (spec 8, rule 4). */
+/** Headers of ended access: all limits 0, and a reset that is none (api-facts 6.3). */
 export function revokedHeaders(now: number): Record<string, string> {
   const reset = String(secondsToMonthEnd(now));
   return {

@@ -3,7 +3,7 @@ import { between, hexOf, seedOf, unit } from '../lib/random.ts';
 import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
 
 /**
- * `contested`: an orphaned block was the head for a slot, then another one of the same slot won (api facts 5.1: two
+ * `contested`: an orphaned block was the head for a slot, then another one of the same slot won (api-facts 5.1: two
  * rows). `orphaned`: the slot has no other block.
  */
 type Kind = 'proposed' | 'missed' | 'orphaned' | 'contested';
@@ -124,7 +124,7 @@ function blockRow(world: ChainWorld, slot: number, status: string, blockroot: st
   });
 }
 
-/** A missed slot looks scheduled until finality, and its root is a placeholder (api facts 5.1). */
+/** A missed slot looks scheduled until finality, and its root is a placeholder (api-facts 5.1). */
 function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
   return JSON.stringify({
     ...position(world, slot),
@@ -179,7 +179,7 @@ export function orderSlashing(world: ChainWorld, validators: readonly number[], 
   return slot;
 }
 
-/** The attester slashings (spec 2.6) of the block that is seen at `slot` when the head is `head`. */
+/** The attester slashings (api-facts 5.2) of the block that is seen at `slot` when the head is `head`. */
 export function slotSlashings(world: ChainWorld, slot: number, head: number): object[] {
   const blockRoot = slot <= head ? visibleRoot(world, slot, head) : undefined;
   const slashing = blockRoot === undefined ? undefined : slashingIn(world, slot);
@@ -218,7 +218,7 @@ function attestation(
 ): object {
   return {
     [`attestation${n}_beaconblockroot`]: beaconBlockRoot,
-    // Committees are merged since Electra (api facts 8).
+    // Committees are merged since Electra (api-facts 8).
     [`attestation${n}_index`]: 0,
     [`attestation${n}_indices`]: indices,
     [`attestation${n}_signature`]: hexOf(96, world.seed, vote.slot, vote.source, 15 + n),

@@ -1,8 +1,8 @@
 import type { Chain } from '../lib/chain.ts';
 
-/** EPOCHS_PER_SYNC_COMMITTEE_PERIOD (api facts 9). */
+/** EPOCHS_PER_SYNC_COMMITTEE_PERIOD (api-facts 9). */
 const EPOCHS_PER_PERIOD = 256;
-/** Epochs of the Altair fork, both at the start of a period (api facts 9). */
+/** Epochs of the Altair fork, both at the start of a period (api-facts 9). */
 const ALTAIR_EPOCH: Record<Chain, number> = { mainnet: 74_240, hoodi: 0 };
 
 export interface Period {

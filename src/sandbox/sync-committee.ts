@@ -6,7 +6,7 @@ import { epochOf, finalizedEpoch, headSlot } from './slashings-data.ts';
 import { periodAt, periodOf } from './sync-committee-data.ts';
 import type { Sandbox } from './world.ts';
 
-/** POST /api/v2/ethereum/sync-committee (spec 4.3, api facts 4). */
+/** POST /api/v2/ethereum/sync-committee (api-facts 4). */
 export function syncCommittee(_: Sandbox, body: Fields, now: number): string {
   const chain = chainName(body['chain']);
   const head = headSlot(chain, now);

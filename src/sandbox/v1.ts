@@ -6,7 +6,7 @@ import type { Sandbox } from './world.ts';
 const EPOCH_SLOTS = /^\/api\/v1\/epoch\/([^/]*)\/slots$/;
 const ATTESTER_SLASHINGS = /^\/api\/v1\/slot\/([^/]*)\/attesterslashings$/;
 
-/** The v1 endpoints of spec 4.4 and 4.5. Returns the body, undefined for a path that is neither. */
+/** The v1 endpoints of api-facts 5.1 and 5.2. Returns the body, undefined for a path that is neither. */
 export function v1Body(sandbox: Sandbox, chain: Chain, path: string, now: number): string | undefined {
   const epoch = EPOCH_SLOTS.exec(path)?.[1];
   if (epoch !== undefined) return epochSlots(sandbox, chain, epoch, now);
@@ -29,7 +29,7 @@ function epochNumber(selector: string, head: number): number {
   return whole(selector, 'invalid epoch parameter');
 }
 
-/** Only a number: `latest` is documented and refused, a future slot has no slashings (api facts 5.2). */
+/** Only a number: `latest` is documented and refused, a future slot has no slashings (api-facts 5.2). */
 function attesterSlashings(sandbox: Sandbox, chain: Chain, selector: string, now: number): string {
   const slot = whole(selector, 'invalid slot number provided');
   const data = slotSlashings(sandbox.chains[chain], slot, headSlot(chain, now));

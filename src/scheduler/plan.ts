@@ -69,7 +69,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   };
 }
 
-/** Failures that the service does not charge for (api facts 6.1), or that it never saw. */
+/** Failures that the service does not charge for (api-facts 6.1), or that it never saw. */
 const FREE = ['network', 'timeout', 'server_error', 'rate_limited', 'revoked', 'unauthorized', 'BudgetClosed'];
 
 /**

@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import type { Family } from '../metrics/family.ts';
 
-/** The evaluation windows of the service, which always end now (spec 4.1). */
+/** The evaluation windows of the service, which always end now (api-facts 3.1). */
 export const WINDOWS = ['24h', '7d', '30d', '90d', 'all_time'] as const;
 
 /** Unix seconds, both ends inclusive. */

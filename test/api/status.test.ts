@@ -21,7 +21,7 @@ describe('api/status', () => {
     for (const status of [201, 204, 206, 304]) expect(reasonOf(status)).toBe('unexpected_status');
   });
 
-  it('gives every status of the specification a reason (spec 7)', () => {
+  it('gives every status of the specification a reason (api-facts 7.3)', () => {
     expect([400, 401, 403, 404, 405, 429, 500].map((status) => reasonOf(status))).toEqual([
       'bad_request',
       'unauthorized',
@@ -35,7 +35,7 @@ describe('api/status', () => {
     for (const status of [301, 302, 307, 402, 409, 418, 451]) expect(reasonOf(status)).toBe('unexpected_status');
   });
 
-  it('tells a revoked access from a limit by the headers (spec 8)', () => {
+  it('tells a revoked access from a limit by the headers (api-facts 6.1)', () => {
     expect(reasonOf(429, { 'x-ratelimit-limit-month': '0' })).toBe('revoked');
     expect(reasonOf(429, { 'x-ratelimit-limit-month': '0', 'x-ratelimit-limit-second': '1' })).toBe('rate_limited');
     expect(reasonOf(200, { 'x-ratelimit-limit-month': '0' })).toBe('ok');

@@ -198,7 +198,7 @@ describe('budget/bucket', () => {
       expect([blank.limits, blank.remaining]).toEqual([known.limits, known.remaining]);
     });
 
-    it('of the limiter that stands in (api facts 6.1), with a limit and no window, are none of a window', () => {
+    it('of the limiter that stands in (api-facts 6.1), with a limit and no window, are none of a window', () => {
       const known = told(EMPTY_BUCKET, trial(500));
       expect(told(known, { 'ratelimit-limit': '20', 'ratelimit-reset': '1' }).month?.limit).toBe(1_000);
       expect(told(EMPTY_BUCKET, { 'ratelimit-limit': '20', 'ratelimit-reset': '1' }).limits).toEqual({});

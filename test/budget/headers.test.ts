@@ -4,7 +4,7 @@ import { NOW } from '../support/timing.ts';
 
 const SILENCE = { bucket: undefined, limits: {}, remaining: {}, resetSeconds: undefined, validKey: undefined };
 
-/** The sample of the public documentation, free plan (api facts 6.1). */
+/** The sample of the public documentation, free plan (api-facts 6.1). */
 const SAMPLE = {
   'ratelimit-limit': '1',
   'ratelimit-remaining': '0',

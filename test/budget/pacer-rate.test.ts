@@ -78,7 +78,7 @@ describe('budget/pacer: rate', () => {
   });
 
   it.each(WINDOWS)('exceeds no bucket while it learns which lane draws from which, windows %s', async (windows) => {
-    // A legacy plan: v1 and v2 apart, v2 at one a second (spec 8).
+    // A legacy plan: v1 and v2 apart, v2 at one a second (api-facts 6.2).
     const bucketOf = (lane: string): string => (lane.startsWith('v1') ? 'default' : 'oldsubnewapi');
     const lanes = ['v1 slots', 'v2 machines', 'v2 returns', 'v1 slashings', 'v2 sync'];
     for (let seed = 1; seed <= 10; seed += 1) {

@@ -4,7 +4,7 @@ import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { BAD_REQUEST, DAY, get, NOW, post, refusalOf, SECOND, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/benchmark-store';
-/** End of mainnet's day 1813, Unix seconds (api facts 3.3: day 1800 starts at 1762344023). */
+/** End of mainnet's day 1813, Unix seconds (api-facts 3.3: day 1800 starts at 1762344023). */
 const DAY_END = 1_762_344_023 + 14 * 86_400;
 
 interface Rates {
@@ -18,7 +18,7 @@ interface Rewards {
   readonly execution_layer: string;
 }
 
-/** spec 2.1, every field required. */
+/** api-facts 3.2, every field required. */
 interface Point {
   readonly day: number;
   readonly day_start: number;

@@ -69,7 +69,7 @@ describe('sandbox/v1', () => {
 
   it('has the same fields in every row; a slot without a block has null but for what is counted', () => {
     const fields = Object.keys(CANONICAL[0] ?? {}).sort();
-    // All of spec 2.5.
+    // All of api-facts 5.1.
     expect(fields).toHaveLength(37);
     const missed = HISTORY.filter((row) => row.status === '2');
     for (const row of HISTORY) expect(Object.keys(row).sort()).toEqual(fields);

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../src/sandbox/world.ts';
 /** Who else asks the service for the same: nobody, or somebody at about every moment. */
 export type Neighbours = 'none' | 'many';
 
-/** v1 answers are kept for about a minute (api facts 5.1). */
+/** v1 answers are kept for about a minute (api-facts 5.1). */
 const KEPT_MS = 60_000;
 /** From our sending a request to the moment whose state the answer shows, at most. */
 const LONGEST_WAY_MS = 400;

@@ -36,7 +36,7 @@ const HEADERS = {
   'x-ratelimit-remaining-second': LIMIT,
 };
 
-/** The v1 endpoints (spec 4.4, 4.5) over a chain that moves while they are asked, until the end of the test. */
+/** The v1 endpoints (api-facts 5.1, 5.2) over a chain that moves while they are asked, until the end of the test. */
 export async function startChainServer(chain: LivelyChain): Promise<ChainServer> {
   const exchanges: Exchange[] = [];
   const listeners = new Set<(key: string) => void>();

@@ -1,4 +1,4 @@
-/** Mainnet day 2100 as the service sends it (api facts 3.7). */
+/** Mainnet day 2100 as the service sends it (api-facts 3.7). */
 export function datapoint(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     day: 2100,

@@ -22,7 +22,7 @@ export function machinesOptions(overrides: Partial<MachinesOptions> = {}): Machi
   };
 }
 
-/** Records as the service sends them (api facts 2): milliseconds, zeros left out. */
+/** Records as the service sends them (api-facts 2): milliseconds, zeros left out. */
 export function systemRecord(fields: Fields = {}): Fields {
   return {
     timestamp: 1790769623000,

@@ -15,7 +15,7 @@ interface Head {
   readonly headers: Record<string, string>;
 }
 
-/** Counts requests in fixed windows of one second per bucket, refused ones included, as the service does (api facts 6.1). */
+/** Counts requests in fixed windows of one second per bucket, refused ones included, as the service does (api-facts 6.1). */
 export class WindowServer {
   readonly #clock: Clock;
   readonly #options: WindowServerOptions;

@@ -2,7 +2,7 @@ import { SECONDS_PER_DAY } from '../../lib/chain.ts';
 import { type Attempts, nextTick, type Timing } from '../source.ts';
 import type { DailyReturns, Datapoint } from './schema.ts';
 
-/** A day is final two to three epochs after its end at the earliest (api facts 3.4). */
+/** A day is final two to three epochs after its end at the earliest (api-facts 3.4). */
 const SHORTEST_DELAY_SECONDS = 1_200;
 /** How much earlier than last time to look, so that a shorter delay is found again. */
 const LOOK_AHEAD_SECONDS = 600;

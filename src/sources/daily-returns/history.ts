@@ -30,7 +30,7 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
     },
     mostSamples: 23,
     isDaily: true,
-    // Days that overlap the range, and those of the whole UTC days of its ends (spec 4.1, rule 2).
+    // Days that overlap the range, and those of the whole UTC days of its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,
     at: (day) => day.day_end,
     group: () => chain,
@@ -39,7 +39,7 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
   };
 }
 
-/** The words of the service for a range (spec 4.1). */
+/** The words of the service for a range (api-facts 3.1). */
 function selectorOf(range: PastRange): object {
   return 'window' in range
     ? { evaluation_window: range.window }
@@ -49,6 +49,6 @@ function selectorOf(range: PastRange): object {
 /** At most; `age` is that of the chain. */
 function daysOf(range: PastRange, age: number): number {
   if ('window' in range) return range.window === 'all_time' ? age : Math.min(age, WINDOW_DAYS[range.window]);
-  // Widened to whole days at both ends (spec 4.1, rule 2).
+  // Widened to whole days at both ends (api-facts 3.1).
   return Math.min(age, Math.ceil((range.end - range.start) / SECONDS_PER_DAY) + 2);
 }

@@ -39,7 +39,7 @@ export async function pollDailyReturns(
   return { value: { ...newer(previous, days, timing), path } };
 }
 
-/** Which days, in the words of the service (spec 4.1). */
+/** Which days, in the words of the service (api-facts 3.1). */
 export interface DaysQuery {
   readonly range: object;
   readonly cursor?: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Wei as a decimal string (spec 2.1); rewards can be negative. v1 gave null for some averages (api facts 3.6). */
+/** Wei as a decimal string (api-facts 3.2); rewards can be negative. v1 gave null for some averages (api-facts 3.5). */
 const Wei = z
   .string()
   .regex(/^(0|-?[1-9][0-9]*)$/)
@@ -17,7 +17,7 @@ const WindowAverages = z.object({
   rewards: z.object({ consensus_layer: Wei, execution_layer: Wei }),
 });
 
-/** One beaconchain-day (spec 2.1). */
+/** One beaconchain-day (api-facts 3.2). */
 export const Datapoint = z.object({
   day: z.number().int().nonnegative(),
   day_start: UnixSeconds,
@@ -32,7 +32,7 @@ export const Datapoint = z.object({
 });
 export type Datapoint = z.infer<typeof Datapoint>;
 
-/** spec 4.1. `range` is not used, `paging` may be absent. */
+/** api-facts 3.1. `range` is not used, `paging` may be absent. */
 export const DailyReturnsPage = z.object({
   data: z.array(z.unknown()),
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),

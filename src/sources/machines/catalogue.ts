@@ -42,7 +42,7 @@ const validator = family<ValidatorRecord>(['validator'], false);
 const node = family<NodeRecord>(['node'], false);
 const both = family<ValidatorRecord & NodeRecord>(['validator', 'node'], true);
 
-/** The wire drops zeros and false (api facts 1.1), so for what must be able to be 0, absent means 0. */
+/** The wire drops zeros and false (api-facts 1.1), so for what must be able to be 0, absent means 0. */
 const zero = (): Value => 0;
 
 /** A full disk is 0 bytes free; a record without the total says nothing of the disk. */

@@ -10,7 +10,7 @@ const PROBES = [1, 3, 6, 12, 24];
 /** A minute's records of so many machines fit on a page. */
 const MAX_PROBED = 10;
 const PROBE_SECONDS = 62;
-/** The service keeps records for 31 days (api facts 2). */
+/** The service keeps records for 31 days (api-facts 2). */
 const KEPT_SECONDS = 31 * 86_400;
 const MAX_ASKED_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import type { Machines } from './schema.ts';
 /** What the next sweep has to know of those before it. */
 export type Reach = NonNullable<Machines['reach']>;
 
-/** Clients push every 60 s, the standalone pusher every 62 (api facts 1.1). */
+/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). */
 const MINUTE = 60;
 /** What the first sweep reads: a push of each client, with some to spare. */
 const FIRST_SECONDS = 75;
@@ -92,7 +92,7 @@ export function lateRange(reach: Reach, main: MainRange, seconds: number): LateR
   return { start: end - width, end, pages };
 }
 
-/** The most that a sweep costs in steady state; see the bound of invariant "requests per sweep" in docs/performance.md. */
+/** The most that a sweep costs in steady state; docs/performance.md has the bound in a table. */
 function maxRequests(live: number): number {
   const pages = (live < 100 ? 1.25 : 1.14) * Math.ceil(live / RECORDS_PER_PAGE);
   return pages + Math.max(2, 0.04 * pages);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** JSON numbers that count or measure: unsigned in the service's storage (api facts 1.1). */
+/** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
 const Flag = z.boolean().nullish();
 /** In code points: what a label can take without making every scrape large. */
@@ -32,7 +32,7 @@ const process = {
   sync_eth2_fallback_connected: Flag,
 };
 
-/** spec 2.4. Zeros, false and empty strings can be absent. */
+/** api-facts 1.3. Zeros, false and empty strings can be absent. */
 export const SystemRecord = z.object({
   ...common,
   cpu_cores: Quantity,
@@ -82,7 +82,7 @@ export type NodeRecord = z.infer<typeof NodeRecord>;
 
 const items = z.array(z.unknown()).nullish();
 
-/** spec 4.2. An array without records may be left out. */
+/** api-facts 2. An array without records may be left out. */
 export const MachineMetricsPage = z.object({
   data: z.object({ system_metrics: items, validator_metrics: items, node_metrics: items }),
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),

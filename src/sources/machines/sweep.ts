@@ -99,7 +99,7 @@ export function slices(range: { start: number; end: number }, machines: number):
   return Array.from({ length: count }, (_, i) => ({ start: cut(i), end: cut(i + 1) }));
 }
 
-/** The `machines` filter takes this many names (spec 8). */
+/** The `machines` filter takes this many names (api-facts 2). */
 export const NAMES_PER_REQUEST = 20;
 
 /** Names for one request, as the API spells them, and since when (Unix seconds) nothing is known of them. */

@@ -5,7 +5,7 @@ const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
 /**
  * One row per slot, ascending. A slot can have an orphaned row beside the canonical one, and status updates go by slot
- * (api facts 5.1), so both can say "1": then the one that a later canonical block names as its parent counts, else the
+ * (api-facts 5.1), so both can say "1": then the one that a later canonical block names as its parent counts, else the
  * first.
  */
 export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {

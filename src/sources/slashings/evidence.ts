@@ -66,7 +66,7 @@ function surrounds(outer: Attestation, inner: Attestation): boolean {
   return outer.sourceEpoch < inner.sourceEpoch && inner.targetEpoch < outer.targetEpoch;
 }
 
-/** Validators that attested both, each once: an upper bound of those slashed (api facts 8). Linear in the lists. */
+/** Validators that attested both, each once: an upper bound of those slashed (api-facts 8). Linear in the lists. */
 export function slashedBy(record: AttesterSlashing): number[] {
   const first = new Set(record.attestation1_indices);
   return [...new Set(record.attestation2_indices)].filter((index) => first.has(index)).sort((a, b) => a - b);

@@ -71,7 +71,7 @@ function isFarther({ headEpoch }: Slashings, latest: number): boolean {
   return headEpoch !== undefined && latest > headEpoch + 1;
 }
 
-/** An epoch that the chain has not reached is refused, or made of scheduled slots (api facts 5.1). */
+/** An epoch that the chain has not reached is refused, or made of scheduled slots (api-facts 5.1). */
 function doubtOf({ epoch, rows }: EpochRows, latest: number): Error | undefined {
   if (rows.some(({ status }) => status !== '0')) return undefined;
   return oddEpoch(`epoch ${latest} is called the latest, and ${epoch} has no block`);
@@ -92,7 +92,7 @@ function moveHead({ headClaim, ...state }: Slashings, epoch: number): Slashings 
 }
 
 /**
- * The service keeps answers for about a minute (api facts 5.1): one from before the epoch's end is worth a second try.
+ * The service keeps answers for about a minute (api-facts 5.1): one from before the epoch's end is worth a second try.
  * There is no third, because a missed last slot looks the same until it is final. An epoch that it refuses is left to
  * the finalized pass after a few.
  */

@@ -8,7 +8,7 @@ const Summand = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
 /** Compared, never shown: one spelling. */
 const Root = z.string().transform((root) => root.toLowerCase());
 
-/** spec 2.5: scheduled (or missed and not yet final), proposed, missed, orphaned. */
+/** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
 const Status = z.union([z.string(), z.number().int().transform(String)]).pipe(z.enum(['0', '1', '2', '3']));
 
 /** One row of an epoch: a slot can have several. Only the fields that are used. */
@@ -35,7 +35,7 @@ export const SlotRow = z
   .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block has a root');
 export type SlotRow = z.infer<typeof SlotRow>;
 
-/** v1 envelope (spec 9.3); an error on a 200 has `data: null` and is no answer. */
+/** v1 envelope (api-facts 5); an error on a 200 has `data: null` and is no answer. */
 export const V1List = z.object({ data: z.array(z.unknown()) });
 
 /** Validators fill typed arrays of 32 bits: what is beyond would come out as another validator. */
@@ -46,7 +46,7 @@ function isValidatorIndex(value: unknown): boolean {
 /** In one check: a schema for each of up to 131,072 numbers holds up the event loop for a quarter of a second. */
 const IndexList = z.custom<number[]>((value) => Array.isArray(value) && value.every(isValidatorIndex));
 
-/** Around 2020 the lists came as `{8230,16888}` (api facts 5.2). */
+/** Around 2020 the lists came as `{8230,16888}` (api-facts 5.2). */
 const Indices = z
   .union([
     IndexList,
@@ -63,7 +63,7 @@ function numberOf(digits: string): number {
   return digits === '' ? Number.NaN : Number(digits);
 }
 
-/** spec 2.6. Signatures do not identify a slashing and are not read. */
+/** api-facts 5.2. Signatures do not identify a slashing and are not read. */
 export const AttesterSlashing = z.object({
   attestation1_beaconblockroot: Root,
   attestation1_index: Index,

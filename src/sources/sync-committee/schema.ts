@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Span = z.object({ start: z.number().nonnegative(), end: z.number().nonnegative() });
 
-/** spec 4.3; spans are inclusive as the service gives them. */
+/** api-facts 4; spans are inclusive as the service gives them. */
 export const SyncCommitteeAnswer = z.object({
   data: z.object({ period: z.number().int().nonnegative() }),
   range: z.object({ epoch: Span, timestamp: Span }),

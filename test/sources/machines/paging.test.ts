@@ -21,7 +21,7 @@ interface Body {
 
 const ARRAYS = ['system', 'validator', 'node'] as const;
 
-/** Pages of records whose size counts for each array, or for all of them together (api facts 2 leaves it open). */
+/** Pages of records whose size counts for each array, or for all of them together (api-facts 2 leaves it open). */
 function pagedApi(all: Required<Arrays>, sizeCounts: 'per array' | 'over all arrays'): FakeApi {
   return fakeApi(({ body }) => {
     const { page_size: size, cursor } = body as Body;

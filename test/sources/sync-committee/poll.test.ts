@@ -7,7 +7,7 @@ import { attempts, DAY, HOUR, MINUTE, noSignal, timing } from '../../support/tim
 
 const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1 });
 
-/** 2026-03-19 17:20:23 UTC, the start of mainnet period 1700 (api facts 4). */
+/** 2026-03-19 17:20:23 UTC, the start of mainnet period 1700 (api-facts 4). */
 const START = 1606824023 + 435200 * 384;
 const END_1700 = (START + 98_304) * 1000;
 

@@ -28,7 +28,7 @@ const FIRST_EPOCH = 405_000;
 const EPOCHS_PER_DAY = 225;
 const YEAR = 365 * EPOCHS_PER_DAY;
 const PER_YEAR = 60;
-/** One a block since Electra (api facts 8): 22 or 23 in each epoch of the last day. */
+/** One a block since Electra (api-facts 8): 22 or 23 in each epoch of the last day. */
 const MASS = 5_000;
 const EPOCHS_PER_POLL = 12;
 const EPOCH_MS = 384_000;
