@@ -2,9 +2,8 @@
 /** Runs the program; nothing else is loaded before it is known that this Node can run it. */
 // Left to Node, this signal opens the inspector, which shows the memory of the process and the API key in it.
 process.on('SIGUSR1', () => undefined);
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 22 || (major === 22 && minor < 20)) {
-  process.stderr.write(`beaconchain-exporter needs Node 22.20 or newer, this is ${process.versions.node}\n`);
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`beaconchain-exporter needs Node 24 or newer, this is ${process.versions.node}\n`);
   process.exit(1);
 }
 const { closeDebugger } = await import('./commands/debugger.ts');
