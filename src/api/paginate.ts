@@ -7,8 +7,8 @@ export interface Page {
   readonly records: number;
 }
 
-const MOST_EMPTY_PAGES = 3;
-const MOST_PAGES = 5_000;
+const MAX_EMPTY_PAGES = 3;
+const MAX_PAGES = 5_000;
 
 /**
  * Follows cursors until they end: `read` is given each cursor unchanged (undefined for the first page). A service that
@@ -16,7 +16,7 @@ const MOST_PAGES = 5_000;
  */
 export async function eachPage(
   read: (cursor: string | undefined) => Promise<Page>,
-  mostPages = MOST_PAGES,
+  mostPages = MAX_PAGES,
 ): Promise<Ending> {
   const seen = new Set<string>();
   let cursor: string | undefined;
@@ -26,7 +26,7 @@ export async function eachPage(
     if (!page.cursor) return 'end';
     if (seen.has(page.cursor)) return 'repeated_cursor';
     empty = page.records === 0 ? empty + 1 : 0;
-    if (empty >= MOST_EMPTY_PAGES) return 'empty_pages';
+    if (empty >= MAX_EMPTY_PAGES) return 'empty_pages';
     if (pages >= mostPages) return 'too_many_pages';
     seen.add(page.cursor);
     cursor = page.cursor;

@@ -1,6 +1,6 @@
 import type { FailureReason } from './errors.ts';
 
-const MOST_RETRIES = 2;
+const MAX_RETRIES = 2;
 const FIRST_BACKOFF_MS = 1_000;
 
 /**
@@ -9,7 +9,7 @@ const FIRST_BACKOFF_MS = 1_000;
  * The wait after a 429 is not decided here: the budget keeps the whole bucket closed until the reset.
  */
 export function retryDelay(reason: FailureReason, failures: number, random: number): number | undefined {
-  if (failures > MOST_RETRIES) return undefined;
+  if (failures > MAX_RETRIES) return undefined;
   switch (reason) {
     case 'network':
     case 'timeout':

@@ -11,11 +11,11 @@ const PASSING: ReadonlySet<FailureReason> = new Set([
   'unexpected_status',
 ]);
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 /** In a row: about five minutes in all. */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 /** A longer wait is the operator's: the run can be resumed at any time. */
-const LONGEST_CLOSED_MS = 7_200_000;
+const MAX_CLOSED_MS = 7_200_000;
 
 export interface Waiting {
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export async function patiently<T>(ask: () => Promise<T>, { clock, signal, onWai
     } catch (error) {
       if (signal.aborted) throw error;
       const now = clock.now();
-      if (error instanceof BudgetClosed && error.until - now <= LONGEST_CLOSED_MS) {
+      if (error instanceof BudgetClosed && error.until - now <= MAX_CLOSED_MS) {
         onWait('the service limits requests', error.until);
         await clock.sleep(error.until - now, signal);
         continue;
@@ -41,8 +41,8 @@ export async function patiently<T>(ask: () => Promise<T>, { clock, signal, onWai
       // The budget knows how long, and holds the next one back.
       if (error.reason === 'rate_limited') continue;
       failures += 1;
-      if (!PASSING.has(error.reason) || failures >= MOST_FAILURES) throw error;
-      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1));
+      if (!PASSING.has(error.reason) || failures >= MAX_FAILURES) throw error;
+      const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1));
       onWait(error.message, now + wait);
       await clock.sleep(wait, signal);
     }

@@ -51,7 +51,7 @@ export type Plan = z.infer<typeof Plan>;
 export const DAY_SECONDS = 86_400;
 
 /** Shorter ones are not cut: what is sparse in an hour is sparse because nothing more was sent. */
-const SHORTEST_SLICE_SECONDS = 3_600;
+const MIN_SLICE_SECONDS = 3_600;
 
 /**
  * Cuts a span into slices of at most `seconds`, oldest first. Neighbours share a second, because whether the service
@@ -66,7 +66,7 @@ export function spansOf({ start, end }: Span, seconds: number): Span[] {
 }
 
 export function canBeCut(slice: Slice): boolean {
-  return (lengthOf(slice) ?? 0) > SHORTEST_SLICE_SECONDS;
+  return (lengthOf(slice) ?? 0) > MIN_SLICE_SECONDS;
 }
 
 /** Slices of these ranges, of which each is expected to take its share of the requests. */

@@ -23,7 +23,7 @@ export interface Writing {
 
 /** So much of what was read is held in memory at once. */
 const BUCKET_BYTES = 1024 * 1024;
-const MOST_BUCKETS = 256;
+const MAX_BUCKETS = 256;
 
 /** Writes the records of a span of time into as many files as they need; each is complete before it bears its name. */
 export async function writeWindow(
@@ -92,7 +92,7 @@ async function sort({ folder, histories }: Writing, plan: Plan, window: Window, 
     const count = Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / BUCKET_BYTES);
     const path = join(scratch, `records-${sorted.size}`);
     await mkdir(path);
-    const buckets = new Buckets(path, Math.min(MOST_BUCKETS, Math.max(1, count)));
+    const buckets = new Buckets(path, Math.min(MAX_BUCKETS, Math.max(1, count)));
     for (const slice of slices) {
       for await (const { records } of readPages(folder.pagesOf(slice))) {
         for (const record of records) {

@@ -57,11 +57,11 @@ export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0,
 /** Before the first answer the slowest plan is assumed. */
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = 60_000;
-const LONGEST_BLIND_WAIT_MS = 3_600_000;
+const MAX_BLIND_WAIT_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const HOURS_PER_DAY = 24;
 /** Of what is left: where others take nearly all of it, the quota cannot last, and to keep it for them helps nobody. */
-const LEAST_SHARE = 0.1;
+const MIN_SHARE = 0.1;
 
 /** Requests per second, before `utilization`. A limit of 0 outside of a revocation means nothing. */
 export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
@@ -106,7 +106,7 @@ export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: num
   const end = lastsUntil('month', month, bucket?.firstUseAt ?? now);
   const left = usable(month, terms.utilization);
   const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
-  const ours = Math.max(left * LEAST_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
+  const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
   return Math.min(bySecond, byHour, ours / ((end - now) / DAY_MS));
 }
 
@@ -208,7 +208,7 @@ function waitAfter(
   if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
   if (known) return { closedUntil, blindWaits };
   return {
-    ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, LONGEST_BLIND_WAIT_MS)),
+    ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,
   };
 }

@@ -4,10 +4,10 @@ import type { Ledger } from './ledger.ts';
 import { LONG_WINDOWS } from './long-window.ts';
 
 /** A wait that is longer follows the calendar (the end of the month), which a machine that was suspended has not missed. */
-const LONGEST_KEPT_MS = 3_600_000;
+const MAX_KEPT_MS = 3_600_000;
 
 /** Less is a clock that is disciplined. */
-const SHORTEST_STEP_MS = 1_000;
+const MIN_STEP_MS = 1_000;
 
 /** Keeps the times of a ledger true when the wall clock is set: by NTP, by hand, or because the machine was suspended. */
 export class ClockSteps {
@@ -25,7 +25,7 @@ export class ClockSteps {
     const now = this.#clock.now();
     const offset = now - this.#clock.monotonic();
     const step = offset - this.#offset;
-    if (Math.abs(step) < SHORTEST_STEP_MS) return ledger;
+    if (Math.abs(step) < MIN_STEP_MS) return ledger;
     this.#offset = offset;
     return withoutFuture(shifted(ledger, step, now), now);
   }
@@ -44,7 +44,7 @@ function shifted(ledger: Ledger, step: number, now: number): Ledger {
     const until = moved(closedUntil);
     return {
       ...bucket,
-      closedUntil: step < 0 ? until : Math.max(closedUntil, Math.min(until, now + LONGEST_KEPT_MS)),
+      closedUntil: step < 0 ? until : Math.max(closedUntil, Math.min(until, now + MAX_KEPT_MS)),
       ...(closedAt === undefined ? {} : { closedAt: moved(closedAt) }),
     };
   });

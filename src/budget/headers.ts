@@ -16,7 +16,7 @@ export interface Observation {
 }
 
 /** The month window is the longest: what claims to wait longer is not a wait for a reset. */
-const LONGEST_WAIT_SECONDS = 32 * 86_400;
+const MAX_WAIT_SECONDS = 32 * 86_400;
 
 /** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
 export function readHeaders(headers: Headers, now: number): Observation {
@@ -74,7 +74,7 @@ function wait(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
   const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : dateToSeconds(trimmed, now);
-  return seconds !== undefined && seconds <= LONGEST_WAIT_SECONDS ? seconds : undefined;
+  return seconds !== undefined && seconds <= MAX_WAIT_SECONDS ? seconds : undefined;
 }
 
 /** Only the day-name form of RFC 9110: Date.parse alone reads "-5" as a year. */

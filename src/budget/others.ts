@@ -19,7 +19,7 @@ const SPACING_MS = 4 * 3_600_000;
 const LONG_GAP_MS = 12 * 3_600_000;
 const RECENT_DAYS = 3;
 /** A burst is no habit, and one can lie on two days. */
-const MOST_ODD_DAYS = 2;
+const MAX_ODD_DAYS = 2;
 const CLEARLY_MORE = 1.15;
 /** Kept beyond the end: a refusal is worse than a few requests that are left over. */
 const SPARE_MS = DAY_MS / 2;
@@ -61,7 +61,7 @@ function habitOf(points: readonly Point[], now: number): number {
     const end = now - i * DAY_MS;
     return takenAt(points, end) - takenAt(points, end - DAY_MS);
   });
-  const usual = days.toSorted((a, b) => b - a)[MOST_ODD_DAYS] ?? 0;
+  const usual = days.toSorted((a, b) => b - a)[MAX_ODD_DAYS] ?? 0;
   const week = days.reduce((sum, taken) => sum + Math.min(taken, usual), 0) / DAYS_KEPT;
   const recent = Math.min(...days.slice(0, RECENT_DAYS));
   return recent > week * CLEARLY_MORE ? recent : week;

@@ -22,7 +22,7 @@ export interface PacerDependencies {
 const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 
 /** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
-const LONGEST_HOLD_MS = 60_000;
+const MAX_HOLD_MS = 60_000;
 
 interface Waiting extends Departure {
   readonly since: number;
@@ -137,7 +137,7 @@ export class Pacer implements Budget {
       const closedMs = asks(this.#ledger, waiting.lane, now)
         ? 0
         : opensAt(this.#ledger, waiting.lane, this.#terms, now) - now;
-      if (closedMs > LONGEST_HOLD_MS) {
+      if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
         if (this.#kept) this.#kept.then(() => waiting.fail(closed));

@@ -43,7 +43,7 @@ const USUAL_SLICE_SECONDS = DAY_SECONDS - 3_600;
 const FULL_SLICE_SECONDS = DAY_SECONDS / 2;
 /** Sequences per request a second that hide the latency of an answer, about half a second. */
 const SEQUENCES_PER_RATE = 0.6;
-const MOST_SEQUENCES = 8;
+const MAX_SEQUENCES = 8;
 
 /**
  * Reads the past and writes it as OpenMetrics; returns what the user does next. Whatever interrupts it, what was read is
@@ -201,7 +201,7 @@ class Backfill {
         folder: this.#folder,
         histories: this.#histories,
         fullResolution: options.fullResolution,
-        sequences: () => Math.min(MOST_SEQUENCES, Math.ceil(allowance().perSecond * SEQUENCES_PER_RATE)),
+        sequences: () => Math.min(MAX_SEQUENCES, Math.ceil(allowance().perSecond * SEQUENCES_PER_RATE)),
         onWait: (reason: string, until: number) => report.wait(reason, until),
         onPage: (slice: Slice) => {
           meter.page(slice);

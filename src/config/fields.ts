@@ -54,10 +54,10 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
 }
 
 /** A century: times are shown as dates, and those end. */
-const LONGEST_DURATION = 100 * 365 * 86_400_000;
+const MAX_DURATION = 100 * 365 * 86_400_000;
 
 /** A duration in milliseconds, within bounds in milliseconds. */
-export function duration(least: number, most = LONGEST_DURATION) {
+export function duration(least: number, most = MAX_DURATION) {
   const bounded = z
     .number()
     .min(least, { error: `a duration of at least ${formatDuration(least)}` })
@@ -73,11 +73,9 @@ export function duration(least: number, most = LONGEST_DURATION) {
 export function autoOrDuration(least: number) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
-  const bounds = `auto or a duration from ${formatDuration(least)} to ${formatDuration(LONGEST_DURATION)}`;
+  const bounds = `auto or a duration from ${formatDuration(least)} to ${formatDuration(MAX_DURATION)}`;
   return value
-    .pipe(
-      z.union([z.literal('auto'), z.number().min(least, { error: bounds }).max(LONGEST_DURATION, { error: bounds })]),
-    )
+    .pipe(z.union([z.literal('auto'), z.number().min(least, { error: bounds }).max(MAX_DURATION, { error: bounds })]))
     .meta({ pattern: `^auto$|${DURATION_PATTERN}` });
 }
 

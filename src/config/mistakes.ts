@@ -67,7 +67,7 @@ function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return inside.flatMap((nested) => mostSpecific({ ...nested, path: [...issue.path, ...nested.path] }));
 }
 
-const LONGEST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 export function show(value: unknown, written: unknown): string {
   if (value === null || value === undefined) return 'nothing';
@@ -80,7 +80,7 @@ export function show(value: unknown, written: unknown): string {
 }
 
 function shorten(text: string): string {
-  return JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
 }
 
 const READ_FAILURES: Readonly<Record<string, string>> = {

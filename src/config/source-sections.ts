@@ -6,8 +6,8 @@ const SECOND = 1000;
 
 const flag = z.boolean({ error: 'true or false' });
 /** A share against the other sources: only the ratios count, and their sum must be a number. */
-const LARGEST_WEIGHT = 1_000_000;
-const weight = positive.max(LARGEST_WEIGHT, { error: `a number above 0 and up to ${LARGEST_WEIGHT}` });
+const MAX_WEIGHT = 1_000_000;
+const weight = positive.max(MAX_WEIGHT, { error: `a number above 0 and up to ${MAX_WEIGHT}` });
 const chain = z.enum(CHAIN_NAMES, { error: either(CHAIN_NAMES) });
 const names = z.array(z.string({ error: 'a name (in quotes if it looks like a number)' }).min(1, { error: 'a name' }), {
   error: 'a list of names',

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Sighting } from '../sources/slashings/count.ts';
 import { type Watch, watches } from '../sources/slashings/watch.ts';
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** A slashing is a warning; one of a watched validator is an error, and names those first. */
 export function logSlashing(log: Logger, chain: Chain, watch: Watch, { slot, kind, validators }: Sighting): void {
@@ -13,7 +13,7 @@ export function logSlashing(log: Logger, chain: Chain, watch: Watch, { slot, kin
     chain,
     slot,
     kind,
-    validators: [...watched, ...others].slice(0, MOST_NAMED),
+    validators: [...watched, ...others].slice(0, MAX_NAMED),
     count: validators.length,
     watched: watched.length,
   };

@@ -11,7 +11,7 @@ export interface Clock {
 }
 
 /** Node clamps longer timers to 1 ms (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args). */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
       // It rejects with an AbortError of its own, not with the signal's reason.
-      await setTimeout(Math.min(Math.ceil(left), LONGEST_TIMER_MS), undefined, signal ? { signal } : {}).catch(() =>
+      await setTimeout(Math.min(Math.ceil(left), MAX_TIMER_MS), undefined, signal ? { signal } : {}).catch(() =>
         signal?.throwIfAborted(),
       );
     }

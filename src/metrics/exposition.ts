@@ -20,7 +20,7 @@ type Forms = { readonly plain: Buffer; readonly gzipped: Buffer };
 
 const compress = promisify(gzip);
 /** Also without anything to do, so that a step of the clock is noticed. */
-const LONGEST_NAP_MS = 1_000;
+const MAX_NAP_MS = 1_000;
 const RETRY_MS = 1_000;
 /** A fleet that goes stale does so value by value: without a pause between renderings that would take a whole core. */
 const PAUSE_MS = 250;
@@ -150,7 +150,7 @@ export class Exposition {
     const pause = this.#pausedUntil - this.#clock.monotonic();
     const alarm = new AbortController();
     this.#wake = () => alarm.abort();
-    await this.#clock.sleep(Math.max(0, pause, Math.min(LONGEST_NAP_MS, next)), alarm.signal).catch(() => undefined);
+    await this.#clock.sleep(Math.max(0, pause, Math.min(MAX_NAP_MS, next)), alarm.signal).catch(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 
 /** Less is not worth a step: it is the jitter of the network. */
-const LEAST_STEP_MS = 250;
+const MIN_STEP_MS = 250;
 
 /**
  * The wall clock of the server that the replicas share. Their own ones may differ, and times in shared state, such as
@@ -30,6 +30,6 @@ export class ServerClock implements Clock {
   /** The server said this time at some moment between the question, `sinceMs` ago, and now. */
   observe(serverNow: number, sinceMs: number): void {
     const offset = serverNow - (this.#own.now() - sinceMs / 2);
-    if (Math.abs(offset - this.#offsetMs) > LEAST_STEP_MS + sinceMs / 2) this.#offsetMs = offset;
+    if (Math.abs(offset - this.#offsetMs) > MIN_STEP_MS + sinceMs / 2) this.#offsetMs = offset;
   }
 }

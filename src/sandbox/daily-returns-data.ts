@@ -5,7 +5,7 @@ const WEI_PER_ETHER = 10n ** 18n;
 const WEI_PER_GWEI = 10n ** 9n;
 /** Finality and the computation of a day take a while (api-facts 3.4). */
 const PUBLISHED_AFTER_SECONDS = 40 * 60;
-const LONGEST_WINDOW_DAYS = 31;
+const MAX_WINDOW_DAYS = 31;
 
 /** The newest day that is published at `now` (Unix ms); negative when none is. */
 export function newestDay(chain: Chain, now: number): number {
@@ -14,7 +14,7 @@ export function newestDay(chain: Chain, now: number): number {
 
 /** Datapoints (api-facts 3.2) of the days from `newest` down to `oldest`, as they go over the wire. */
 export function datapoints(seed: number, chain: Chain, newest: number, oldest: number): object[] {
-  const first = Math.max(0, oldest - LONGEST_WINDOW_DAYS + 1);
+  const first = Math.max(0, oldest - MAX_WINDOW_DAYS + 1);
   const days = Array.from({ length: newest - first + 1 }, (_, i) => dayOf(seed, chain, first + i));
   return days
     .slice(oldest - first)

@@ -14,7 +14,7 @@ import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
 /** The `machines` filter takes this many names (api-facts 2). */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
 interface Place {
@@ -52,7 +52,7 @@ export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): str
 
 function machineNames(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  if (!Array.isArray(value) || value.length > MOST_NAMES) throw new Refusal(400);
+  if (!Array.isArray(value) || value.length > MAX_NAMES) throw new Refusal(400);
   if (!value.every((name) => typeof name === 'string')) throw new Refusal(400);
   return value.length === 0 ? undefined : value;
 }

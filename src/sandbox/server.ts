@@ -22,7 +22,7 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-const LARGEST_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
@@ -67,7 +67,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request) {
     size += chunk.length;
-    if (size > LARGEST_BODY_BYTES) throw new RangeError('request body too large');
+    if (size > MAX_BODY_BYTES) throw new RangeError('request body too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

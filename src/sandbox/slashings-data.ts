@@ -25,7 +25,7 @@ export function createChainWorld(chain: Chain, seed: string, slotsPerSlashing: n
 }
 
 /** Enough for the head and for the epochs that become final; a row is about 4 kB. */
-const MOST_ROWS = 1024;
+const MAX_ROWS = 1024;
 const SLOTS_PER_PROPOSER_SLASHING = 10;
 
 /** The newest slot that the service knows at `now` (Unix ms): blocks take a slot to arrive there. */
@@ -104,7 +104,7 @@ function canonicalRow(world: ChainWorld, slot: number): string {
   if (row !== undefined) return row;
   row = blockRow(world, slot, '1', rootOf(world, slot));
   for (const oldest of world.rows.keys()) {
-    if (world.rows.size < MOST_ROWS) break;
+    if (world.rows.size < MAX_ROWS) break;
     world.rows.delete(oldest);
   }
   world.rows.set(slot, row);

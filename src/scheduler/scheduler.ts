@@ -32,7 +32,7 @@ export interface SchedulerDependencies extends Permits {
 }
 
 /** The heartbeat: also without anything due, so that a step of the clock is noticed. */
-const LONGEST_NAP_MS = 15_000;
+const MAX_NAP_MS = 15_000;
 const SAVE_RETRY_MS = 15_000;
 
 /** Runs each source when it is due, one poll of each at a time; times and counts every run. */
@@ -111,7 +111,7 @@ export class Scheduler {
     while (!signal.aborted) {
       this.#heartbeatAt = this.#deps.clock.monotonic();
       const next = this.#startDue(signal);
-      await this.#nap(Math.min(LONGEST_NAP_MS, next - this.#deps.clock.now()));
+      await this.#nap(Math.min(MAX_NAP_MS, next - this.#deps.clock.now()));
     }
     await Promise.all(this.#running);
   }

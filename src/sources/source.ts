@@ -12,7 +12,7 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 
 export const MS_PER_DAY = 86_400_000;
 /** With next to nothing to spend, a poll once a month is the least that is still a poll. */
-export const LONGEST_INTERVAL_MS = 31 * MS_PER_DAY;
+export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
 /** What a source is told about the schedule it runs in. */
 export interface Timing {
@@ -97,7 +97,7 @@ export interface Source<T = unknown> {
 /** The pace of polls at a plain cadence that cost the same each. */
 export function evenPace(configuredMs: number, requestsPerDay: number, requestsPerPoll: number): Pace {
   const affordedMs = (MS_PER_DAY * requestsPerPoll) / requestsPerDay;
-  const intervalMs = Math.min(Math.max(configuredMs, affordedMs), Math.max(configuredMs, LONGEST_INTERVAL_MS));
+  const intervalMs = Math.min(Math.max(configuredMs, affordedMs), Math.max(configuredMs, MAX_INTERVAL_MS));
   return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
 }
 

@@ -24,7 +24,7 @@ const BEAT_MS = 5_000;
 /** A holder that cannot be looked up is gone when it has not shown itself for so long. */
 const GONE_AFTER_MS = 30_000;
 /** For so long it is watched at least, whatever the time of the lock: the clock of its host may be wrong. */
-const LEAST_WATCH_MS = 15_000;
+const MIN_WATCH_MS = 15_000;
 const LOOK_EVERY_MS = 200;
 /** The removal of a dead lock takes milliseconds: a process that takes longer has died of it. */
 const REMOVAL_GONE_AFTER_MS = 10_000;
@@ -107,7 +107,7 @@ export class DirectoryLock {
   async #isSilent(found: Found): Promise<boolean> {
     const { clock, log } = this.#options;
     const age = Math.max(0, clock.now() - found.touchedAt);
-    const ms = Math.max(LEAST_WATCH_MS, GONE_AFTER_MS - age);
+    const ms = Math.max(MIN_WATCH_MS, GONE_AFTER_MS - age);
     const { pid, host } = found.holder ?? {};
     log.warn(
       { pid, host, seconds: Math.ceil(ms / 1000) },
@@ -184,7 +184,7 @@ interface Found {
   readonly touchedAt: number;
 }
 
-const LONGEST_LOCK = 10_000;
+const MAX_LOCK = 10_000;
 
 /** Undefined: there is none (any more). Opened each time, because only then a network file system asks its server. */
 async function read(file: string): Promise<Found | undefined> {
@@ -198,7 +198,7 @@ async function read(file: string): Promise<Found | undefined> {
     throw error;
   }
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST_LOCK), 0, LONGEST_LOCK, 0);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_LOCK), 0, MAX_LOCK, 0);
     const text = buffer.toString('utf8', 0, bytesRead);
     return { text, holder: parse(text), touchedAt: (await handle.stat()).mtimeMs };
   } finally {

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type Reading, readWebConfig, stampOf, type WebConfig } from './load.ts';
 
 /** Longer than a disk that works takes; then what was last known holds, because a scrape waits for no disk. */
-const LONGEST_CHECK_MS = 1_000;
+const MAX_CHECK_MS = 1_000;
 
 type OnChange = (outcome: WebConfig | ConfigError) => void;
 
@@ -39,7 +39,7 @@ export class WebConfigFile {
       this.#check = undefined;
     });
     const patience = new AbortController();
-    const tired = this.#clock.sleep(LONGEST_CHECK_MS, patience.signal).catch(() => undefined);
+    const tired = this.#clock.sleep(MAX_CHECK_MS, patience.signal).catch(() => undefined);
     await Promise.race([this.#check, tired]);
     patience.abort();
     return this.#last.outcome;

@@ -4,7 +4,7 @@ import type { Badge, Bar, Cell, Inline, Page, Row, Table } from '../sources/cont
 import { ICON, STYLE } from './page-style.ts';
 
 /** A page is no longer than this, however many rows there are. */
-const LONGEST_PAGE_BYTES = 1_000_000;
+const MAX_PAGE_BYTES = 1_000_000;
 /** What follows the last row. */
 const RESERVED_BYTES = 20_000;
 
@@ -15,7 +15,7 @@ export function pageText(page: Page): string {
 
 /** The page in pieces of a row or so, for rendering in slices. */
 export function* pagePieces(page: Page): Generator<string> {
-  let left = LONGEST_PAGE_BYTES - RESERVED_BYTES;
+  let left = MAX_PAGE_BYTES - RESERVED_BYTES;
   const take = ({ text }: Html): string => {
     left -= Buffer.byteLength(text);
     return text;

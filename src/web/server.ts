@@ -167,7 +167,7 @@ function acceptsGzip(accept: string | undefined): boolean {
 const formatOf = remembering(preferredFormat);
 const takesGzip = remembering(acceptsGzip);
 
-const MOST_REMEMBERED = 100;
+const MAX_REMEMBERED = 100;
 
 /** A few clients send the same header for ever, and reading it takes as long as sending a small body. */
 function remembering<T>(read: (header: string | undefined) => T): (header: string | undefined) => T {
@@ -175,7 +175,7 @@ function remembering<T>(read: (header: string | undefined) => T): (header: strin
   return (header) => {
     const before = known.get(header);
     if (before !== undefined) return before;
-    if (known.size >= MOST_REMEMBERED) known.clear();
+    if (known.size >= MAX_REMEMBERED) known.clear();
     const result = read(header);
     known.set(header, result);
     return result;

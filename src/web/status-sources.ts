@@ -2,7 +2,7 @@ import { count, cropped, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { type Badge, badge, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 
-const LONGEST_ERROR = 120;
+const MAX_ERROR = 120;
 
 /** How the attempts of each source go. */
 export function sourcesTable(views: readonly SourceView[], now: number): Table {
@@ -60,6 +60,6 @@ function lastError({ entry }: SourceView): Cell {
   const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
   return lines(
     [badge(tone, error.reason.replaceAll('_', ' ')), ' ', time(error.at)],
-    quiet(cropped(error.message, LONGEST_ERROR)),
+    quiet(cropped(error.message, MAX_ERROR)),
   );
 }

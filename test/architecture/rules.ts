@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { codeOf, type Import, importsOf, type Module } from './modules.ts';
-import { CLOCKS, DEPARTURES, LONGEST_FILE, type Row, TABLE } from './table.ts';
+import { CLOCKS, DEPARTURES, MAX_FILE, type Row, TABLE } from './table.ts';
 
 /** A rule that is broken; `subject` is what a departure would name. */
 interface Breach {
@@ -118,7 +118,7 @@ function clockBreaches({ path, text }: Module): Breach[] {
 
 function tooLong({ path, text }: Module): string[] {
   const lines = text.split('\n').length - 1;
-  return lines > LONGEST_FILE ? [`${path}: ${lines} lines, at most ${LONGEST_FILE}`] : [];
+  return lines > MAX_FILE ? [`${path}: ${lines} lines, at most ${MAX_FILE}`] : [];
 }
 
 /** Each cycle once, from its first module in the order of names; types count too. */

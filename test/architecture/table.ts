@@ -185,4 +185,4 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['commands/run.ts', 'setTimeout', 'ends a process that does not stop by itself'],
 ];
 
-export const LONGEST_FILE = 250;
+export const MAX_FILE = 250;

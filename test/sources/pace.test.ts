@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COVERAGES, evenPace, LONGEST_INTERVAL_MS, oncePer } from '../../src/sources/source.ts';
+import { COVERAGES, evenPace, MAX_INTERVAL_MS, oncePer } from '../../src/sources/source.ts';
 import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { configured } from '../support/month.ts';
 import { Simulation } from '../support/simulation.ts';
@@ -33,7 +33,7 @@ describe('sources/pace', () => {
     });
 
     it('is a poll a month at the least, and not even that where less is configured', () => {
-      expect(evenPace(MINUTE, 0, 1).intervalMs).toBe(LONGEST_INTERVAL_MS);
+      expect(evenPace(MINUTE, 0, 1).intervalMs).toBe(MAX_INTERVAL_MS);
       expect(evenPace(40 * DAY, 0, 1).intervalMs).toBe(40 * DAY);
       expect(evenPace(MINUTE, 0, 62).requestsPerDay).toBe(2);
     });
@@ -55,7 +55,7 @@ describe('sources/pace', () => {
 
     it('is tried as rarely as it must be where not even that is affordable', () => {
       expect(oncePer(DAY, HOUR, 0.5)).toEqual({ intervalMs: 2 * DAY, requestsPerDay: 0.5, coverage: 'full' });
-      expect(oncePer(DAY, HOUR, 0).intervalMs).toBe(LONGEST_INTERVAL_MS);
+      expect(oncePer(DAY, HOUR, 0).intervalMs).toBe(MAX_INTERVAL_MS);
     });
   });
 
@@ -81,7 +81,7 @@ describe('sources/pace', () => {
       fc.assert(
         fc.property(share, cost, (requestsPerDay, requestsPerPoll) => {
           const pace = source.pace(requestsPerDay, requestsPerPoll);
-          if (pace.intervalMs < LONGEST_INTERVAL_MS) {
+          if (pace.intervalMs < MAX_INTERVAL_MS) {
             expect(pace.requestsPerDay).toBeLessThanOrEqual(requestsPerDay * (1 + EXACT));
           }
         }),

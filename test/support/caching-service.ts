@@ -9,10 +9,10 @@ export type Neighbours = 'none' | 'many';
 /** v1 answers are kept for about a minute (api-facts 5.1). */
 const KEPT_MS = 60_000;
 /** From our sending a request to the moment whose state the answer shows, at most. */
-const LONGEST_WAY_MS = 400;
+const MAX_WAY_MS = 400;
 
 /** Until one of many neighbours asks for what is not kept any more, at most. */
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 interface Kept {
   readonly filledAt: number;
@@ -38,7 +38,7 @@ export class CachingService {
   /** What is answered to a request that we send at `now` (Unix ms). */
   answer({ path }: Pick<ApiRequest, 'path'>, now: number): unknown {
     this.paths.push(path);
-    const at = now + LONGEST_WAY_MS * this.#random();
+    const at = now + MAX_WAY_MS * this.#random();
     const kept = this.#keptAt(path, at);
     if (kept) return kept.body;
     const fresh = this.#read(path, at);
@@ -61,7 +61,7 @@ export class CachingService {
     if (this.#neighbours === 'none' || path.includes('/slot/')) return undefined;
     let filledAt = kept?.filledAt ?? at - KEPT_MS * this.#random();
     for (;;) {
-      const next = filledAt + KEPT_MS + LONGEST_PAUSE_MS * this.#random();
+      const next = filledAt + KEPT_MS + MAX_PAUSE_MS * this.#random();
       if (next > at) return filledAt;
       filledAt = next;
     }

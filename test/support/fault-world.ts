@@ -180,14 +180,14 @@ export class FaultWorld {
 
 /** What changed is shown within a second. */
 const SLACK_SECONDS = 2;
-const MOST_AHEAD_SECONDS = 300;
+const MAX_AHEAD_SECONDS = 300;
 
 /** The series that should be withdrawn at `now`. */
 function tooOld(metrics: Metrics, now: number): string[] {
   // What is minutes ahead is from before the clock was set back: nobody knows how old it is.
   const isOld = (seconds: number | undefined): boolean => {
     const age = now / 1000 - (seconds ?? 0);
-    return age > STALE_AFTER / 1000 + SLACK_SECONDS || age < -MOST_AHEAD_SECONDS - SLACK_SECONDS;
+    return age > STALE_AFTER / 1000 + SLACK_SECONDS || age < -MAX_AHEAD_SECONDS - SLACK_SECONDS;
   };
   const seen = new Map<string, number>();
   for (const { labels, value } of metrics.of('beaconchain_machine_last_seen_timestamp_seconds')) {

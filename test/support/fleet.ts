@@ -49,7 +49,7 @@ interface Sequence {
 
 const MINUTE = 60_000;
 const DELAY: Record<ArrayName, number> = { system: 0, validator: 40, node: 85 };
-const LONGEST_WAY_MS = 2_000;
+const MAX_WAY_MS = 2_000;
 
 /**
  * What the service knows of machines that push about once a minute, and how it hands it out: newest first, pages with cursors.
@@ -168,7 +168,7 @@ export class Fleet {
     const { machine = 0, array: each = 0 } = this.#missing;
     if (unit(this.#seed, 2, id, turn) < machine) return false;
     if (unit(this.#seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
-    return time + this.#lateMs(id) + unit(this.#seed, 4, id, turn) * LONGEST_WAY_MS <= now;
+    return time + this.#lateMs(id) + unit(this.#seed, 4, id, turn) * MAX_WAY_MS <= now;
   }
 
   #member(name: string): Member {

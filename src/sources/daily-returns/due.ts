@@ -3,7 +3,7 @@ import { type Attempts, nextTick, type Timing } from '../source.ts';
 import type { DailyReturns, Datapoint } from './schema.ts';
 
 /** A day is final two to three epochs after its end at the earliest (api-facts 3.4). */
-const SHORTEST_DELAY_SECONDS = 1_200;
+const MIN_DELAY_SECONDS = 1_200;
 /** How much earlier than last time to look, so that a shorter delay is found again. */
 const LOOK_AHEAD_SECONDS = 600;
 
@@ -44,7 +44,7 @@ export function dailyReturnsDue(
 ): number {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!newest || attempts.lastAttemptAt === undefined) return tick;
-  const delay = Math.max(SHORTEST_DELAY_SECONDS, delaySeconds - LOOK_AHEAD_SECONDS);
+  const delay = Math.max(MIN_DELAY_SECONDS, delaySeconds - LOOK_AHEAD_SECONDS);
   const appears = (newest.day_end + SECONDS_PER_DAY + delay) * 1000;
   // Whatever was learned, look once a day.
   return Math.min(Math.max(tick, appears), Math.max(tick, attempts.lastAttemptAt + SECONDS_PER_DAY * 1000));

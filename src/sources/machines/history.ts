@@ -9,7 +9,7 @@ import { type Machine, NodeRecord, type Process, SystemRecord, ValidatorRecord }
 export type MachineRecord = readonly [process: Process, record: SystemRecord | ValidatorRecord | NodeRecord];
 
 /** Pages that are read to find out how many there will be, at most. */
-const MOST_PROBES = 10;
+const MAX_PROBES = 10;
 /** What is enough to count on: the service may keep only each n-th minute. */
 const PROBED_SECONDS = 600;
 
@@ -82,7 +82,7 @@ async function estimatePages(
     if (!page.cursor)
       return Math.max(spans.length, Math.ceil((pages * seconds) / Math.max(1, newest.end - newest.start)));
     const covered = coveredSeconds(seen);
-    const isEnough = covered >= PROBED_SECONDS || pages === MOST_PROBES;
+    const isEnough = covered >= PROBED_SECONDS || pages === MAX_PROBES;
     if (isEnough && covered > 0) return Math.max(spans.length, Math.ceil((pages * seconds) / covered));
     if (isEnough) return spans.length;
     cursor = page.cursor;

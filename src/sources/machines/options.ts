@@ -67,12 +67,12 @@ function isMatch(glob: string, text: string): boolean {
   return pattern.slice(at).every((rest) => rest === '*');
 }
 
-const SHORTEST_AUTO_STALE_MS = 600_000;
+const MIN_AUTO_STALE_MS = 600_000;
 
 /** Age in ms from which values are withdrawn. `auto` follows the effective interval: a stretched budget stales nothing. */
 export function staleAfter(options: MachinesOptions, timing: Timing): number {
   if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
-  return Math.max(SHORTEST_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);
+  return Math.max(MIN_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);
 }
 
 /** Unix seconds of the newest record of any process; 0 without one. */

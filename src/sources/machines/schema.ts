@@ -12,13 +12,13 @@ const Text = z
   .nullish();
 
 /** Above this a time is in milliseconds: as seconds it would be the year 5138. */
-const LARGEST_SECONDS = 1e11;
+const MAX_SECONDS = 1e11;
 
 /** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
 const Timestamp = z
   .number()
   .positive()
-  .transform((time) => (time > LARGEST_SECONDS ? time / 1000 : time));
+  .transform((time) => (time > MAX_SECONDS ? time / 1000 : time));
 
 const common = { timestamp: Timestamp, machine: Text, exporter_version: Text };
 

@@ -29,9 +29,9 @@ const TONES = {
 } as const satisfies Record<Standing, Badge['tone']>;
 
 /** Of a name, which may be of any length: /metrics has it whole. */
-const LONGEST_NAME = 100;
-const LONGEST_CLIENT = 40;
-const MOST_IN_NOTICE = 5;
+const MAX_NAME = 100;
+const MAX_CLIENT = 40;
+const MAX_IN_NOTICE = 5;
 
 /** Each machine, those that want looking after first. */
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
@@ -78,8 +78,8 @@ function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
   const notices = STANDINGS.filter((standing) => standing !== 'fresh').flatMap((standing): Notice[] => {
     const names = all.filter((one) => one.standing === standing).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
-    const more = names.length > MOST_IN_NOTICE ? ' and others' : '';
-    const listed = `${names.slice(0, MOST_IN_NOTICE).join(', ')}${more}`;
+    const more = names.length > MAX_IN_NOTICE ? ' and others' : '';
+    const listed = `${names.slice(0, MAX_IN_NOTICE).join(', ')}${more}`;
     return [{ tone: 'warning', text: `${plural(names.length, 'machine')} ${standing}: ${listed}.` }];
   });
   if (dropped === 0) return notices;
@@ -108,7 +108,7 @@ function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row
 
 /** A name as it stands on the page. */
 function titleOf(name: string): string {
-  return isolated(cropped(name, LONGEST_NAME));
+  return isolated(cropped(name, MAX_NAME));
 }
 
 function processLines({ seen, fresh }: Shown): Inline[][] {
@@ -123,7 +123,7 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
   if (process === 'system') return '';
   const { client_name: name, client_version: version } = fresh[process] ?? {};
   const client = [name, version].filter(Boolean).join(' ');
-  return client && ` ${isolated(cropped(client, LONGEST_CLIENT))}`;
+  return client && ` ${isolated(cropped(client, MAX_CLIENT))}`;
 }
 
 type System = NonNullable<Machine['system']>;

@@ -43,7 +43,7 @@ export function countSlashings(
   return { state: next, sightings };
 }
 
-const MOST_RECENT = 20;
+const MAX_RECENT = 20;
 
 function addSlashing(state: Slashings, identity: string, { slot, kind, validators }: Sighting): Slashings {
   const known = new Set(state.slashed.map(([validator]) => validator));
@@ -55,7 +55,7 @@ function addSlashing(state: Slashings, identity: string, { slot, kind, validator
     slashed: [...state.slashed, ...fresh.map((validator): [number, number] => [validator, slot])],
     recent: [...state.recent, { slot, kind, validators: [...validators], count: validators.length }]
       .toSorted((a, b) => a.slot - b.slot)
-      .slice(-MOST_RECENT),
+      .slice(-MAX_RECENT),
     lastAttesterSlashingSlot: Math.max(slot, state.lastAttesterSlashingSlot ?? 0),
     totals: {
       ...totals,

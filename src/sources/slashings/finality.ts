@@ -3,7 +3,7 @@ import type { Look, Slashings } from './schema.ts';
 
 const EPOCH_MS = SECONDS_PER_EPOCH * 1000;
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
-const LEAST_LAG = 2;
+const MIN_LAG = 2;
 /** A finalized epoch that cannot be read, or still holds scheduled slots, is waited for this long. */
 export const PATIENCE_MS = 3_600_000;
 
@@ -30,7 +30,7 @@ function isExplained(state: Slashings, { epoch, readAt, head }: Look): boolean {
     if (head !== undefined && fromHead !== undefined) return moved >= 0 && moved <= Math.max(0, head - fromHead);
     if (from) return moved >= 0 && moved <= Math.max(0, Math.ceil((readAt - from.readAt) / EPOCH_MS));
   }
-  return head === undefined || epoch <= head - LEAST_LAG;
+  return head === undefined || epoch <= head - MIN_LAG;
 }
 
 /** The part of two looks that both say: the one that is nearer to what is believed. */

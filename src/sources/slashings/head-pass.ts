@@ -2,7 +2,7 @@ import {
   type EpochRows,
   isAnswer,
   isWhole,
-  MOST_TRIES_AT_HEAD,
+  MAX_TRIES_AT_HEAD,
   oddEpoch,
   type Reader,
   readEpoch,
@@ -101,7 +101,7 @@ function afterReread(state: Slashings, epoch: number | undefined, read: EpochRow
   const known = state.reread === epoch ? state : withoutReread(state);
   if (read instanceof Error) {
     const tries = (known.rereadTries ?? 0) + (isAnswer(read) ? 1 : 0);
-    return tries < MOST_TRIES_AT_HEAD ? { ...known, reread: epoch, rereadTries: tries } : withoutReread(known);
+    return tries < MAX_TRIES_AT_HEAD ? { ...known, reread: epoch, rereadTries: tries } : withoutReread(known);
   }
   return isWhole(read) || known.rereadEarly ? withoutReread(known) : { ...known, reread: epoch, rereadEarly: true };
 }

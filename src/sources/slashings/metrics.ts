@@ -7,7 +7,7 @@ import { watchedCount, watches } from './watch.ts';
 
 type Value = number | null | undefined;
 
-const SHORTEST_HEAD_STALE_MS = 600_000;
+const MIN_HEAD_STALE_MS = 600_000;
 /** Clocks are disciplined by less. */
 const CLOCK_AHEAD_MS = 300_000;
 const HEAD =
@@ -175,5 +175,5 @@ function headBackAt({ headReadAt = 0 }: Slashings): number {
 }
 
 function headStaleAt({ headReadAt = 0 }: Slashings, timing: Timing): number {
-  return headReadAt + Math.max(SHORTEST_HEAD_STALE_MS, 2 * timing.intervalMs);
+  return headReadAt + Math.max(MIN_HEAD_STALE_MS, 2 * timing.intervalMs);
 }

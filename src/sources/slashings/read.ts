@@ -19,7 +19,7 @@ export interface Reader {
 }
 
 /** What cannot be read at head is left to the finalized pass after so many tries. */
-export const MOST_TRIES_AT_HEAD = 3;
+export const MAX_TRIES_AT_HEAD = 3;
 
 /** What a row must be at `now` (Unix ms). Made once for a poll: zod compiles each schema that it is given. */
 export function rowAt(chain: Chain, now: number) {
@@ -77,7 +77,7 @@ export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 
     if (row.status !== '1' || row.attesterslashingscount === 0) return false;
     const read = state.reads.find((one) => one.slot === row.slot && one.root === row.blockroot);
     if (!read) return true;
-    return !read.complete && (where === 'final' || read.tries < MOST_TRIES_AT_HEAD);
+    return !read.complete && (where === 'final' || read.tries < MAX_TRIES_AT_HEAD);
   });
 }
 

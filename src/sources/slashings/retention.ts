@@ -3,8 +3,8 @@ import type { RecentSlashing, Slashings } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
-const MOST_ENTRIES = 100_000;
-const MOST_NAMED = 20;
+const MAX_ENTRIES = 100_000;
+const MAX_NAMED = 20;
 
 /**
  * Drops what can no longer matter: reads of scanned epochs, identities too old to come again, and above the limit the
@@ -26,14 +26,14 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
 /** A slashing can be of 131,072 validators: a few are kept, the watched ones first. */
 function named(slashing: RecentSlashing, watch: Watch): RecentSlashing {
   const { validators } = slashing;
-  if (validators.length <= MOST_NAMED) return slashing;
+  if (validators.length <= MAX_NAMED) return slashing;
   const watched = validators.filter((validator) => watches(watch, validator));
   const others = validators.filter((validator) => !watches(watch, validator));
-  return { ...slashing, validators: [...watched, ...others].slice(0, MOST_NAMED) };
+  return { ...slashing, validators: [...watched, ...others].slice(0, MAX_NAMED) };
 }
 
 function bounded<T>(entries: [T, number][], mayGo: (entry: [T, number]) => boolean): [T, number][] {
-  const over = entries.length - MOST_ENTRIES;
+  const over = entries.length - MAX_ENTRIES;
   if (over <= 0) return entries;
   const oldestFirst = entries.filter(mayGo).sort((a, b) => a[1] - b[1]);
   const gone = new Set(oldestFirst.slice(0, over));

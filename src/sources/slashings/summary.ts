@@ -39,12 +39,12 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
 function watchedNotices(chain: Chain, watch: Watch, { slashed }: Slashings): Notice[] {
   const watched = slashed.filter(([validator]) => watches(watch, validator)).map(([validator]) => validator);
   if (watched.length === 0) return [];
-  const more = watched.length > MOST_IN_NOTICE ? ' and others' : '';
-  const names = `${watched.slice(0, MOST_IN_NOTICE).join(', ')}${more}`;
+  const more = watched.length > MAX_IN_NOTICE ? ' and others' : '';
+  const names = `${watched.slice(0, MAX_IN_NOTICE).join(', ')}${more}`;
   return [{ tone: 'bad', text: `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${names}.` }];
 }
 
-const MOST_IN_NOTICE = 5;
+const MAX_IN_NOTICE = 5;
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);

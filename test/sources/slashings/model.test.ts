@@ -36,7 +36,7 @@ interface Run {
 }
 
 /** Details of a block are tried three times before finality, so only two polls of a run fail in their middle. */
-const MOST_BROKEN_POLLS = 2;
+const MAX_BROKEN_POLLS = 2;
 
 async function poll(chain: ForkingChain, run: Run, now: number, fault: Fault): Promise<Run> {
   const seen = new Set(run.seen);
@@ -105,7 +105,7 @@ describe('sources/slashings model', PATIENT, () => {
           else {
             now += MINUTE;
             if (one.fault && one.fault !== 'away') broken += 1;
-            const next = await poll(chain, run, now, broken > MOST_BROKEN_POLLS ? undefined : one.fault);
+            const next = await poll(chain, run, now, broken > MAX_BROKEN_POLLS ? undefined : one.fault);
             const before = counters(run.state);
             expect(counters(next.state).every((count, i) => count >= (before[i] ?? 0))).toBe(true);
             if (!one.killed) run = next;

@@ -14,7 +14,7 @@ import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 const SLOT_MS = 12_000;
 const POLLS = 80;
 /** An odd poll makes so many requests more: its own, and those of the looks that clear it up. */
-const MOST_PER_ODD_POLL = 6;
+const MAX_PER_ODD_POLL = 6;
 
 const SOURCE = slashingsSource({
   chain: 'mainnet',
@@ -134,7 +134,7 @@ describe('sources/slashings odd answers', PATIENT, () => {
         expect(counted(state)).toEqual(truth.counters);
         expect(failed).toEqual([]);
         const quiet = await follow({ ...drawn, odd: new Map() });
-        expect(requests).toBeLessThanOrEqual(quiet.requests + MOST_PER_ODD_POLL * drawn.odd.size);
+        expect(requests).toBeLessThanOrEqual(quiet.requests + MAX_PER_ODD_POLL * drawn.odd.size);
       }),
       cases(20),
     );

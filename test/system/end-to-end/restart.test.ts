@@ -13,8 +13,8 @@ const SEED = seedOf('restart');
 const LINES = 5;
 const KILLS = 10;
 /** A process starts with a second of silence, because the one before may have used up the limit of that second. */
-const SHORTEST_LIFE_MS = 950;
-const LONGEST_LIFE_MS = 2_000;
+const MIN_LIFE_MS = 950;
+const MAX_LIFE_MS = 2_000;
 
 /** Writes the configuration that all lives of one line have, and returns its path. */
 function configFor({ url }: StubApi): string {
@@ -92,7 +92,7 @@ async function runLine(line: number): Promise<{ kills: number; counted: number }
   for (let life = 0; life <= KILLS; life += 1) {
     const program = startExporter(['serve', `--config.file=${config}`], { BEACONCHAIN_API_KEY: KEY });
     const port = await portOf(program);
-    const until = performance.now() + between(SHORTEST_LIFE_MS, LONGEST_LIFE_MS, SEED, line, life);
+    const until = performance.now() + between(MIN_LIFE_MS, MAX_LIFE_MS, SEED, line, life);
     const first = read(await scrape(port));
     const when = `in life ${life} of line ${line}`;
     // What was known is shown at once, as old as it is.
