@@ -45,8 +45,8 @@ async function sweepCost(machines: number): Promise<number> {
       records: (_endpoint, record, items) => items.map((item) => record.parse(item)),
     };
     const timing = { now, intervalMs: MINUTE_MS, coverage: 'full' } as const;
-    const { value, requestsOfOnce = 0 } = await source.poll(api, entry.value, timing, new AbortController().signal);
-    entry = { ...entry, value, costs: withLatest(entry.costs, requests - requestsOfOnce) };
+    const { value, oneTimeRequests = 0 } = await source.poll(api, entry.value, timing, new AbortController().signal);
+    entry = { ...entry, value, costs: withLatest(entry.costs, requests - oneTimeRequests) };
   }
   return requestsPerPoll(entry);
 }

@@ -107,9 +107,9 @@ describe('architecture', () => {
       ['schema', '../../lib/chain.ts', 'lib, lib/chain.ts'],
       ['schema', './options.ts', 'sources/*/other, sources/machines/options.ts'],
       ['poll', '../../metrics/family.ts', 'metrics, metrics/family.ts'],
-      ['poll', '../../budget/pacer.ts', 'budget, budget/pacer.ts'],
+      ['poll', '../../budget/rateLimiter.ts', 'budget, budget/rateLimiter.ts'],
       ['metrics', '../../api/client.ts', 'api, api/client.ts'],
-      ['sweep', '../../budget/pacer.ts', 'budget, budget/pacer.ts'],
+      ['sweep', '../../budget/rateLimiter.ts', 'budget, budget/rateLimiter.ts'],
       ['summary', '../../api/client.ts', 'api, api/client.ts'],
     ])('when %s.ts of a source imports %s', (file, specifier, what) => {
       const path = `sources/machines/${file}.ts`;

@@ -70,11 +70,11 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   async function attempt(request: ApiRequest, envelope: z.ZodType, signal: AbortSignal): Promise<unknown> {
     const { endpoint } = request;
     const wire = wireRequest(options, request);
-    const permit = await budget.acquire({ lane: laneOf(options, request), priority: request.priority }, signal);
+    const permit = await budget.acquire({ route: routeOf(options, request), priority: request.priority }, signal);
     const start = clock.monotonic();
     observer.requested(endpoint);
     try {
-      return await exchange(wire, envelope, permit.settle, signal);
+      return await exchange(wire, envelope, permit.release, signal);
     } catch (error) {
       if (error instanceof RequestFailed) observer.failed(error);
       throw error;
@@ -86,14 +86,14 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   async function exchange(
     wire: WireRequest,
     envelope: z.ZodType,
-    settle: (answer: Answer | undefined) => Promise<void> | undefined,
+    release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<unknown> {
     let answer: Answer | undefined;
     try {
       answer = await dependencies.transport(wire, signal);
     } finally {
-      await settle(answer);
+      await release(answer);
     }
     try {
       expectOk(wire.endpoint, answer);
@@ -134,8 +134,8 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   };
 }
 
-/** The lane of a request in the budget: limits can differ by endpoint and by host. */
-export function laneOf(options: ApiOptions, { endpoint, chain }: Pick<ApiRequest, 'endpoint' | 'chain'>): string {
+/** The route of a request in the budget: limits can differ by endpoint and by host. */
+export function routeOf(options: ApiOptions, { endpoint, chain }: Pick<ApiRequest, 'endpoint' | 'chain'>): string {
   return `${endpoint} ${V1.has(endpoint) ? v1BaseOf(options, chain) : options.baseUrl}`;
 }
 

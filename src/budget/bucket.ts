@@ -73,7 +73,7 @@ export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
  * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
  * (api-facts 6.1).
  */
-export function isFiller({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
+export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
   return window !== 'second' && limits[window] === second;
 }
@@ -116,7 +116,7 @@ export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: num
  */
 export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
   const { remaining, own } = bucket[name] ?? {};
-  const granted = isFiller(bucket, name) ? undefined : bucket.limits[name];
+  const granted = isRateWindowRepeated(bucket, name) ? undefined : bucket.limits[name];
   if (remaining === undefined || own === undefined || granted === undefined) return undefined;
   return Math.max(0, granted - remaining - own);
 }
@@ -146,7 +146,7 @@ export function observeBucket(
   };
   for (const name of LONG_WINDOWS) {
     const limit = realLimit(seen, name, terms);
-    const remaining = isFiller(seen, name) ? undefined : observation.remaining[name];
+    const remaining = isRateWindowRepeated(seen, name) ? undefined : observation.remaining[name];
     const before = bucket.remaining[name];
     if (limit === undefined) {
       delete seen[name];
@@ -186,7 +186,7 @@ export function withoutAnswer(bucket: Bucket, terms: Terms, now: number): Bucket
 function realLimit(bucket: Bucket, name: LongWindowName, terms: Terms): number | undefined {
   const { limits } = bucket;
   const planned = name === 'month' ? terms.perMonth : undefined;
-  const isReal = !isFiller(bucket, name) && (name === 'month' || limits.hour !== limits.month);
+  const isReal = !isRateWindowRepeated(bucket, name) && (name === 'month' || limits.hour !== limits.month);
   // A limit of 0 outside of a revocation means nothing, here as for the second.
   const granted = (isReal && limits[name]) || undefined;
   if (granted === undefined) return planned;

@@ -28,18 +28,19 @@ const Key = z.object({
 
 /**
  * What is known of the account's limits and of the key. Plain data: it is persisted as it is.
- * A lane is an endpoint on a host; lanes of one bucket share its limits.
+ * A route is an endpoint on a host; routes of one bucket share its limits.
  */
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
+  /** The bucket of each route; called so in the files of earlier versions. */
   lanes: z.record(z.string(), BucketName),
-  /** The bucket of lanes that no answer has assigned yet: the first that an answer named. */
+  /** The bucket of routes that no answer has assigned yet: the first that an answer named. */
   shared: BucketName,
   key: Key,
 });
 export type Ledger = z.infer<typeof Ledger>;
 
-/** The name of the bucket of all lanes until an answer names one. */
+/** The name of the bucket of all routes until an answer names one. */
 export const UNASSIGNED = '';
 
 /** The head of an answer. */
@@ -73,9 +74,9 @@ export function withKey(ledger: Ledger, fingerprint: string, now: number): Ledge
   return mayProbe ? { ...ledger, key: { ...key, mayProbe } } : ledger;
 }
 
-/** The name of the bucket that a lane draws from, as far as known. */
-export function bucketOf(ledger: Ledger, lane: string): string {
-  return ledger.lanes[lane] ?? ledger.shared;
+/** The name of the bucket that a route draws from, as far as known. */
+export function bucketOf(ledger: Ledger, route: string): string {
+  return ledger.lanes[route] ?? ledger.shared;
 }
 
 /** The limits as far as known: another text where any has changed. */
@@ -83,14 +84,14 @@ export function limitsOf({ buckets }: Ledger): string {
   return JSON.stringify(Object.entries(buckets).map(([name, { limits }]) => [name, limits]));
 }
 
-/** Whether an answer has told which bucket the lane draws from. */
-export function isAssigned(ledger: Ledger, lane: string): boolean {
-  return ledger.lanes[lane] !== undefined;
+/** Whether an answer has told which bucket the route draws from. */
+export function isAssigned(ledger: Ledger, route: string): boolean {
+  return ledger.lanes[route] !== undefined;
 }
 
-/** Unix ms from which a request on this lane may leave, the second window apart; Infinity: not on its own. */
-export function opensAt(ledger: Ledger, lane: string, terms: Terms, now: number): number {
-  const bucket = ledger.buckets[bucketOf(ledger, lane)] ?? EMPTY_BUCKET;
+/** Unix ms from which a request on this route may leave, the second window apart; Infinity: not on its own. */
+export function opensAt(ledger: Ledger, route: string, terms: Terms, now: number): number {
+  const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   return Math.max(bucketOpensAt(bucket, terms, now), keyOpensAt(ledger));
 }
 
@@ -100,9 +101,9 @@ export function quotaIn(ledger: Ledger, bucket: string, terms: Terms, now: numbe
   return { ...quota, asksAt: Math.max(quota.asksAt, keyOpensAt(ledger)) };
 }
 
-/** Whether a request on this lane may leave now to ask whether more is left than is known. */
-export function asks(ledger: Ledger, lane: string, now: number): boolean {
-  const bucket = ledger.buckets[bucketOf(ledger, lane)] ?? EMPTY_BUCKET;
+/** Whether a request on this route may leave now to ask whether more is left than is known. */
+export function asks(ledger: Ledger, route: string, now: number): boolean {
+  const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   return now >= Math.max(bucketAsksAt(bucket), keyOpensAt(ledger));
 }
 
@@ -118,9 +119,9 @@ function keyOpensAt({ key }: Ledger): number {
 }
 
 /** A request leaves. With a refused or revoked key it is the one that may ask: the next waits for its answer. */
-export function sent(ledger: Ledger, lane: string, terms: Terms, now: number): Ledger {
+export function sent(ledger: Ledger, route: string, terms: Terms, now: number): Ledger {
   const { key, buckets } = ledger;
-  const name = bucketOf(ledger, lane);
+  const name = bucketOf(ledger, route);
   const asks = key.standing === 'refused' || key.standing === 'revoked';
   return {
     ...ledger,
@@ -130,17 +131,17 @@ export function sent(ledger: Ledger, lane: string, terms: Terms, now: number): L
 }
 
 /** The connection failed, or the time was up. */
-export function unanswered(ledger: Ledger, lane: string, terms: Terms, now: number): Ledger {
-  const name = bucketOf(ledger, lane);
+export function unanswered(ledger: Ledger, route: string, terms: Terms, now: number): Ledger {
+  const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
   const freed = bucket && withoutAnswer(bucket, terms, now);
   return freed ? { ...ledger, buckets: { ...ledger.buckets, [name]: freed } } : ledger;
 }
 
-/** What an answer teaches: the lane's bucket, its limits, a wait, the standing of the key. */
-export function answered(ledger: Ledger, lane: string, answer: Answer, terms: Terms, now: number): Ledger {
-  const assigned = assign(ledger, lane, answer.observation);
-  const name = bucketOf(assigned, lane);
+/** What an answer teaches: the route's bucket, its limits, a wait, the standing of the key. */
+export function answered(ledger: Ledger, route: string, answer: Answer, terms: Terms, now: number): Ledger {
+  const assigned = assign(ledger, route, answer.observation);
+  const name = bucketOf(assigned, route);
   const bucket = assigned.buckets[name] ?? EMPTY_BUCKET;
   // The zeros of a revocation are no limits, and its reset is no time.
   const observed = answer.revoked ? bucket : observeBucket(bucket, answer, terms, now);
@@ -151,12 +152,12 @@ export function answered(ledger: Ledger, lane: string, answer: Answer, terms: Te
   };
 }
 
-function assign(ledger: Ledger, lane: string, { bucket, limits }: Observation): Ledger {
-  if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, lane, bucket);
-  // Limits without a name are those of the bucket that the lane was assumed to draw from.
+function assign(ledger: Ledger, route: string, { bucket, limits }: Observation): Ledger {
+  if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, route, bucket);
+  // Limits without a name are those of the bucket that the route was assumed to draw from.
   if (bucket === undefined && limits.second === undefined) return ledger;
-  const name = bucket === undefined ? bucketOf(ledger, lane) : known(ledger, bucket);
-  return { ...ledger, lanes: { ...ledger.lanes, [lane]: name } };
+  const name = bucket === undefined ? bucketOf(ledger, route) : known(ledger, bucket);
+  return { ...ledger, lanes: { ...ledger.lanes, [route]: name } };
 }
 
 /** The service has a handful. A name of its own for each answer would be a series and a place in the state for each. */
@@ -168,12 +169,12 @@ function known({ buckets }: Ledger, name: string): string {
   return name in buckets || Object.keys(buckets).length < MAX_BUCKETS - 1 ? name : OTHER_BUCKETS;
 }
 
-/** The first name is the name of the bucket that all lanes were assumed to share. */
-function nameShared(ledger: Ledger, lane: string, bucket: string): Ledger {
+/** The first name is the name of the bucket that all routes were assumed to share. */
+function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
   const { [UNASSIGNED]: unnamed = EMPTY_BUCKET, ...named } = ledger.buckets;
   return {
     ...ledger,
-    lanes: { ...ledger.lanes, [lane]: bucket },
+    lanes: { ...ledger.lanes, [route]: bucket },
     shared: bucket,
     buckets: { ...named, [bucket]: unnamed },
   };

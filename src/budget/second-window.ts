@@ -55,7 +55,7 @@ export class SecondWindow {
     this.#lastAtShare = Math.max(this.#lastAtShare + 1000 / this.#share(), now);
   }
 
-  settled(now: number): void {
+  released(now: number): void {
     this.#inFlight -= 1;
     this.countOne(now);
   }

@@ -1,5 +1,5 @@
 import type { Terms } from '../budget/bucket.ts';
-import { allowedPerDay, isFiller, windowAt } from '../budget/bucket.ts';
+import { allowedPerDay, isRateWindowRepeated, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, quotaIn } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
@@ -77,9 +77,9 @@ function rowOf(source: Source, configured: Pace, { pace, wait }: Schedule): stri
 
 function describeBucket({ ledger, terms }: CheckInput, name: string, allowed: number): string[] {
   const bucket = ledger.buckets[name];
-  const limits = WINDOWS.filter((window) => bucket?.limits[window] !== undefined && !isFiller(bucket, window)).map(
-    (window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`,
-  );
+  const limits = WINDOWS.filter(
+    (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
+  ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
   const share = `${Math.round(terms.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
   return [`  bucket ${name || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`];
 }

@@ -3,8 +3,8 @@ import { type Api, type ApiOptions, createApi, NO_OBSERVER } from '../api/client
 import { createTransport, type Proxies } from '../api/transport.ts';
 import type { Terms } from '../budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../budget/ledger.ts';
-import { Pacer } from '../budget/pacer.ts';
 import { planOf } from '../budget/plan-name.ts';
+import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -25,9 +25,9 @@ export async function probe(
 ): Promise<ProbeAnswer> {
   const clock = systemClock;
   const transport = createTransport({ timeoutMs: config.api.timeoutMs, proxies });
-  const pacer = new Pacer(terms, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter(terms, { clock, ledger: emptyLedger() });
   const api = createApi(apiOptions, {
-    budget: pacer,
+    budget: rateLimiter,
     transport: transport.send,
     observer: NO_OBSERVER,
     clock,
@@ -42,7 +42,7 @@ export async function probe(
   } finally {
     await transport.close();
   }
-  const { ledger } = pacer;
+  const { ledger } = rateLimiter;
   const { standing, validHeader } = ledger.key;
   const isGood = failure === undefined && validHeader !== false;
   const key = standing === 'unknown' ? 'not known' : KEY_WORDS[standing];

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { laneOf } from '../api/client.ts';
+import { routeOf } from '../api/client.ts';
 import type { Proxies } from '../api/transport.ts';
 import type { Terms } from '../budget/bucket.ts';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
@@ -57,7 +57,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
     sources,
     terms,
     ledger,
-    bucketOf: (source) => ledger.lanes[laneOf(apiOptions, source)] ?? ledger.shared,
+    bucketOf: (source) => ledger.lanes[routeOf(apiOptions, source)] ?? ledger.shared,
     entries,
     limitsFrom: told ? 'as the service just said' : known ? 'as last learned by the daemon' : assumed(config, terms),
     now,

@@ -1,9 +1,9 @@
-import { type Api, createApi, laneOf, NO_OBSERVER } from '../api/client.ts';
+import { type Api, createApi, NO_OBSERVER, routeOf } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import { createTransport, type Proxies } from '../api/transport.ts';
 import { EMPTY_BUCKET, windowAt } from '../budget/bucket.ts';
 import { usable } from '../budget/long-window.ts';
-import { Pacer } from '../budget/pacer.ts';
+import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Documents } from '../state/file.ts';
@@ -45,12 +45,17 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   const { config, key, documents, clock, onError } = options;
   const { ledger } = await restore(documents, [], key, clock.now());
   const terms = termsOf(config);
-  const writer = new LatestWriter(() => documents.save(LEDGER, pacer.ledger), onError);
-  const pacer = new Pacer(terms, { clock, ledger, onChange: () => writer.touch(), keep: () => writer.flush() });
+  const writer = new LatestWriter(() => documents.save(LEDGER, rateLimiter.ledger), onError);
+  const rateLimiter = new RateLimiter(terms, {
+    clock,
+    ledger,
+    onChange: () => writer.touch(),
+    keep: () => writer.flush(),
+  });
   const transport = createTransport({ timeoutMs: config.api.timeoutMs, proxies: options.proxies });
   const apiOptions = apiOptionsOf(config, key);
   const api = createApi(apiOptions, {
-    budget: pacer,
+    budget: rateLimiter,
     transport: transport.send,
     observer: NO_OBSERVER,
     clock,
@@ -59,16 +64,16 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   return {
     api,
     allowance(endpoint) {
-      const name = pacer.bucketOf(laneOf(apiOptions, { endpoint }));
-      const bucket = pacer.ledger.buckets[name] ?? EMPTY_BUCKET;
+      const name = rateLimiter.bucketOf(routeOf(apiOptions, { endpoint }));
+      const bucket = rateLimiter.ledger.buckets[name] ?? EMPTY_BUCKET;
       const leftOf = (window: 'hour' | 'month') => {
         const known = windowAt(bucket, window, terms, clock.now());
         return known ? { [window]: usable(known, terms.utilization) } : {};
       };
       return {
-        perSecond: pacer.perSecond(name) * terms.utilization,
+        perSecond: rateLimiter.perSecond(name) * terms.utilization,
         left: { ...leftOf('hour'), ...leftOf('month') },
-        isKnown: pacer.ledger.key.standing !== 'unknown',
+        isKnown: rateLimiter.ledger.key.standing !== 'unknown',
       };
     },
     async close() {

@@ -1,4 +1,4 @@
-import { type Api, type ApiDependencies, type ApiOptions, createApi, laneOf } from '../api/client.ts';
+import { type Api, type ApiDependencies, type ApiOptions, createApi, routeOf } from '../api/client.ts';
 import { createTransport, type Proxies } from '../api/transport.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../lib/version.ts';
@@ -33,9 +33,9 @@ export class Connection {
     this.#api = createApi(this.#options, this.#dependencies);
   }
 
-  /** The lane of what a source asks first. */
-  laneOf(source: Source): string {
-    return laneOf(this.#options, source);
+  /** The route of what a source asks first. */
+  routeOf(source: Source): string {
+    return routeOf(this.#options, source);
   }
 
   /** Whether a source would ask another host, or as somebody else. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ENDPOINTS, FAILURE_REASONS } from '../api/errors.ts';
 import type { Proxies } from '../api/transport.ts';
 import { type Ledger, limitsOf, quotaIn } from '../budget/ledger.ts';
-import { Pacer } from '../budget/pacer.ts';
+import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -81,7 +81,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 
   let ledgerFailures = 0;
   const ledgerWriter = new LatestWriter(
-    () => documents.save(LEDGER, pacer.ledger),
+    () => documents.save(LEDGER, rateLimiter.ledger),
     (error) => {
       ledgerFailures += 1;
       // Replicas are told at once that the server is away.
@@ -89,15 +89,15 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     },
   );
   stopper.add(() => ledgerWriter.flush());
-  const pacer = new Pacer(termsOf(config), {
+  const rateLimiter = new RateLimiter(termsOf(config), {
     clock,
     ledger,
     onChange: () => ledgerWriter.touch(),
     keep: () => ledgerWriter.flush(),
   });
-  logStanding(log, pacer.ledger);
+  logStanding(log, rateLimiter.ledger);
   const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
-  const budget = replica ? leased(pacer, replica) : pacer;
+  const budget = replica ? leased(rateLimiter, replica) : rateLimiter;
   const deps = { budget, observer: self, clock, random: Math.random };
   const connection = new Connection(settings, options.proxies, deps);
   stopper.add(() => connection.close());
@@ -108,19 +108,19 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     log,
     store: { save: (id, entry) => documents.save(id, entry) },
     allowance: {
-      bucketOf: (source) => pacer.bucketOf(connection.laneOf(source)),
-      allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
+      bucketOf: (source) => rateLimiter.bucketOf(connection.routeOf(source)),
+      allowedPerDay: (bucket) => rateLimiter.allowedPerDay(bucket),
     },
-    quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, termsOf(settings.config), clock.now()),
-    opensAt: (source) => pacer.opensAt(connection.laneOf(source)),
-    limits: () => limitsOf(pacer.ledger),
-    isInformed: () => pacer.ledger.key.standing !== 'unknown',
+    quotaOf: (bucket) => quotaIn(rateLimiter.ledger, bucket, termsOf(settings.config), clock.now()),
+    opensAt: (source) => rateLimiter.opensAt(connection.routeOf(source)),
+    limits: () => limitsOf(rateLimiter.ledger),
+    limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
     onPlan: (paces) => logPlan(log, paces),
     onWait: (waits) => logWaits(log, waits),
     onChange: ({ name }) => exposition.touch(name, ATTEMPTS),
   });
   const own = new OwnMetrics({
-    knowledge: knowledgeOf(scheduler, pacer),
+    knowledge: knowledgeOf(scheduler, rateLimiter),
     self,
     clock,
     lastReload: options.lastReload,
@@ -163,8 +163,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     ...options,
     config: () => settings.config,
     views: () => scheduler.views(),
-    ledger: () => pacer.ledger,
-    bucketOf: (source) => pacer.bucketOf(connection.laneOf(source)),
+    ledger: () => rateLimiter.ledger,
+    bucketOf: (source) => rateLimiter.bucketOf(connection.routeOf(source)),
   });
 
   async function adopt(next: Settings, reloadedAt: number): Promise<void> {
@@ -173,10 +173,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const known = await restoreEntries(documents, after, scheduler.entries());
     await scheduler.interrupt((source) => !ids.has(sourceId(source)) || connection.isOtherFor(source, next));
     // From here on without a wait: nobody sees a half of it.
-    const account = { ledger: pacer.ledger, entries: new Map([...known, ...scheduler.entries()]) };
+    const account = { ledger: rateLimiter.ledger, entries: new Map([...known, ...scheduler.entries()]) };
     const { ledger, entries } = underKey(account, next.key, reloadedAt);
     connection.adopt(next);
-    pacer.adopt(termsOf(next.config), ledger);
+    rateLimiter.adopt(termsOf(next.config), ledger);
     scheduler.adopt(after, entries);
     logStanding(log, ledger);
     if (isChange(settings, next)) exposition.touch(...ALL_PARTS);
@@ -196,7 +196,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     adopt,
     stop: async () => {
       await stopper.stop();
-      return { ledger: pacer.ledger, entries: scheduler.entries(), totals: await own.totals() };
+      return { ledger: rateLimiter.ledger, entries: scheduler.entries(), totals: await own.totals() };
     },
   };
 }

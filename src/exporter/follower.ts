@@ -1,4 +1,4 @@
-import { laneOf } from '../api/client.ts';
+import { routeOf } from '../api/client.ts';
 import { ENDPOINTS, FAILURE_REASONS } from '../api/errors.ts';
 import { allowedPerDay } from '../budget/bucket.ts';
 import { bucketOf, emptyLedger, Ledger, opensAt, quotaIn } from '../budget/ledger.ts';
@@ -31,12 +31,12 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
   const known = new Followed(sources, options.before);
   const terms = termsOf(config);
   const apiOptions = apiOptionsOf(config, key);
-  const lane = (source: Source): string => laneOf(apiOptions, source);
+  const route = (source: Source): string => routeOf(apiOptions, source);
   const allowed = (bucket: string): number => allowedPerDay(known.ledger.buckets[bucket], terms, clock.now());
   const permits: Permits = {
-    allowance: { bucketOf: (source) => bucketOf(known.ledger, lane(source)), allowedPerDay: allowed },
+    allowance: { bucketOf: (source) => bucketOf(known.ledger, route(source)), allowedPerDay: allowed },
     quotaOf: (bucket) => quotaIn(known.ledger, bucket, terms, clock.now()),
-    opensAt: (source) => opensAt(known.ledger, lane(source), terms, clock.now()),
+    opensAt: (source) => opensAt(known.ledger, route(source), terms, clock.now()),
   };
   const views = (): SourceView[] => viewsOf(known.sources(), permits, clock.now());
 

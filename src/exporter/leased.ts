@@ -5,10 +5,10 @@ import type { Replica } from '../replica/replica.ts';
 /** Lets nothing leave without the lease. It is looked at after the wait for a turn: meanwhile the process may have slept. */
 export function leased(budget: Budget, replica: Pick<Replica, 'leads'>): Budget {
   return {
-    async acquire(departure, signal) {
-      const permit = await budget.acquire(departure, signal);
+    async acquire(request, signal) {
+      const permit = await budget.acquire(request, signal);
       if (replica.leads()) return permit;
-      permit.settle(undefined);
+      permit.release(undefined);
       throw new LeaseLost();
     },
   };

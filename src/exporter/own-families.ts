@@ -1,4 +1,4 @@
-import { isFiller, usedByOthers } from '../budget/bucket.ts';
+import { isRateWindowRepeated, usedByOthers } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
@@ -80,7 +80,9 @@ export function accountFamilies(ledger: Ledger): Family[] {
     buckets.flatMap(([bucket, known]) =>
       WINDOWS.flatMap((window): Sample[] => {
         const value = known[field][window];
-        return value === undefined || isFiller(known, window) ? [] : [{ labels: { bucket, window }, value }];
+        return value === undefined || isRateWindowRepeated(known, window)
+          ? []
+          : [{ labels: { bucket, window }, value }];
       }),
     );
   const byOthers = buckets.flatMap(([bucket, known]) =>

@@ -1,5 +1,5 @@
 import type { Ledger } from '../budget/ledger.ts';
-import type { Pacer } from '../budget/pacer.ts';
+import type { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Clock } from '../lib/clock.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import type { Family } from '../metrics/family.ts';
@@ -28,12 +28,12 @@ export interface Knowledge {
 }
 
 /** Of the process that polls. */
-export function knowledgeOf(scheduler: Scheduler, pacer: Pacer): Knowledge {
+export function knowledgeOf(scheduler: Scheduler, rateLimiter: RateLimiter): Knowledge {
   return {
     views: () => scheduler.views(),
-    ledger: () => pacer.ledger,
-    allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
-    waitedMs: () => pacer.waitedMs,
+    ledger: () => rateLimiter.ledger,
+    allowedPerDay: (bucket) => rateLimiter.allowedPerDay(bucket),
+    waitedMs: () => rateLimiter.waitedMs,
   };
 }
 

@@ -1,12 +1,17 @@
 import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Sighting } from '../sources/slashings/count.ts';
+import type { ObservedSlashing } from '../sources/slashings/count.ts';
 import { type Watch, watches } from '../sources/slashings/watch.ts';
 
 const MAX_NAMED = 20;
 
 /** A slashing is a warning; one of a watched validator is an error, and names those first. */
-export function logSlashing(log: Logger, chain: Chain, watch: Watch, { slot, kind, validators }: Sighting): void {
+export function logSlashing(
+  log: Logger,
+  chain: Chain,
+  watch: Watch,
+  { slot, kind, validators }: ObservedSlashing,
+): void {
   const watched = validators.filter((validator) => watches(watch, validator));
   const others = validators.filter((validator) => !watches(watch, validator));
   const fields = {

@@ -43,7 +43,7 @@ export function sourcesOf(config: Config, log: Logger): Source[] {
         weight: slashings.weight / chains.length,
         catchUpMs: slashings.catchUpMs,
         watch,
-        onSlashing: (sighting) => logSlashing(log, chain, watch, sighting),
+        onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
         onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
       });
     }),

@@ -41,7 +41,7 @@ export interface Run {
 
 /** The entry after a poll. */
 export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
-  const { value, failure, requestsOfOnce = 0 } = poll;
+  const { value, failure, oneTimeRequests = 0 } = poll;
   const { start, durationMs, requests, intervalMs, coverage } = run;
   const { pausedUntil: _, isDueNow: __, ...rest } = entry;
   const tried = {
@@ -55,7 +55,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   };
   const end = start + durationMs;
   if (!failure) {
-    const costs = withLatest(entry.costs, requests - requestsOfOnce);
+    const costs = withLatest(entry.costs, requests - oneTimeRequests);
     const durations = withLatest(entry.durations, durationMs);
     return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
@@ -76,7 +76,7 @@ const FREE = ['network', 'timeout', 'server_error', 'rate_limited', 'revoked', '
  * The entry after a poll of a source with work of once a day: whether that was done, or would be tried again after the
  * configured interval, and paid for each time.
  */
-export function countVain(source: Source, entry: Entry, timing: Timing): Entry {
+export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): Entry {
   if (!source.isDaily || (entry.failuresInARow > 0 && FREE.includes(entry.lastError?.reason ?? ''))) return entry;
   const { lastAttemptAt = 0, vainInARow = 0 } = entry;
   const { intervalMs } = source;

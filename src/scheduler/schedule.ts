@@ -7,7 +7,7 @@ import { nextAttemptAt } from './plan.ts';
 export interface Schedule {
   /** As the budget allows it; of a source for which that is no pace, the last one that was. */
   readonly pace: Pace;
-  /** When the next attempt is due and permitted; Infinity: not without the operator. */
+  /** When the next attempt is due and permitted; Infinity: not before a new key or a restart. */
   readonly nextAttemptAt: number;
   /** When one poll may ask before that whether more is left by now; Infinity: never. */
   readonly asksAt: number;

@@ -4,10 +4,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import type { Entry, Store } from '../state/entry.ts';
-import { afterPoll, countVain } from './plan.ts';
+import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
-import { type Slot, Slots } from './slots.ts';
+import { type Task, Tasks } from './tasks.ts';
 import { of, type Permits, type SourceView, schedulesOf, viewsOf } from './views.ts';
 import { WaitNews } from './wait-news.ts';
 
@@ -17,7 +17,7 @@ export interface SchedulerDependencies extends Permits {
   readonly store: Store;
   readonly log: Logger;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
-  readonly isInformed: () => boolean;
+  readonly limitsKnown: () => boolean;
   /** The limits as far as known: another text where any has changed. */
   readonly limits: () => string;
   /**
@@ -37,11 +37,11 @@ const SAVE_RETRY_MS = 15_000;
 
 /** Runs each source when it is due, one poll of each at a time; times and counts every run. */
 export class Scheduler {
-  readonly #slots: Slots;
+  readonly #tasks: Tasks;
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
   /** Monotonic ms at which the loop first found a source due that it could not start; the longest ago first. */
-  readonly #lateSince = new Map<Slot, number>();
+  readonly #lateSince = new Map<Task, number>();
   #heartbeatAt: number;
   #saveFailures = 0;
   readonly #plan = new PlanNews();
@@ -51,7 +51,7 @@ export class Scheduler {
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
     this.#heartbeatAt = deps.clock.monotonic();
-    this.#slots = new Slots(sources, entries);
+    this.#tasks = new Tasks(sources, entries);
   }
 
   /** Monotonic ms of the last time the loop was alive. */
@@ -71,27 +71,27 @@ export class Scheduler {
 
   /** What is shown, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#slots.all.map(({ id, shown }) => [id, shown]));
+    return new Map(this.#tasks.all.map(({ id, shown }) => [id, shown]));
   }
 
   /** What is shown of each source, in their order. */
   views(): SourceView[] {
-    return viewsOf(this.#slots.on, this.#deps, this.#deps.clock.now());
+    return viewsOf(this.#tasks.on, this.#deps, this.#deps.clock.now());
   }
 
   /** Writes again what could not be written, or was lost; what is polled now is written as it was, and at the poll's end. */
   saveAgain(signal: AbortSignal): void {
-    for (const slot of this.#slots.all) {
-      const { id, known, running } = slot;
+    for (const task of this.#tasks.all) {
+      const { id, known, running } = task;
       if (known.attempts === 0) continue;
-      if (!running) this.#run(slot, () => this.#persist(slot, signal));
+      if (!running) this.#run(task, () => this.#persist(task, signal));
       else this.#deps.store.save(id, known).catch(() => undefined);
     }
   }
 
   /** Ends the polls of some sources, and starts none of them before `adopt`. Resolves when they have ended. */
   interrupt(isMeant: (source: Source) => boolean): Promise<void> {
-    return this.#slots.interrupt(isMeant);
+    return this.#tasks.interrupt(isMeant);
   }
 
   /**
@@ -99,9 +99,9 @@ export class Scheduler {
    * ends as it began, and the next is as the source is now. The others begin with their entry, if one is given.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
-    this.#slots.adopt(sources, entries);
+    this.#tasks.adopt(sources, entries);
     this.#plan.reset();
-    for (const slot of this.#lateSince.keys()) if (!slot.isOn) this.#lateSince.delete(slot);
+    for (const task of this.#lateSince.keys()) if (!task.isOn) this.#lateSince.delete(task);
     this.#wake();
   }
 
@@ -124,23 +124,23 @@ export class Scheduler {
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
-    const slots = this.#slots.on;
+    const slots = this.#tasks.on;
     let schedules = schedulesOf(slots, this.#deps, now);
     let next = Number.POSITIVE_INFINITY;
-    for (const slot of slots) {
-      if (slot.running || slot.isHeld) continue;
-      const { pace, nextAttemptAt, asksAt } = of(schedules, slot.source);
+    for (const task of slots) {
+      if (task.running || task.isHeld) continue;
+      const { pace, nextAttemptAt, asksAt } = of(schedules, task.source);
       const at = Math.min(nextAttemptAt, asksAt);
       // One poll alone asks whether there is more: what it is told decides about the others.
       const mayStart = this.#running.size === 0 || (nextAttemptAt <= now && this.#mayJoin());
       if (at > now) next = Math.min(next, at);
       else if (mayStart) {
-        this.#run(slot, () => this.#poll(slot, pace, signal));
+        this.#run(task, () => this.#poll(task, pace, signal));
         // What leaves may be the one request that is allowed.
         schedules = schedulesOf(slots, this.#deps, now);
       }
-      if (nextAttemptAt > now || mayStart) this.#lateSince.delete(slot);
-      else if (!this.#lateSince.has(slot)) this.#lateSince.set(slot, this.#heartbeatAt);
+      if (nextAttemptAt > now || mayStart) this.#lateSince.delete(task);
+      else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);
     }
     this.#tell(schedules);
     return next;
@@ -148,7 +148,7 @@ export class Scheduler {
 
   /** Whether polls may run side by side: once a limit is known, or after the first poll has not learned of one. */
   #mayJoin(): boolean {
-    return this.#deps.isInformed() || this.#slots.all.some(({ known }) => known.attempts > 0);
+    return this.#deps.limitsKnown() || this.#tasks.all.some(({ known }) => known.attempts > 0);
   }
 
   #tell(schedules: ReadonlyMap<Source, Schedule>): void {
@@ -158,14 +158,14 @@ export class Scheduler {
     for (const source of changed) this.#deps.onChange(source);
     const running = [...schedules].filter(([, { wait }]) => !wait);
     const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
-    if (!this.#deps.isInformed() || running.length === 0) return;
+    if (!this.#deps.limitsKnown() || running.length === 0) return;
     if (this.#plan.isFirst && this.#isMeasuring(paces)) return;
     if (this.#plan.take(paces, this.#deps.limits, this.#heartbeatAt)) this.#deps.onPlan(paces);
   }
 
   /** Whether what a source costs, or how long it takes, is about to be known. */
   #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
-    return this.#slots.on.some(({ source, known: { attempts, durationMs }, running }) => {
+    return this.#tasks.on.some(({ source, known: { attempts, durationMs }, running }) => {
       if (attempts === 0) return running;
       // The first sweep of a large fleet takes longer than those after it, which begin at once.
       return attempts === 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
@@ -173,20 +173,20 @@ export class Scheduler {
   }
 
   /** One thing at a time for each source: what is saved or shown later is never older. */
-  #run(slot: Slot, work: () => Promise<void>): void {
+  #run(task: Task, work: () => Promise<void>): void {
     const run = work().finally(() => {
-      slot.run = undefined;
+      task.run = undefined;
       this.#running.delete(run);
       this.#wake();
     });
-    slot.run = run;
+    task.run = run;
     this.#running.add(run);
   }
 
-  async #poll(slot: Slot, pace: Pace, signal: AbortSignal): Promise<void> {
+  async #poll(task: Task, pace: Pace, signal: AbortSignal): Promise<void> {
     const { clock, api, log } = this.#deps;
-    const { source } = slot;
-    const stop = AbortSignal.any([signal, slot.stop.signal]);
+    const { source } = task;
+    const stop = AbortSignal.any([signal, task.stop.signal]);
     const now = clock.now();
     const start = clock.monotonic();
     let requests = 0;
@@ -199,42 +199,42 @@ export class Scheduler {
     };
     const { intervalMs, coverage } = pace;
     const timing = { now, intervalMs, coverage };
-    const paced = this.#deps.isInformed() ? { intervalMs, coverage } : {};
+    const paced = this.#deps.limitsKnown() ? { intervalMs, coverage } : {};
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(counting, slot.known.value, timing, stop);
+      poll = await source.poll(counting, task.known.value, timing, stop);
     } catch (error) {
       if (stop.aborted) return;
-      poll = { value: slot.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
+      poll = { value: task.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const run = { start: now, durationMs: clock.monotonic() - start, requests, ...paced };
-    slot.known = countVain(source, afterPoll(slot.known, poll, run), timing);
+    task.known = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
     const { name, chain } = source;
     if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');
-    else log.debug({ source: name, chain, duration_ms: slot.known.durationMs }, 'polled');
-    await this.#persist(slot, signal);
+    else log.debug({ source: name, chain, duration_ms: task.known.durationMs }, 'polled');
+    await this.#persist(task, signal);
   }
 
   /** Nothing is shown before it is persisted: after a restart a counter would step back. */
-  async #persist(slot: Slot, signal: AbortSignal): Promise<void> {
+  async #persist(task: Task, signal: AbortSignal): Promise<void> {
     const { store, log, onChange, clock } = this.#deps;
-    const entry = slot.known;
+    const entry = task.known;
     try {
-      await store.save(slot.id, entry);
+      await store.save(task.id, entry);
     } catch (error) {
       this.#saveFailures += 1;
-      log.error({ source: slot.source.name, chain: slot.source.chain, err: String(error) }, 'state not written');
+      log.error({ source: task.source.name, chain: task.source.chain, err: String(error) }, 'state not written');
       // The next poll saves too; this is for sources that poll once a day.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
-          if (slot.known === entry && !slot.running) this.#run(slot, () => this.#persist(slot, signal));
+          if (task.known === entry && !task.running) this.#run(task, () => this.#persist(task, signal));
         },
         () => undefined,
       );
       return;
     }
-    slot.shown = entry;
-    onChange(slot.source);
+    task.shown = entry;
+    onChange(task.source);
   }
 
   async #nap(ms: number): Promise<void> {

@@ -13,7 +13,7 @@ export interface SourceView {
   readonly pace: Pace;
   /** What the families are to be read with. */
   readonly timing: Timing;
-  /** Unix ms at which the next attempt is due and permitted; Infinity: not without the operator. */
+  /** Unix ms at which the next attempt is due and permitted; Infinity: not before a new key or a restart. */
   readonly nextAttemptAt: number;
   /** Present while the source waits for the quota. */
   readonly wait?: Wait;

@@ -52,7 +52,7 @@ export interface Poll<T> {
   readonly value: T;
   readonly failure?: Error;
   /** Requests among those of this poll that the next ones will not make: they say nothing of what a poll costs. */
-  readonly requestsOfOnce?: number;
+  readonly oneTimeRequests?: number;
 }
 
 /**

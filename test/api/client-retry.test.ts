@@ -89,13 +89,13 @@ describe('api/client: retries', () => {
   });
 
   it('gives up after a 429 with a long wait, with the refusal as the reason', async () => {
-    const { ask, clock, sentAt, pacer } = scripted([{ status: 429, headers: { 'retry-after': '36644' } }]);
+    const { ask, clock, sentAt, rateLimiter } = scripted([{ status: 429, headers: { 'retry-after': '36644' } }]);
     const failure = failureOf(ask());
     await clock.advance(MINUTE);
     expect(await failure).toMatchObject({ reason: 'rate_limited', status: 429 });
     expect(sentAt).toEqual([0]);
     await expect(ask()).rejects.toThrow(BudgetClosed);
-    expect(pacer.opensAt('machine_metrics https://api.test')).toBe(clock.now() - MINUTE + 36_644_000);
+    expect(rateLimiter.opensAt('machine_metrics https://api.test')).toBe(clock.now() - MINUTE + 36_644_000);
   });
 
   it('does not count a request that the budget turned away', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { laneOf } from '../../src/api/client.ts';
+import { routeOf } from '../../src/api/client.ts';
 import { createTransport } from '../../src/api/transport.ts';
 import { apiHarness, failureOf, KEY, settled, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from '../support/api-harness.ts';
 import { httpMock } from '../support/http-mock.ts';
@@ -66,19 +66,19 @@ describe('api/client', () => {
     await expect(api.request(nowhere, V1Envelope, noSignal())).rejects.toThrow(TypeError);
   });
 
-  it('draws on one lane per endpoint and host', () => {
+  it('draws on one route per endpoint and host', () => {
     const options = { baseUrl: 'https://a', v1BaseUrls: { hoodi: 'https://b' }, key: KEY, userAgent: '' };
-    expect(laneOf(options, V2_REQUEST)).toBe('machine_metrics https://a');
-    expect(laneOf(options, V1_REQUEST)).toBe('epoch_slots https://b');
+    expect(routeOf(options, V2_REQUEST)).toBe('machine_metrics https://a');
+    expect(routeOf(options, V1_REQUEST)).toBe('epoch_slots https://b');
   });
 
-  it('tells the budget the status and the headers, under the lane of the request', async () => {
+  it('tells the budget the status and the headers, under the route of the request', async () => {
     const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
     http.answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
-    const { api, pacer } = apiHarness(transport.send);
+    const { api, rateLimiter } = apiHarness(transport.send);
     await api.request(V1_REQUEST, V1Envelope, noSignal());
-    expect(pacer.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
-    expect(pacer.perSecond('default')).toBe(5);
+    expect(rateLimiter.ledger.lanes).toEqual({ 'epoch_slots https://hoodi.test/prefix': 'default' });
+    expect(rateLimiter.perSecond('default')).toBe(5);
   });
 
   it('parses records one by one: counts and drops the bad, keeps their neighbours', () => {

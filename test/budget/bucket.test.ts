@@ -5,7 +5,7 @@ import {
   bucketOpensAt,
   chargeBucket,
   EMPTY_BUCKET,
-  isFiller,
+  isRateWindowRepeated,
   observeBucket,
   type Terms,
   windowAt,
@@ -57,7 +57,7 @@ describe('budget/bucket', () => {
       (n) => {
         const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
         for (const name of ['hour', 'month'] as const) {
-          expect(isFiller(bucket, name)).toBe(true);
+          expect(isRateWindowRepeated(bucket, name)).toBe(true);
           expect(windowAt(bucket, name, TERMS, OCTOBER)).toBeUndefined();
         }
         expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);

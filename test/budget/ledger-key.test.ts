@@ -29,7 +29,7 @@ function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
   return answered(ledger, LANE, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
 }
 
-const opensAt = (ledger: Ledger, lane: string): number => opensAtOn(ledger, lane, TERMS, NOW);
+const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, TERMS, NOW);
 const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, LANE, TERMS, at);
 
 const known = withKey(emptyLedger(), 'this key', NOW - MINUTE);
@@ -45,8 +45,8 @@ describe('budget/ledger: the key', () => {
     }
   });
 
-  it('may ask once every 10 min after a 401, on any lane', () => {
-    for (const lane of [LANE, OTHER]) expect(opensAt(refused, lane)).toBe(NOW + 10 * MINUTE);
+  it('may ask once every 10 min after a 401, on any route', () => {
+    for (const route of [LANE, OTHER]) expect(opensAt(refused, route)).toBe(NOW + 10 * MINUTE);
     const asked = sent(refused, NOW + 10 * MINUTE);
     expect(opensAt(asked, OTHER)).toBe(NOW + 20 * MINUTE);
     expect(opensAt(told(asked, 401, { at: NOW + 10 * MINUTE + 300 }), LANE)).toBe(NOW + 20 * MINUTE + 300);
@@ -92,7 +92,7 @@ describe('budget/ledger: the key', () => {
 describe('budget/ledger: revoked', () => {
   it('never opens on its own, whatever the headers say of a reset', () => {
     const ledger = told(emptyLedger(), 429, { revoked: true, headers: { 'retry-after': '36644', ...VALID } });
-    for (const lane of [LANE, OTHER]) expect(opensAt(ledger, lane)).toBe(Number.POSITIVE_INFINITY);
+    for (const route of [LANE, OTHER]) expect(opensAt(ledger, route)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('does not take the zeros and the made-up reset for limits', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isFiller, perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
+import { isRateWindowRepeated, perSecondOf as perSecondOfBucket } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import {
   answered,
@@ -17,7 +17,7 @@ const V2 = 'machine_metrics https://v2';
 const OTHER = 'sync_committee https://v2';
 const TERMS = { utilization: 1 };
 
-const opensAt = (ledger: Ledger, lane: string): number => opensAtOn(ledger, lane, TERMS, NOW);
+const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, TERMS, NOW);
 const perSecondOf = (ledger: Ledger, name: string): number => perSecondOfBucket(ledger.buckets[name], TERMS);
 
 interface Told {
@@ -28,11 +28,11 @@ interface Told {
   readonly headers?: Record<string, string>;
 }
 
-/** The ledger after an answer on a lane, as the service would give it. */
-function told(ledger: Ledger, lane: string, answer: Told = {}): Ledger {
+/** The ledger after an answer on a route, as the service would give it. */
+function told(ledger: Ledger, route: string, answer: Told = {}): Ledger {
   const { status = 200, revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
   const observation = readHeaders(headers, at);
-  return answered(ledger, lane, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
+  return answered(ledger, route, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
 }
 
 const bucket = (name: string, perSecond: number): Record<string, string> => ({
@@ -41,12 +41,12 @@ const bucket = (name: string, perSecond: number): Record<string, string> => ({
 });
 
 describe('budget/ledger: buckets', () => {
-  it('starts with one bucket for all lanes at one request a second, open', () => {
+  it('starts with one bucket for all routes at one request a second, open', () => {
     const ledger = emptyLedger();
-    for (const lane of [V1, V2]) {
-      expect(isAssigned(ledger, lane)).toBe(false);
-      expect(perSecondOf(ledger, bucketOf(ledger, lane))).toBe(1);
-      expect(opensAt(ledger, lane)).toBe(0);
+    for (const route of [V1, V2]) {
+      expect(isAssigned(ledger, route)).toBe(false);
+      expect(perSecondOf(ledger, bucketOf(ledger, route))).toBe(1);
+      expect(opensAt(ledger, route)).toBe(0);
     }
     expect(bucketOf(ledger, V1)).toBe(bucketOf(ledger, V2));
   });
@@ -74,7 +74,7 @@ describe('budget/ledger: buckets', () => {
 
   it.each([
     ['a name that every object has', { shared: '__proto__' }],
-    ['a lane of such a name', { lanes: { [V1]: 'constructor' } }],
+    ['a route of such a name', { lanes: { [V1]: 'constructor' } }],
     [
       'a limit below zero',
       { buckets: { '': { limits: { second: -1 }, remaining: {}, closedUntil: 0, blindWaits: 0 } } },
@@ -85,18 +85,18 @@ describe('budget/ledger: buckets', () => {
     expect(Ledger.safeParse({ ...emptyLedger(), ...fields }).success).toBe(false);
   });
 
-  it('moves a lane, and no other, to the bucket that its answer names', () => {
+  it('moves a route, and no other, to the bucket that its answer names', () => {
     let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
     ledger = told(ledger, V2, { headers: bucket('oldsubnewapi', 1) });
-    expect([V1, V2, OTHER].map((lane) => bucketOf(ledger, lane))).toEqual(['default', 'oldsubnewapi', 'default']);
-    expect([V1, V2, OTHER].map((lane) => isAssigned(ledger, lane))).toEqual([true, true, false]);
+    expect([V1, V2, OTHER].map((route) => bucketOf(ledger, route))).toEqual(['default', 'oldsubnewapi', 'default']);
+    expect([V1, V2, OTHER].map((route) => isAssigned(ledger, route))).toEqual([true, true, false]);
     expect(perSecondOf(ledger, 'default')).toBe(5);
     expect(perSecondOf(ledger, 'oldsubnewapi')).toBe(1);
     ledger = told(ledger, V2, { headers: bucket('default', 5) });
     expect(bucketOf(ledger, V2)).toBe('default');
   });
 
-  it('assigns a lane whose answer has limits but no name to the bucket that it was assumed in', () => {
+  it('assigns a route whose answer has limits but no name to the bucket that it was assumed in', () => {
     let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
     ledger = told(ledger, V2, { status: 502 });
     expect(isAssigned(ledger, V2)).toBe(false);
@@ -121,7 +121,7 @@ describe('budget/ledger: buckets', () => {
     });
   });
 
-  it('takes a lane in a bucket that it knows nothing of as open', () => {
+  it('takes a route in a bucket that it knows nothing of as open', () => {
     const ledger = { ...emptyLedger(), lanes: { [V1]: 'gone' } };
     expect(opensAt(ledger, V1)).toBe(0);
     expect(bucketOf(sent(ledger, V1, TERMS, NOW), V1)).toBe('gone');
@@ -137,10 +137,10 @@ describe('budget/ledger: buckets', () => {
 
   it('knows a longer window that repeats the figure of the second as filler', () => {
     const limits = { second: 5, hour: 5, month: 1000 };
-    expect(isFiller({ limits }, 'hour')).toBe(true);
-    expect(isFiller({ limits }, 'month')).toBe(false);
-    expect(isFiller({ limits }, 'second')).toBe(false);
-    expect(isFiller({ limits: {} }, 'hour')).toBe(false);
+    expect(isRateWindowRepeated({ limits }, 'hour')).toBe(true);
+    expect(isRateWindowRepeated({ limits }, 'month')).toBe(false);
+    expect(isRateWindowRepeated({ limits }, 'second')).toBe(false);
+    expect(isRateWindowRepeated({ limits: {} }, 'hour')).toBe(false);
   });
 });
 
@@ -148,9 +148,9 @@ describe('budget/ledger: 429', () => {
   const closedAfter = (seconds: string): number =>
     opensAt(told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': seconds } }), V1) - NOW;
 
-  it('closes the bucket for every lane in it, for at least the reset', () => {
+  it('closes the bucket for every route in it, for at least the reset', () => {
     const shared = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '30' } });
-    for (const lane of [V1, V2]) expect(opensAt(shared, lane)).toBe(NOW + 30_000);
+    for (const route of [V1, V2]) expect(opensAt(shared, route)).toBe(NOW + 30_000);
     expect(closedAfter('2678400')).toBe(2_678_400_000);
   });
 

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bucketOpensAt, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -52,14 +52,14 @@ class MonthServer {
 
 async function run(steps: readonly Step[], inFlight: number): Promise<{ server: MonthServer; isClosed: boolean }> {
   const clock = new VirtualClock(OCTOBER);
-  const pacer = new Pacer(TERMS, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter(TERMS, { clock, ledger: emptyLedger() });
   const server = new MonthServer();
   const send = async ({ fate, there, back }: Step): Promise<void> => {
-    const permit = await pacer.acquire({ lane: 'any', priority: 'machines' }, noSignal());
+    const permit = await rateLimiter.acquire({ route: 'any', priority: 'machines' }, noSignal());
     await clock.sleep(there);
     const head = fate === 'lost' ? undefined : server.head(fate);
     await clock.sleep(back);
-    permit.settle(head);
+    permit.release(head);
   };
   // Of a quota that no answer has told of nothing can be kept.
   const told: Step[] = [LOOK, ...steps];
@@ -76,7 +76,10 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
     }
     await clock.advance(inFlight * 2_000);
   }
-  return { server, isClosed: bucketOpensAt(pacer.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0 };
+  return {
+    server,
+    isClosed: bucketOpensAt(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0,
+  };
 }
 
 describe('budget/long-window: property', PATIENT, () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Bucket, chargeBucket, EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, Ledger, quotaIn } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
 import { type Quota, quotaOf } from '../../src/budget/quota.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { LANE, Queue } from '../support/queue.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -74,7 +74,7 @@ describe('budget/quota', () => {
   });
 });
 
-describe('budget/pacer: a quota that is used up', () => {
+describe('budget/rateLimiter: a quota that is used up', () => {
   const LEFT_OVER = { 'x-ratelimit-limit-second': '5', 'x-ratelimit-limit-month': '1000' };
   const isOut = (line: string): boolean => !line.includes('closed');
 
@@ -106,14 +106,14 @@ describe('budget/pacer: a quota that is used up', () => {
   it('asks a day after a start with a clock that was set back', async () => {
     const before = await spent('700');
     const clock = new VirtualClock(NOW - 5 * DAY);
-    const ledger = Ledger.parse(JSON.parse(JSON.stringify(before.pacer.ledger)));
-    const after = new Pacer({ utilization: 0.001 }, { clock, ledger });
+    const ledger = Ledger.parse(JSON.parse(JSON.stringify(before.rateLimiter.ledger)));
+    const after = new RateLimiter({ utilization: 0.001 }, { clock, ledger });
     expect(quotaIn(after.ledger, '', { utilization: 0.001 }, clock.now()).asksAt).toBe(NOW - 4 * DAY);
   });
 
   it('asks no sooner after a restart, and not at all once a 429 has said until when', async () => {
     const queue = await spent('700');
-    const saved = Ledger.parse(JSON.parse(JSON.stringify(queue.pacer.ledger)));
+    const saved = Ledger.parse(JSON.parse(JSON.stringify(queue.rateLimiter.ledger)));
     expect(saved.buckets['']?.lastUseAt).toBe(NOW);
     await queue.clock.advance(DAY);
     await queue.ask('b');
@@ -124,6 +124,6 @@ describe('budget/pacer: a quota that is used up', () => {
       await queue.ask(`day ${day}`);
     }
     expect(queue.log.filter(isOut)).toEqual(['a', 'b']);
-    expect(queue.pacer.opensAt(LANE)).toBeGreaterThanOrEqual(NOW + 21 * DAY);
+    expect(queue.rateLimiter.opensAt(LANE)).toBeGreaterThanOrEqual(NOW + 21 * DAY);
   });
 });

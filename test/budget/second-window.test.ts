@@ -28,7 +28,7 @@ describe('budget/second-window', () => {
   it('gives a permit back one second and a margin after the answer, not after the departure', () => {
     const window = windowOf(1, 0.9);
     window.sent(0);
-    window.settled(400);
+    window.released(400);
     expect(window.freeIn(400)).toBe(1_005);
     expect(window.freeIn(1_404)).toBe(1);
     expect(window.freeIn(1_405)).toBe(0);
@@ -46,7 +46,7 @@ describe('budget/second-window', () => {
       if (window.freeIn(now) > 0) continue;
       departures.push(now);
       window.sent(now);
-      window.settled(now);
+      window.released(now);
     }
     expect(departures).toEqual([0, 500, 1_000, 1_500, 2_000]);
   });
@@ -58,7 +58,7 @@ describe('budget/second-window', () => {
       if (window.freeIn(now) > 0) continue;
       sent += 1;
       window.sent(now);
-      window.settled(now);
+      window.released(now);
     }
     expect(sent).toBeGreaterThanOrEqual(540);
     expect(sent).toBeLessThanOrEqual(541);
@@ -80,7 +80,7 @@ describe('budget/second-window', () => {
   it('spends a higher limit at once also where requests are spaced', () => {
     const window = windowOf(1, 0.5);
     window.sent(0);
-    window.settled(20);
+    window.released(20);
     expect(window.freeIn(20)).toBe(1_980);
     window.limit = 50;
     expect(window.freeIn(20)).toBeCloseTo(20, 6);
@@ -89,11 +89,11 @@ describe('budget/second-window', () => {
   it('waits after a lower limit until so many permits are back that one is left', () => {
     const window = windowOf(3, 1);
     for (let i = 0; i < 3; i += 1) window.sent(0);
-    window.settled(100);
-    window.settled(200);
+    window.released(100);
+    window.released(200);
     window.limit = 1;
     expect(window.freeIn(200)).toBe(Number.POSITIVE_INFINITY);
-    window.settled(300);
+    window.released(300);
     expect(window.freeIn(300)).toBe(1_005);
   });
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { knowledgeOf, OwnMetrics } from '../../src/exporter/own-metrics.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
@@ -17,7 +17,7 @@ const ENDPOINT = 'machine_metrics';
 describe('exporter/own-metrics', () => {
   function setUp(save: () => Promise<void>, isShared = false) {
     const clock = new VirtualClock(NOW);
-    const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
+    const rateLimiter = new RateLimiter({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
     const self = new SelfMetrics({ endpoints: [ENDPOINT], reasons: [] });
     const scheduler = new Scheduler([], new Map(), {
       api: fakeApi(() => ({})),
@@ -28,13 +28,13 @@ describe('exporter/own-metrics', () => {
       quotaOf: () => NO_QUOTA,
       opensAt: () => 0,
       limits: () => '',
-      isInformed: () => true,
+      limitsKnown: () => true,
       onPlan: () => undefined,
       onWait: () => undefined,
       onChange: () => undefined,
     });
     const documents = { ...NO_DOCUMENTS, save };
-    const knowledge = knowledgeOf(scheduler, pacer);
+    const knowledge = knowledgeOf(scheduler, rateLimiter);
     const options = { knowledge, self, clock, documents, totals: [], writeFailures: () => 0, isShared };
     const own = new OwnMetrics({
       ...options,

@@ -46,7 +46,7 @@ describe('exporter/state', () => {
   it('gives back what was saved: the ledger, the own counters and each source by its name and chain', async () => {
     const documents = await documentsIn();
     const { ledger: first } = await restored(documents);
-    const ledger = sent(first, 'lane', TERMS, NOW);
+    const ledger = sent(first, 'route', TERMS, NOW);
     const totals = [{ name: 'requests_total', samples: [{ labels: { endpoint: 'a' }, value: 5 }] }];
     const entries = new Map(
       SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), attempts: i, lastAttemptAt: NOW + i }]),
@@ -94,7 +94,7 @@ describe('exporter/state', () => {
 
   it('knows nothing of the account of another key', async () => {
     const documents = await documentsIn();
-    const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'lane', TERMS, NOW);
+    const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'route', TERMS, NOW);
     await documents.save(LEDGER, ledger);
     expect((await restored(documents)).ledger).toEqual(ledger);
     expect((await restored(documents, { key: 'another' })).ledger).toEqual(
@@ -108,7 +108,7 @@ describe('exporter/state', () => {
     const ledger = { ...known, key: { ...known.key, standing: 'revoked', since: NOW } };
     await documents.save(LEDGER, ledger);
     const opens = async (now: number): Promise<number> =>
-      opensAt((await restored(documents, { now })).ledger, 'lane', TERMS, now);
+      opensAt((await restored(documents, { now })).ledger, 'route', TERMS, now);
     expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
     expect(await opens(NOW + 10 * MINUTE)).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import { quotaIn } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { knowledgeOf, OwnMetrics } from '../../src/exporter/own-metrics.ts';
 import { expositionParts } from '../../src/exporter/parts.ts';
@@ -58,23 +58,23 @@ export async function renderGolden(): Promise<(format: Format) => string> {
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
   const sources = sourcesOf(goldenConfig(), log);
-  const pacer = new Pacer(TERMS, { clock, ledger });
+  const rateLimiter = new RateLimiter(TERMS, { clock, ledger });
   const scheduler = new Scheduler(sources, entriesOf(sources), {
     api: fakeApi(() => ({})),
     clock,
     log,
     store: { save: async () => undefined },
-    allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => pacer.allowedPerDay(bucket) },
-    quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, TERMS, NOW),
+    allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => rateLimiter.allowedPerDay(bucket) },
+    quotaOf: (bucket) => quotaIn(rateLimiter.ledger, bucket, TERMS, NOW),
     opensAt: () => 0,
     limits: () => '',
-    isInformed: () => true,
+    limitsKnown: () => true,
     onPlan: () => undefined,
     onWait: () => undefined,
     onChange: () => undefined,
   });
   const own = new OwnMetrics({
-    knowledge: knowledgeOf(scheduler, pacer),
+    knowledge: knowledgeOf(scheduler, rateLimiter),
     isShared: false,
     self: selfMetrics(),
     clock,

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readHeaders, WINDOWS } from '../../src/budget/headers.ts';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { oddHeaders } from '../support/odd-headers.ts';
 import { DAY, NOW, noSignal } from '../support/timing.ts';
@@ -13,7 +13,7 @@ const LANES = ['a', 'b'] as const;
 const TERMS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
 
 const answer = fc.record({
-  lane: fc.constantFrom(...LANES),
+  route: fc.constantFrom(...LANES),
   status: fc.constantFrom(200, 200, 200, 200, 401, 403, 429, 429, 500),
   headers: oddHeaders,
   isLost: fc.constantFrom(false, false, false, true),
@@ -45,21 +45,21 @@ describe('fuzz ledger', PATIENT, () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...TERMS), fc.array(answer, { maxLength: 12 }), async (terms, answers) => {
         const clock = new VirtualClock(NOW);
-        let pacer = new Pacer(terms, { clock, ledger: emptyLedger() });
-        for (const { lane, status, headers, isLost, pause, step } of answers) {
-          const sending = pacer.acquire({ lane, priority: 'machines' }, noSignal()).then(
-            (permit) => permit.settle(isLost ? undefined : { status, headers }),
+        let rateLimiter = new RateLimiter(terms, { clock, ledger: emptyLedger() });
+        for (const { route, status, headers, isLost, pause, step } of answers) {
+          const sending = rateLimiter.acquire({ route, priority: 'machines' }, noSignal()).then(
+            (permit) => permit.release(isLost ? undefined : { status, headers }),
             (error: unknown) => expect(error).toBeInstanceOf(BudgetClosed),
           );
           await clock.advance(70_000);
           await sending;
-          expectSane(pacer);
+          expectSane(rateLimiter);
           // What is written between any two requests is what the next process starts with.
-          const saved = JSON.parse(JSON.stringify(pacer.ledger));
+          const saved = JSON.parse(JSON.stringify(rateLimiter.ledger));
           const ledger = Ledger.parse(saved);
           expect(JSON.parse(JSON.stringify(ledger))).toEqual(saved);
-          pacer = new Pacer(terms, { clock, ledger });
-          expectSane(pacer);
+          rateLimiter = new RateLimiter(terms, { clock, ledger });
+          expectSane(rateLimiter);
           clock.step(step);
           await clock.advance(pause);
         }
@@ -69,13 +69,13 @@ describe('fuzz ledger', PATIENT, () => {
   });
 });
 
-function expectSane(pacer: Pacer): void {
-  const isRevoked = pacer.ledger.key.standing === 'revoked';
-  for (const lane of LANES) {
-    const at = pacer.opensAt(lane);
+function expectSane(rateLimiter: RateLimiter): void {
+  const isRevoked = rateLimiter.ledger.key.standing === 'revoked';
+  for (const route of LANES) {
+    const at = rateLimiter.opensAt(route);
     expect(at >= 0 && (Number.isFinite(at) || isRevoked), `opens at ${at}`).toBe(true);
-    const bucket = pacer.bucketOf(lane);
-    expect(pacer.perSecond(bucket)).toBeGreaterThanOrEqual(1);
-    expect(pacer.allowedPerDay(bucket)).toBeGreaterThanOrEqual(0);
+    const bucket = rateLimiter.bucketOf(route);
+    expect(rateLimiter.perSecond(bucket)).toBeGreaterThanOrEqual(1);
+    expect(rateLimiter.allowedPerDay(bucket)).toBeGreaterThanOrEqual(0);
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { nextAttemptAt } from '../../src/scheduler/plan.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
@@ -112,10 +112,13 @@ describe('fuzz state', PATIENT, () => {
       fc.property(mutations(), (changes) => {
         const parsed = Ledger.safeParse(mutated(ledger, changes));
         if (!parsed.success) return;
-        const pacer = new Pacer({ utilization: 0.9 }, { clock: new VirtualClock(NOW), ledger: parsed.data });
-        expect(pacer.opensAt('a')).toBeGreaterThanOrEqual(0);
-        expect(pacer.perSecond(pacer.bucketOf('a'))).toBeGreaterThan(0);
-        expect(pacer.allowedPerDay(pacer.bucketOf('a'))).toBeGreaterThanOrEqual(0);
+        const rateLimiter = new RateLimiter(
+          { utilization: 0.9 },
+          { clock: new VirtualClock(NOW), ledger: parsed.data },
+        );
+        expect(rateLimiter.opensAt('a')).toBeGreaterThanOrEqual(0);
+        expect(rateLimiter.perSecond(rateLimiter.bucketOf('a'))).toBeGreaterThan(0);
+        expect(rateLimiter.allowedPerDay(rateLimiter.bucketOf('a'))).toBeGreaterThanOrEqual(0);
       }),
       cases(200),
     );

@@ -114,7 +114,7 @@ describe('scheduler/scheduler: other sources', () => {
     const names = ['machines', 'slashings'] as const;
     const sources = () =>
       names.map((name) => source(1, { name, intervalMs: HOUR, poll: () => new Promise(() => undefined) }));
-    const { scheduler } = schedule(sources(), { clock, isInformed: () => false });
+    const { scheduler } = schedule(sources(), { clock, limitsKnown: () => false });
     for (let i = 0; i < 6; i += 1) {
       await clock.advance(MINUTE);
       scheduler.adopt(sources(), NOTHING);

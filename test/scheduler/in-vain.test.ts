@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pacesOf } from '../../src/scheduler/paces.ts';
-import { countVain, isInVain } from '../../src/scheduler/plan.ts';
+import { countEmptyPoll, isInVain } from '../../src/scheduler/plan.ts';
 import { nextTick, oncePer } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
@@ -18,7 +18,7 @@ const daily = fakeSource({
 function polled(entry: Entry, value: number, reason?: string): Entry {
   const failed = { failuresInARow: 1, lastError: { at: NOW, reason: reason ?? '', message: 'made up' } };
   const after = { ...entry, value, lastAttemptAt: NOW, ...(reason === undefined ? { failuresInARow: 0 } : failed) };
-  return countVain(daily, after, timing({ intervalMs: 6 * HOUR }));
+  return countEmptyPoll(daily, after, timing({ intervalMs: 6 * HOUR }));
 }
 
 function polls(count: number, value: number, reason?: string): Entry {
@@ -54,7 +54,7 @@ describe('scheduler/in-vain', () => {
 
   it('is never a source that asks at every interval anyway', () => {
     const entry = { ...emptyEntry(fakeSource()), lastAttemptAt: NOW };
-    expect(countVain(fakeSource(), entry, timing())).toBe(entry);
+    expect(countEmptyPoll(fakeSource(), entry, timing())).toBe(entry);
   });
 
   it('shares a scarce budget with the others by weight, at what it costs then', () => {

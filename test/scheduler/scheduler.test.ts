@@ -182,12 +182,12 @@ describe('scheduler/scheduler', () => {
 
     it('run one at a time until a limit is known, and then side by side', async () => {
       const { clock, events, source } = recorder();
-      let isInformed = false;
+      let limitsKnown = false;
       const names = ['machines', 'slashings', 'sync_committee'] as const;
       const sources = names.map((name) => source(name, 10 * SECOND, { name, intervalMs: HOUR }));
-      schedule(sources, { clock, isInformed: () => isInformed });
+      schedule(sources, { clock, limitsKnown: () => limitsKnown });
       await clock.advance(9 * SECOND);
-      isInformed = true;
+      limitsKnown = true;
       await clock.advance(30 * SECOND);
       expect(events).toEqual([
         '0 START machines',
@@ -203,7 +203,7 @@ describe('scheduler/scheduler', () => {
       const { clock, source } = recorder();
       const names = ['machines', 'slashings'] as const;
       const sources = names.map((name) => source(name, 10 * MINUTE, { name, intervalMs: HOUR }));
-      const { scheduler } = schedule(sources, { clock, isInformed: () => false });
+      const { scheduler } = schedule(sources, { clock, limitsKnown: () => false });
       await clock.advance(0);
       expect(scheduler.overdue).toEqual({ source: sources[1], ms: 0 });
       await clock.advance(6 * MINUTE);
@@ -227,7 +227,7 @@ describe('scheduler/scheduler', () => {
       const names = ['machines', 'slashings', 'sync_committee'] as const;
       schedule(
         names.map((name) => failing('network', { name, intervalMs: HOUR })),
-        { clock, isInformed: () => false },
+        { clock, limitsKnown: () => false },
       );
       await clock.advance(SECOND);
       expect(starts).toEqual([0, 0, 0]);

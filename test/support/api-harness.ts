@@ -2,7 +2,7 @@ import { type ApiRequest, createApi } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW } from './timing.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -24,10 +24,10 @@ export const V1_REQUEST: ApiRequest = {
   path: '/api/v1/epoch/latest/slots',
 };
 
-/** The client on a virtual clock with a real pacer, and a log of what its observer was told. */
+/** The client on a virtual clock with a real rateLimiter, and a log of what its observer was told. */
 export function apiHarness(transport: Transport) {
   const clock = new VirtualClock(NOW);
-  const pacer = new Pacer({ utilization: 1 }, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
   const log: string[] = [];
   const api = createApi(
     {
@@ -37,7 +37,7 @@ export function apiHarness(transport: Transport) {
       userAgent: 'beaconchain-exporter/1.2.3',
     },
     {
-      budget: pacer,
+      budget: rateLimiter,
       transport,
       clock,
       random: () => 0.5,
@@ -49,7 +49,7 @@ export function apiHarness(transport: Transport) {
       },
     },
   );
-  return { api, clock, pacer, log };
+  return { api, clock, rateLimiter, log };
 }
 
 /** What a request fails with. */

@@ -1,19 +1,19 @@
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { MINUTE, NOW, noSignal } from './timing.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** Requests per second that the pacer lets go when there is always one waiting, each answered after `latencyMs`. */
+/** Requests per second that the rateLimiter lets go when there is always one waiting, each answered after `latencyMs`. */
 export async function backlogRate(perSecond: number, latencyMs: number): Promise<number> {
   const clock = new VirtualClock(NOW);
-  const pacer = new Pacer({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
   const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': String(perSecond) };
   let answered = 0;
   async function work(): Promise<never> {
     for (;;) {
-      const permit = await pacer.acquire({ lane: 'any', priority: 'machines' }, noSignal());
+      const permit = await rateLimiter.acquire({ route: 'any', priority: 'machines' }, noSignal());
       await clock.sleep(latencyMs);
-      permit.settle({ status: 200, headers });
+      permit.release({ status: 200, headers });
       answered += 1;
     }
   }

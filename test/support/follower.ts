@@ -1,6 +1,6 @@
 import type { FailureReason } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import type { Sighting } from '../../src/sources/slashings/count.ts';
+import type { ObservedSlashing } from '../../src/sources/slashings/count.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../src/sources/slashings/poll.ts';
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
@@ -13,7 +13,7 @@ import { attempts, DAY, MINUTE, NOW, noSignal, timing } from './timing.ts';
 /** The slashings source that follows a made-up chain, and loses everything but its state between polls. */
 export class Follower {
   readonly chain = new FakeChain();
-  readonly sightings: Sighting[] = [];
+  readonly sightings: ObservedSlashing[] = [];
   readonly source: Source<Slashings>;
   state: Slashings;
   now = NOW;
@@ -25,7 +25,7 @@ export class Follower {
   fault: (what: string) => FailureReason | undefined = () => undefined;
 
   constructor(options: Partial<SlashingsOptions> = {}) {
-    const onSlashing = (sighting: Sighting): unknown => this.sightings.push(sighting);
+    const onSlashing = (sighting: ObservedSlashing): unknown => this.sightings.push(sighting);
     const defaults = {
       chain: 'mainnet',
       intervalMs: MINUTE,

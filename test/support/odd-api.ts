@@ -47,7 +47,7 @@ export function oddApi(good: (path: string) => unknown, faults: readonly Fault[]
       transport,
       clock: HASTY,
       random: () => 0,
-      budget: { acquire: async () => ({ settle: () => undefined }) },
+      budget: { acquire: async () => ({ release: () => undefined }) },
       observer: {
         requested: () => undefined,
         failed: () => undefined,

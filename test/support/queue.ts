@@ -1,8 +1,8 @@
 import type { Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
 import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import type { Priority } from '../../src/budget/priority.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { NOW } from './timing.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -10,18 +10,18 @@ import { VirtualClock } from './virtual-clock.ts';
 export const LANE = 'machine_metrics https://v2';
 
 interface Asked {
-  readonly lane?: string;
+  readonly route?: string;
   readonly priority?: Priority;
   readonly signal?: AbortSignal;
 }
 
-/** A pacer on a virtual clock, and a log of what became of the requests that asked it. */
+/** A rateLimiter on a virtual clock, and a log of what became of the requests that asked it. */
 export class Queue {
   readonly clock = new VirtualClock(NOW);
-  readonly pacer: Pacer;
+  readonly rateLimiter: RateLimiter;
   /** In order: `name` when it left, `name: closed until <ms from now>` or `name: <error>` when it was turned away. */
   readonly log: string[] = [];
-  /** How often the pacer said that its ledger is another. */
+  /** How often the rateLimiter said that its ledger is another. */
   changes = 0;
   readonly #permits = new Map<string, Permit>();
 
@@ -29,7 +29,7 @@ export class Queue {
     options: Partial<Terms> & { ledger?: Ledger; clock?: (clock: Clock) => Clock; keep?: () => Promise<void> } = {},
   ) {
     const { ledger = emptyLedger(), clock = (same) => same, keep = async () => undefined, ...rest } = options;
-    this.pacer = new Pacer(
+    this.rateLimiter = new RateLimiter(
       { utilization: 1, ...rest },
       {
         clock: clock(this.clock),
@@ -43,8 +43,8 @@ export class Queue {
   }
 
   /** Asks for leave, and lets no time pass. */
-  async ask(name: string, { lane = LANE, priority = 'machines', signal = new AbortController().signal }: Asked = {}) {
-    this.pacer.acquire({ lane, priority }, signal).then(
+  async ask(name: string, { route = LANE, priority = 'machines', signal = new AbortController().signal }: Asked = {}) {
+    this.rateLimiter.acquire({ route, priority }, signal).then(
       (permit) => {
         this.#permits.set(name, permit);
         this.log.push(name);
@@ -61,7 +61,7 @@ export class Queue {
   async answer(name: string, status?: number, headers: Record<string, string> = {}): Promise<void> {
     const permit = this.#permits.get(name);
     if (!permit) throw new Error(`${name} has not left`);
-    permit.settle(status === undefined ? undefined : { status, headers });
+    permit.release(status === undefined ? undefined : { status, headers });
     await this.clock.advance(0);
   }
 }

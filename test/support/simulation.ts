@@ -1,9 +1,9 @@
-import { type ApiOptions, createApi, laneOf } from '../../src/api/client.ts';
+import { type ApiOptions, createApi, routeOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, limitsOf, quotaIn, withKey } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
@@ -51,7 +51,7 @@ export interface Exchange {
 export class Simulation {
   readonly clock: VirtualClock;
   readonly sandbox: Sandbox;
-  readonly pacer: Pacer;
+  readonly rateLimiter: RateLimiter;
   readonly scheduler: Scheduler;
   readonly exchanges: Exchange[] = [];
   readonly entries = new Map<string, Entry>();
@@ -91,26 +91,26 @@ export class Simulation {
       userAgent: 'simulation',
     };
     const ledger = withKey(options.ledger ?? emptyLedger(), fingerprintOf(key), start);
-    const pacer = new Pacer(terms, { clock, ledger });
+    const rateLimiter = new RateLimiter(terms, { clock, ledger });
     const nothing = (): void => undefined;
     const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
-    const api = createApi(apiOptions, { budget: pacer, transport, observer, clock, random: () => 0.5 });
+    const api = createApi(apiOptions, { budget: rateLimiter, transport, observer, clock, random: () => 0.5 });
     this.clock = clock;
     this.sandbox = sandbox;
-    this.pacer = pacer;
+    this.rateLimiter = rateLimiter;
     this.scheduler = new Scheduler(sources, options.entries ?? new Map(), {
       api,
       clock,
       log: createLogger({ level: 'error', format: 'json' }),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       allowance: {
-        bucketOf: (source) => pacer.bucketOf(laneOf(apiOptions, source)),
-        allowedPerDay: (bucket) => pacer.allowedPerDay(bucket),
+        bucketOf: (source) => rateLimiter.bucketOf(routeOf(apiOptions, source)),
+        allowedPerDay: (bucket) => rateLimiter.allowedPerDay(bucket),
       },
-      quotaOf: (bucket) => quotaIn(pacer.ledger, bucket, terms, clock.now()),
-      opensAt: (source) => pacer.opensAt(laneOf(apiOptions, source)),
-      limits: () => limitsOf(pacer.ledger),
-      isInformed: () => pacer.ledger.key.standing !== 'unknown',
+      quotaOf: (bucket) => quotaIn(rateLimiter.ledger, bucket, terms, clock.now()),
+      opensAt: (source) => rateLimiter.opensAt(routeOf(apiOptions, source)),
+      limits: () => limitsOf(rateLimiter.ledger),
+      limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
       onPlan: (paces) => {
         const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));
         this.plans.push({ at: clock.now(), intervals });

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { type Ledger, quotaIn } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES, recordOf } from '../../src/sandbox/machines-data.ts';
@@ -190,7 +190,7 @@ export function knownIn(name: StateName): Known {
   const terms = { utilization: 0.9 };
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
-  const pacer = new Pacer(terms, { clock, ledger: state.ledger });
+  const rateLimiter = new RateLimiter(terms, { clock, ledger: state.ledger });
   const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
   // Never run: it is only asked what it knows.
   const scheduler = new Scheduler(sources, entries, {
@@ -198,11 +198,11 @@ export function knownIn(name: StateName): Known {
     clock,
     log,
     store: { save: async () => undefined },
-    allowance: { bucketOf: () => bucket, allowedPerDay: (of) => pacer.allowedPerDay(of) },
+    allowance: { bucketOf: () => bucket, allowedPerDay: (of) => rateLimiter.allowedPerDay(of) },
     quotaOf: (of) => quotaIn(state.ledger, of, terms, NOW),
-    opensAt: () => state.opensAt ?? pacer.opensAt('any'),
+    opensAt: () => state.opensAt ?? rateLimiter.opensAt('any'),
     limits: () => '',
-    isInformed: () => true,
+    limitsKnown: () => true,
     onPlan: () => undefined,
     onWait: () => undefined,
     onChange: () => undefined,

@@ -7,7 +7,7 @@ export interface WindowServerOptions {
   readonly seed: number;
   /** Requests per second of each bucket; may be changed while it runs. */
   readonly limits: Record<string, number>;
-  readonly bucketOf?: (lane: string) => string;
+  readonly bucketOf?: (route: string) => string;
 }
 
 interface Head {
@@ -31,11 +31,11 @@ export class WindowServer {
   }
 
   /** One exchange of 20 to 400 ms, 210 on average; the request is counted anywhere between its start and its end. */
-  async exchange(lane = 'any'): Promise<Head> {
+  async exchange(route = 'any'): Promise<Head> {
     const latency = 20 + 380 * this.#random();
     const there = latency * this.#random();
     await this.#clock.sleep(there);
-    const head = this.#count(this.#options.bucketOf?.(lane) ?? 'default');
+    const head = this.#count(this.#options.bucketOf?.(route) ?? 'default');
     await this.#clock.sleep(latency - there);
     return head;
   }

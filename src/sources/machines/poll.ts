@@ -41,7 +41,7 @@ export async function pollMachines(
     const once = countingApi(api);
     sweep.lookback = await lookBack({ ...reading, api: once.api }, previous.lookback);
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: endSweep(sweep), ...(once.requests() > 0 ? { requestsOfOnce: once.requests() } : {}) };
+    return { value: endSweep(sweep), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { value: endSweep(sweep), failure: error };

@@ -2,7 +2,7 @@ import { identityOf, kindOf, slashedBy } from './evidence.ts';
 import type { AttesterSlashing, Kind, Slashings, SlotRow, Totals } from './schema.ts';
 
 /** A slashing that was counted now. */
-export interface Sighting {
+export interface ObservedSlashing {
   readonly slot: number;
   readonly kind: Kind;
   /** All validators of the slashing, ascending. */
@@ -30,22 +30,22 @@ export function countSlashings(
   state: Slashings,
   slot: number,
   records: readonly AttesterSlashing[],
-): { state: Slashings; sightings: Sighting[] } {
-  const sightings: Sighting[] = [];
+): { state: Slashings; observed: ObservedSlashing[] } {
+  const observed: ObservedSlashing[] = [];
   let next = state;
   for (const record of records) {
     const identity = identityOf(record);
     if (next.seen.some(([seen]) => seen === identity)) continue;
-    const sighting = { slot, kind: kindOf(record), validators: slashedBy(record) };
-    next = addSlashing(next, identity, sighting);
-    sightings.push(sighting);
+    const slashing = { slot, kind: kindOf(record), validators: slashedBy(record) };
+    next = addSlashing(next, identity, slashing);
+    observed.push(slashing);
   }
-  return { state: next, sightings };
+  return { state: next, observed };
 }
 
 const MAX_RECENT = 20;
 
-function addSlashing(state: Slashings, identity: string, { slot, kind, validators }: Sighting): Slashings {
+function addSlashing(state: Slashings, identity: string, { slot, kind, validators }: ObservedSlashing): Slashings {
   const known = new Set(state.slashed.map(([validator]) => validator));
   const fresh = validators.filter((validator) => !known.has(validator));
   const { totals } = state;

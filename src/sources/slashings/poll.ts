@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import type { Chain } from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
-import { type Sighting, unstuck } from './count.ts';
+import { type ObservedSlashing, unstuck } from './count.ts';
 import { hasBacklog, isContested } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
@@ -18,7 +18,7 @@ export interface SlashingsOptions {
   readonly catchUpMs: number;
   readonly watch: Watch;
   /** Told of every slashing when it is counted. */
-  readonly onSlashing: (sighting: Sighting) => void;
+  readonly onSlashing: (slashing: ObservedSlashing) => void;
   /** Told how many finalized epochs were given up, where the budget is not the reason. */
   readonly onSkipped: (epochs: number) => void;
 }

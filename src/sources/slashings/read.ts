@@ -3,7 +3,7 @@ import { RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
 import { type Chain, epochAt, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { canonicalRows } from './canonical.ts';
-import { countSlashings, type Sighting } from './count.ts';
+import { countSlashings, type ObservedSlashing } from './count.ts';
 import { identityOf } from './evidence.ts';
 import { AttesterSlashing, type Slashings, SlotRow, V1List } from './schema.ts';
 
@@ -14,7 +14,7 @@ export interface Reader {
   readonly signal: AbortSignal;
   /** Unix ms. */
   readonly now: number;
-  readonly report: (sighting: Sighting) => void;
+  readonly report: (slashing: ObservedSlashing) => void;
   readonly row: ReturnType<typeof rowAt>;
 }
 
@@ -99,7 +99,7 @@ export async function readSlashings(
     const own = records.filter((record) => record.block_root === row.blockroot);
     const complete = new Set(own.map(identityOf)).size >= row.attesterslashingscount;
     const counted = countSlashings(noteTry(state, row, complete), row.slot, own);
-    for (const sighting of counted.sightings) reader.report(sighting);
+    for (const slashing of counted.observed) reader.report(slashing);
     return { state: counted.state };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;

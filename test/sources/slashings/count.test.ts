@@ -17,7 +17,7 @@ const NEITHER = { attestation2_target_epoch: 392867 };
 describe('sources/slashings/count', () => {
   describe('slashings', () => {
     it('are counted by kind, with their validators, and told of', () => {
-      const { state, sightings } = countSlashings(
+      const { state, observed } = countSlashings(
         NO_SLASHINGS,
         320,
         records(
@@ -29,7 +29,7 @@ describe('sources/slashings/count', () => {
       expect(state.totals.attesterSlashings).toEqual({ double_vote: 1, surround_vote: 1, unknown: 1 });
       expect(state.totals.slashedValidators).toBe(4);
       expect(state.lastAttesterSlashingSlot).toBe(320);
-      expect(sightings).toEqual([
+      expect(observed).toEqual([
         { slot: 320, kind: 'double_vote', validators: [2, 4] },
         { slot: 320, kind: 'surround_vote', validators: [9] },
         { slot: 320, kind: 'unknown', validators: [5] },
@@ -39,19 +39,19 @@ describe('sources/slashings/count', () => {
     it('are counted once, whatever block shows them again', () => {
       const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4])));
       const again = countSlashings(first.state, 321, records(slashing(321, [4]), slashing(321, [4])));
-      expect(again).toEqual({ state: first.state, sightings: [] });
+      expect(again).toEqual({ state: first.state, observed: [] });
     });
 
     it('count each validator once, in the slot of its first sight', () => {
       const first = countSlashings(NO_SLASHINGS, 320, records(slashing(320, [4, 5])));
-      const { state, sightings } = countSlashings(first.state, 330, records(slashing(330, [5, 6])));
+      const { state, observed } = countSlashings(first.state, 330, records(slashing(330, [5, 6])));
       expect(state.slashed).toEqual([
         [4, 320],
         [5, 320],
         [6, 330],
       ]);
       expect(state.totals.slashedValidators).toBe(3);
-      expect(sightings[0]?.validators).toEqual([5, 6]);
+      expect(observed[0]?.validators).toEqual([5, 6]);
     });
 
     it('of an older slot do not set the time of the last one back', () => {

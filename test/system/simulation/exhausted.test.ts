@@ -29,7 +29,7 @@ function leave(left: number): (sim: Simulation) => void {
 /** `backfill` spends what this exporter may spend, and the daemon starts again with the ledger that it left. */
 async function backfilled(sim: Simulation, sources: ReturnType<typeof configured>): Promise<Simulation> {
   sim.sandbox.spend(900 - sim.sandbox.account.inMonth, sim.clock.now());
-  const { ledger } = sim.pacer;
+  const { ledger } = sim.rateLimiter;
   const buckets = Object.fromEntries(
     Object.entries(ledger.buckets).map(([name, bucket]) => [
       name,

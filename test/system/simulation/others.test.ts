@@ -65,9 +65,9 @@ describe('system/simulation/others: another client on the trial', { timeout: 60_
     let sim = new Simulation({ start: OCTOBER, sandbox: TRIAL, sources });
     for (let hour = 0; hour < 31 * 24; hour += 1) {
       if (hour > 0 && hour % 100 === 0) {
-        const before = sim.pacer.allowedPerDay('default');
+        const before = sim.rateLimiter.allowedPerDay('default');
         sim = await restarted(sim, sources);
-        expect(sim.pacer.allowedPerDay('default')).toBeCloseTo(before, 6);
+        expect(sim.rateLimiter.allowedPerDay('default')).toBeCloseTo(before, 6);
       }
       if (client(hour) > 0) sim.sandbox.spend(client(hour), sim.clock.now());
       await sim.clock.advance(HOUR);

@@ -31,8 +31,8 @@ async function catchUp(perSecond: number) {
   await before.clock.advance(10 * MINUTE);
   await before.stop();
   const start = NOW + STOP_MS;
-  const { entries, pacer } = before;
-  const after = new Simulation({ ...shared, start, entries: new Map(entries), ledger: pacer.ledger });
+  const { entries, rateLimiter } = before;
+  const after = new Simulation({ ...shared, start, entries: new Map(entries), ledger: rateLimiter.ledger });
   const from = stateOf(after).scannedEpoch ?? Number.NaN;
   const isBehind = ({ scannedEpoch = 0, finalizedEpoch = 0 }: Slashings): boolean =>
     finalizedEpoch === from || scannedEpoch < finalizedEpoch;

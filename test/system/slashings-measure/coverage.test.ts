@@ -129,12 +129,12 @@ describe('system/slashings-measure/coverage', () => {
     const before = new Simulation({ ...shared, start: MONTH_START });
     const [first] = await scraped(before, HOUR);
     await before.stop();
-    const { entries, pacer } = before;
+    const { entries, rateLimiter } = before;
     const after = new Simulation({
       ...shared,
       start: MONTH_START + DAY,
       entries: new Map(entries),
-      ledger: pacer.ledger,
+      ledger: rateLimiter.ledger,
     });
     const scrapes = [...(first ? [first] : []), ...(await scraped(after, HOUR))];
     await after.stop();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { WindowServer, type WindowServerOptions } from '../support/window-server.ts';
@@ -18,23 +18,23 @@ interface Backlog extends WindowServerOptions {
   readonly lanes?: readonly string[];
 }
 
-/** Keeps more requests waiting on each lane than may leave, for `seconds`. */
+/** Keeps more requests waiting on each route than may leave, for `seconds`. */
 async function backlog({ seconds, utilization, lanes = ['any'], ...options }: Backlog): Promise<Run> {
   const clock = new VirtualClock(NOW + 137);
   const server = new WindowServer(clock, options);
-  const pacer = new Pacer({ utilization }, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter({ utilization }, { clock, ledger: emptyLedger() });
   const departures: number[] = [];
-  async function work(lane: string): Promise<never> {
+  async function work(route: string): Promise<never> {
     for (;;) {
-      const permit = await pacer.acquire({ lane, priority: 'machines' }, noSignal());
+      const permit = await rateLimiter.acquire({ route, priority: 'machines' }, noSignal());
       departures.push(clock.monotonic());
-      permit.settle(await server.exchange(lane));
+      permit.release(await server.exchange(route));
     }
   }
   const workers = 2 * Math.max(...Object.values(options.limits));
-  for (const lane of lanes) for (let i = 0; i < workers; i += 1) void work(lane);
+  for (const route of lanes) for (let i = 0; i < workers; i += 1) void work(route);
   await clock.advance(seconds * 1_000);
-  return { server, departures, ledger: pacer.ledger };
+  return { server, departures, ledger: rateLimiter.ledger };
 }
 
 /** The most events in any span of `ms`, wherever it starts. */
@@ -50,7 +50,7 @@ function mostWithin(ms: number, times: readonly number[]): number {
 
 const WINDOWS = ['aligned', 'opened_by_request'] as const;
 
-describe('budget/pacer: rate', () => {
+describe('budget/rateLimiter: rate', () => {
   describe.each(WINDOWS)('with windows %s', (windows) => {
     it.each([
       { limit: 1, seconds: 1_800 },
@@ -77,15 +77,15 @@ describe('budget/pacer: rate', () => {
     expect(server.refused).toBe(0);
   });
 
-  it.each(WINDOWS)('exceeds no bucket while it learns which lane draws from which, windows %s', async (windows) => {
+  it.each(WINDOWS)('exceeds no bucket while it learns which route draws from which, windows %s', async (windows) => {
     // A legacy plan: v1 and v2 apart, v2 at one a second (api-facts 6.2).
-    const bucketOf = (lane: string): string => (lane.startsWith('v1') ? 'default' : 'oldsubnewapi');
+    const bucketOf = (route: string): string => (route.startsWith('v1') ? 'default' : 'oldsubnewapi');
     const lanes = ['v1 slots', 'v2 machines', 'v2 returns', 'v1 slashings', 'v2 sync'];
     for (let seed = 1; seed <= 10; seed += 1) {
       const limits = { default: 5, oldsubnewapi: 1 };
       const run = await backlog({ windows, seed, limits, bucketOf, lanes, seconds: 60, utilization: 0.9 });
       expect(run.server.refused).toBe(0);
-      expect(run.ledger.lanes).toEqual(Object.fromEntries(lanes.map((lane) => [lane, bucketOf(lane)])));
+      expect(run.ledger.lanes).toEqual(Object.fromEntries(lanes.map((route) => [route, bucketOf(route)])));
     }
   });
 });

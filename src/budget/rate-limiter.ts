@@ -3,7 +3,7 @@ import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import { answered, asks, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
-import { type Budget, BudgetClosed, type Departure, type Permit } from './permit.ts';
+import { type Budget, BudgetClosed, type Permit, type QueuedRequest } from './permit.ts';
 import { inOrder } from './priority.ts';
 import { COUNTED_FOR_MS, type SecondWindow } from './second-window.ts';
 import { SecondWindows } from './second-windows.ts';
@@ -24,14 +24,14 @@ const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 /** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
 const MAX_HOLD_MS = 60_000;
 
-interface Waiting extends Departure {
+interface Waiting extends QueuedRequest {
   readonly since: number;
   leave(permit: Permit): void;
   fail(error: unknown): void;
 }
 
 /** Lets waiting requests leave, by priority, as fast as the ledger and the second windows of their buckets allow. */
-export class Pacer implements Budget {
+export class RateLimiter implements Budget {
   #terms: Terms;
   readonly #clock: Clock;
   readonly #seconds = new SecondWindows();
@@ -80,14 +80,14 @@ export class Pacer implements Budget {
     return allowedPerDay(this.#ledger.buckets[bucket], this.#terms, this.#clock.now());
   }
 
-  bucketOf(lane: string): string {
-    return bucketOf(this.#ledger, lane);
+  bucketOf(route: string): string {
+    return bucketOf(this.#ledger, route);
   }
 
-  /** Unix ms from which a request on this lane may leave, its turn apart; Infinity: not on its own. */
-  opensAt(lane: string): number {
+  /** Unix ms from which a request on this route may leave, its turn apart; Infinity: not on its own. */
+  opensAt(route: string): number {
     this.#know(this.#clockSteps.follow(this.#ledger));
-    return opensAt(this.#ledger, lane, this.#terms, this.#clock.now());
+    return opensAt(this.#ledger, route, this.#terms, this.#clock.now());
   }
 
   /** Goes on with other terms, or with what is known of another key; no request of the one before is under way. */
@@ -98,11 +98,11 @@ export class Pacer implements Budget {
     this.#dispatch();
   }
 
-  acquire(departure: Departure, signal: AbortSignal): Promise<Permit> {
+  acquire(request: QueuedRequest, signal: AbortSignal): Promise<Permit> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const waiting: Waiting = {
-        ...departure,
+        ...request,
         since: this.#clock.monotonic(),
         leave: (permit) => {
           signal.removeEventListener('abort', give);
@@ -134,9 +134,9 @@ export class Pacer implements Budget {
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = asks(this.#ledger, waiting.lane, now)
+      const closedMs = asks(this.#ledger, waiting.route, now)
         ? 0
-        : opensAt(this.#ledger, waiting.lane, this.#terms, now) - now;
+        : opensAt(this.#ledger, waiting.route, this.#terms, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
@@ -145,7 +145,7 @@ export class Pacer implements Budget {
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
       } else {
-        const seconds = this.#secondsOf(waiting.lane);
+        const seconds = this.#secondsOf(waiting.route);
         const waits = seconds.map((second) =>
           taken.has(second) ? Number.POSITIVE_INFINITY : second.freeIn(monotonic),
         );
@@ -162,23 +162,23 @@ export class Pacer implements Budget {
   #depart(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
     this.#remove(waiting);
     this.#waitedMs += monotonic - waiting.since;
-    this.#know(sent(this.#ledger, waiting.lane, this.#terms, now));
+    this.#know(sent(this.#ledger, waiting.route, this.#terms, now));
     this.#sentSoFar += 1;
     const order = this.#sentSoFar;
     const earlier = this.#inFlight;
     this.#inFlight += 1;
     for (const second of seconds) second.sent(monotonic);
-    let settled = false;
+    let released = false;
     waiting.leave({
-      settle: (answer) => {
-        if (settled) return undefined;
-        settled = true;
-        for (const second of seconds) second.settled(this.#clock.monotonic());
+      release: (answer) => {
+        if (released) return undefined;
+        released = true;
+        for (const second of seconds) second.released(this.#clock.monotonic());
         this.#inFlight -= 1;
         // What was under way at any time with this one may have been counted after it, whichever was answered first.
         const unaccounted = earlier + this.#sentSoFar - order;
-        if (answer) this.#learn(waiting.lane, { ...answer, sentAt: now, unaccounted });
-        else this.#know(unanswered(this.#ledger, waiting.lane, this.#terms, this.#clock.now()));
+        if (answer) this.#learn(waiting.route, { ...answer, sentAt: now, unaccounted });
+        else this.#know(unanswered(this.#ledger, waiting.route, this.#terms, this.#clock.now()));
         const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
         if (isClosed) this.#kept = this.#keep();
         this.#dispatch();
@@ -194,26 +194,26 @@ export class Pacer implements Budget {
   }
 
   #learn(
-    lane: string,
+    route: string,
     { status, headers, ...sending }: { status: number; headers: Headers; sentAt: number; unaccounted: number },
   ): void {
     const now = this.#clock.now();
-    const before = bucketOf(this.#ledger, lane);
+    const before = bucketOf(this.#ledger, route);
     const said = { status, revoked: isRevoked(status, headers), observation: readHeaders(headers, now) };
-    this.#know(answered(this.#ledger, lane, { ...sending, ...said }, this.#terms, now));
-    const after = bucketOf(this.#ledger, lane);
+    this.#know(answered(this.#ledger, route, { ...sending, ...said }, this.#terms, now));
+    const after = bucketOf(this.#ledger, route);
     if (after === before) return;
-    // The unnamed bucket got its name; or the lane turns out to have one of its own, where this request counted.
+    // The unnamed bucket got its name; or the route turns out to have one of its own, where this request counted.
     const isRenamed = this.#ledger.buckets[before] === undefined && this.#seconds.rename(before, after);
     if (!isRenamed) this.#second(after).countOne(this.#clock.monotonic());
   }
 
   /**
-   * The second windows that a request may count in. A lane that no answer has assigned may turn out to be in any bucket,
+   * The second windows that a request may count in. A route that no answer has assigned may turn out to be in any bucket,
    * or in a new one of which the slowest is assumed: it counts in all.
    */
-  #secondsOf(lane: string): SecondWindow[] {
-    if (isAssigned(this.#ledger, lane)) return [this.#second(bucketOf(this.#ledger, lane))];
+  #secondsOf(route: string): SecondWindow[] {
+    if (isAssigned(this.#ledger, route)) return [this.#second(bucketOf(this.#ledger, route))];
     const buckets = new Set([UNASSIGNED, ...Object.keys(this.#ledger.buckets)]);
     return [...buckets].map((bucket) => this.#second(bucket));
   }

@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
 import { PRIORITIES } from '../../src/budget/priority.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { bucket } from '../support/queue.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-/** Which bucket each lane draws from; the pacer has to find out. */
+/** Which bucket each route draws from; the rateLimiter has to find out. */
 const LANES = { a: 'default', b: 'default', c: 'other' } as const;
 
 const step = fc.record({
-  lane: fc.constantFrom('a', 'b', 'c'),
+  route: fc.constantFrom('a', 'b', 'c'),
   priority: fc.constantFrom(...PRIORITIES),
   /** Milliseconds until it is asked for, after the one before. */
   gap: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 600, noNaN: true })),
@@ -34,20 +34,20 @@ interface Counted {
 
 async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[], utilization: number) {
   const clock = new VirtualClock(NOW);
-  const pacer = new Pacer({ utilization }, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter({ utilization }, { clock, ledger: emptyLedger() });
   const counted: Counted[] = [];
   let departures = 0;
-  for (const { lane, priority, gap, latency, counted: share, grants } of steps) {
+  for (const { route, priority, gap, latency, counted: share, grants } of steps) {
     await clock.advance(gap);
     const send = async (): Promise<void> => {
-      const permit = await pacer.acquire({ lane, priority }, noSignal());
+      const permit = await rateLimiter.acquire({ route, priority }, noSignal());
       departures += 1;
-      const departure = { bucket: LANES[lane], order: departures, limit: pacer.perSecond(LANES[lane]) };
+      const departure = { bucket: LANES[route], order: departures, limit: rateLimiter.perSecond(LANES[route]) };
       await clock.sleep(latency * share);
       counted.push({ ...departure, at: clock.monotonic() });
       await clock.sleep(latency * (1 - share));
-      if (grants < 0) permit.settle(undefined);
-      else permit.settle({ status: 200, headers: grants === 0 ? {} : bucket(LANES[lane], grants) });
+      if (grants < 0) permit.release(undefined);
+      else permit.release({ status: 200, headers: grants === 0 ? {} : bucket(LANES[route], grants) });
     };
     void send();
   }
@@ -55,7 +55,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
   return counted;
 }
 
-describe('budget/pacer: property', PATIENT, () => {
+describe('budget/rateLimiter: property', PATIENT, () => {
   it('exceeds no second of any bucket, wherever it starts, and loses no request', async () => {
     const utilizations = fc.constantFrom(0.3, 0.5, 0.9, 1);
     await fc.assert(

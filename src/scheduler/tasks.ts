@@ -3,7 +3,7 @@ import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
 import type { Known } from './views.ts';
 
 /** One source, whatever it is configured to. */
-export interface Slot extends Known {
+export interface Task extends Known {
   readonly id: string;
   source: Source;
   shown: Entry;
@@ -20,52 +20,52 @@ export interface Slot extends Known {
 }
 
 /** The sources of the configuration, and those of earlier ones. */
-export class Slots {
+export class Tasks {
   /** In the order of the configuration; those that are off last. */
-  #slots: readonly Slot[] = [];
+  #tasks: readonly Task[] = [];
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>) {
     this.adopt(sources, entries);
   }
 
-  get all(): readonly Slot[] {
-    return this.#slots;
+  get all(): readonly Task[] {
+    return this.#tasks;
   }
 
-  get on(): readonly Slot[] {
-    return this.#slots.filter(({ isOn }) => isOn);
+  get on(): readonly Task[] {
+    return this.#tasks.filter(({ isOn }) => isOn);
   }
 
   /** Ends the polls of these sources, and holds the next ones. Resolves when they have ended. */
   async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
     const meant = this.on.filter(({ source }) => isMeant(source));
-    for (const slot of meant) {
-      slot.isHeld = true;
-      slot.stop.abort(new Error('configured otherwise'));
+    for (const task of meant) {
+      task.isHeld = true;
+      task.stop.abort(new Error('configured otherwise'));
     }
     await Promise.allSettled(meant.map(({ run }) => run));
   }
 
   /** Goes on with these sources and no others; what is held, off or not there begins with its entry, if one is given. */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
-    const before = new Map(this.#slots.map((slot) => [slot.id, slot]));
+    const before = new Map(this.#tasks.map((task) => [task.id, task]));
     const on = sources.map((source) => {
       const id = sourceId(source);
       const entry = entries.get(id);
-      const slot = before.get(id) ?? newSlot(id, source);
+      const task = before.get(id) ?? newTask(id, source);
       before.delete(id);
-      slot.source = source;
-      if (slot.isOn && !slot.isHeld) return slot;
-      if (entry) Object.assign(slot, { shown: entry, known: entry });
-      return Object.assign(slot, { stop: new AbortController(), isHeld: false, isOn: true });
+      task.source = source;
+      if (task.isOn && !task.isHeld) return task;
+      if (entry) Object.assign(task, { shown: entry, known: entry });
+      return Object.assign(task, { stop: new AbortController(), isHeld: false, isOn: true });
     });
     const off = [...before.values()];
-    for (const slot of off) slot.isOn = false;
-    this.#slots = [...on, ...off];
+    for (const task of off) task.isOn = false;
+    this.#tasks = [...on, ...off];
   }
 }
 
-function newSlot(id: string, source: Source): Slot {
+function newTask(id: string, source: Source): Task {
   const entry = emptyEntry(source);
   return {
     id,

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Ledger } from '../../src/budget/ledger.ts';
-import { Pacer } from '../../src/budget/pacer.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
+import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { bucket, LANE, Queue } from '../support/queue.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -10,7 +10,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 
 const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };
 
-/** A queue whose lane has shown to be in `default` at 5/s. */
+/** A queue whose route has shown to be in `default` at 5/s. */
 async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<Queue> {
   const queue = new Queue(options);
   await queue.ask('known');
@@ -19,7 +19,7 @@ async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<
   return queue;
 }
 
-describe('budget/pacer: 429', () => {
+describe('budget/rateLimiter: 429', () => {
   it('closes the bucket for those who wait and those who come, for at least the reset', async () => {
     const queue = await known();
     await queue.ask('a');
@@ -37,9 +37,9 @@ describe('budget/pacer: 429', () => {
 
   it('leaves other buckets open', async () => {
     const queue = await known();
-    await queue.ask('v2', { lane: 'v2' });
+    await queue.ask('v2', { route: 'v2' });
     await queue.answer('v2', 429, { ...bucket('oldsubnewapi', 1), 'ratelimit-reset': '30' });
-    await queue.ask('next v2', { lane: 'v2' });
+    await queue.ask('next v2', { route: 'v2' });
     await queue.ask('v1');
     expect(queue.log).toEqual(['v2', 'v1']);
     await queue.clock.advance(30_000);
@@ -62,7 +62,7 @@ describe('budget/pacer: 429', () => {
     const waits: number[] = [];
     const queue: Queue = await known({
       keep: () => {
-        waits.push(queue.pacer.ledger.buckets['default']?.closedUntil ?? 0);
+        waits.push(queue.rateLimiter.ledger.buckets['default']?.closedUntil ?? 0);
         return kept.promise;
       },
     });
@@ -101,19 +101,19 @@ describe('budget/pacer: 429', () => {
     expect(queue.log).toEqual(['a', 'b', 'c: closed until 120000']);
   });
 
-  it('tells from when on a lane is open', async () => {
+  it('tells from when on a route is open', async () => {
     const queue = await known();
-    expect(queue.pacer.opensAt(LANE)).toBe(0);
+    expect(queue.rateLimiter.opensAt(LANE)).toBe(0);
     await queue.ask('a');
     await queue.answer('a', 429, { 'retry-after': '3600' });
-    expect(queue.pacer.opensAt(LANE)).toBe(NOW + 60 * MINUTE);
+    expect(queue.rateLimiter.opensAt(LANE)).toBe(NOW + 60 * MINUTE);
   });
 
   it('keeps the wait over a restart', async () => {
     const before = await known();
     await before.ask('a');
     await before.answer('a', 429, { 'retry-after': '3600' });
-    const after = new Queue({ ledger: JSON.parse(JSON.stringify(before.pacer.ledger)) });
+    const after = new Queue({ ledger: JSON.parse(JSON.stringify(before.rateLimiter.ledger)) });
     await after.ask('b');
     expect(after.log).toEqual(['b: closed until 3600000']);
   });
@@ -139,18 +139,18 @@ describe('budget/pacer: 429', () => {
     const queue = await known();
     await queue.ask('a');
     await queue.answer('a', 429, { 'retry-after': String(10 * 86_400) });
-    const reset = queue.pacer.opensAt(LANE);
+    const reset = queue.rateLimiter.opensAt(LANE);
     queue.clock.step(4 * 24 * HOUR);
-    expect(queue.pacer.opensAt(LANE)).toBe(reset);
+    expect(queue.rateLimiter.opensAt(LANE)).toBe(reset);
     queue.clock.step(8 * 24 * HOUR);
-    expect(queue.pacer.opensAt(LANE)).toBe(queue.clock.now() + HOUR);
+    expect(queue.rateLimiter.opensAt(LANE)).toBe(queue.clock.now() + HOUR);
   });
 
   it('never comes to a time before 1970, which could not be read back', async () => {
     const queue = await known();
     queue.clock.step(-HOUR);
     await queue.ask('a');
-    expect(Ledger.parse(queue.pacer.ledger)).toEqual(queue.pacer.ledger);
+    expect(Ledger.parse(queue.rateLimiter.ledger)).toEqual(queue.rateLimiter.ledger);
     expect(queue.log).toEqual(['a']);
   });
 
@@ -159,19 +159,22 @@ describe('budget/pacer: 429', () => {
     await before.ask('a');
     await before.answer('a', 429, { 'retry-after': '600' });
     const clock = new VirtualClock(NOW - 24 * HOUR);
-    const after = new Pacer({ utilization: 1 }, { clock, ledger: JSON.parse(JSON.stringify(before.pacer.ledger)) });
+    const after = new RateLimiter(
+      { utilization: 1 },
+      { clock, ledger: JSON.parse(JSON.stringify(before.rateLimiter.ledger)) },
+    );
     expect(after.opensAt(LANE)).toBe(clock.now() + 600_000);
   });
 });
 
-describe('budget/pacer: the key', () => {
-  it('after a 401 lets one request leave every 10 min, on any lane', async () => {
+describe('budget/rateLimiter: the key', () => {
+  it('after a 401 lets one request leave every 10 min, on any route', async () => {
     const queue = await known();
     await queue.ask('a');
     await queue.answer('a', 401);
     for (let minute = 1; minute <= 21; minute += 1) {
       await queue.clock.advance(MINUTE);
-      for (const lane of [LANE, 'other']) await queue.ask(`${lane} ${minute}`, { lane });
+      for (const route of [LANE, 'other']) await queue.ask(`${route} ${minute}`, { route });
       const last = queue.log.findLast((line) => !line.includes('closed')) ?? '';
       await queue.answer(last, 401);
     }
@@ -183,7 +186,7 @@ describe('budget/pacer: the key', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.ask(name);
     await queue.clock.advance(100);
     await queue.answer('a', 429, ZEROS);
-    await queue.ask('g', { lane: 'other' });
+    await queue.ask('g', { route: 'other' });
     for (const name of ['b', 'c', 'd']) await queue.answer(name, 200, bucket('default', 5));
     await queue.clock.advance(40 * 24 * 60 * MINUTE);
     await queue.ask('h');
@@ -198,7 +201,7 @@ describe('budget/pacer: the key', () => {
   });
 });
 
-describe('budget/pacer: abort', () => {
+describe('budget/rateLimiter: abort', () => {
   it('turns a request away with the reason of its signal, before and while it waits', async () => {
     const queue = new Queue();
     await queue.ask('a');
@@ -227,11 +230,11 @@ describe('budget/pacer: abort', () => {
     await queue.ask('e', { signal: stop.signal });
     for (const name of ['a', 'b', 'c', 'd']) await queue.answer(name, 200);
     expect([timers, getEventListeners(stop.signal, 'abort').length]).toEqual([1, 1]);
-    const before = queue.pacer.ledger;
+    const before = queue.rateLimiter.ledger;
     stop.abort();
     await queue.clock.advance(0);
     expect([timers, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
-    expect([queue.pacer.ledger, queue.pacer.waitedMs]).toEqual([before, 0]);
+    expect([queue.rateLimiter.ledger, queue.rateLimiter.waitedMs]).toEqual([before, 0]);
     await queue.clock.advance(1_005);
     await queue.ask('f');
     expect(queue.log.at(-1)).toBe('f');

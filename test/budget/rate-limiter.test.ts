@@ -11,7 +11,7 @@ async function drain(queue: Queue, names: number): Promise<void> {
   }
 }
 
-describe('budget/pacer', () => {
+describe('budget/rate-limiter', () => {
   it('lets the first request leave at once and holds the next for a second after its answer', async () => {
     const queue = new Queue();
     await queue.ask('a');
@@ -39,7 +39,7 @@ describe('budget/pacer', () => {
     await queue.ask('a');
     await queue.answer('a', 200, bucket('default', 1));
     await queue.answer('a', 200, bucket('default', 50));
-    expect(queue.pacer.perSecond('default')).toBe(1);
+    expect(queue.rateLimiter.perSecond('default')).toBe(1);
   });
 
   it('lets those who wait leave by priority, then by age', async () => {
@@ -111,7 +111,7 @@ describe('budget/pacer', () => {
     const queue = new Queue({ perSecond: 2 });
     await queue.ask('a');
     await queue.answer('a', 200, bucket('default', 50));
-    expect(queue.pacer.perSecond('default')).toBe(2);
+    expect(queue.rateLimiter.perSecond('default')).toBe(2);
     for (const name of ['b', 'c', 'd']) await queue.ask(name);
     expect(queue.log).toEqual(['a', 'b']);
   });
@@ -122,15 +122,15 @@ describe('budget/pacer', () => {
     await queue.clock.advance(400);
     await queue.ask('b');
     await queue.clock.advance(600);
-    expect(queue.pacer.waitedMs).toBe(0);
+    expect(queue.rateLimiter.waitedMs).toBe(0);
     await queue.answer('a', 200);
     await queue.clock.advance(1_005);
-    expect(queue.pacer.waitedMs).toBe(1_605);
+    expect(queue.rateLimiter.waitedMs).toBe(1_605);
   });
 
   it('says that its ledger is another when a request leaves and when an answer came', async () => {
     const queue = new Queue();
-    const ledgers = [queue.pacer.ledger];
+    const ledgers = [queue.rateLimiter.ledger];
     for (const step of [
       () => queue.ask('a'),
       () => queue.answer('a', 200, bucket('default', 1)),
@@ -139,7 +139,7 @@ describe('budget/pacer', () => {
       () => queue.answer('b'),
     ]) {
       await step();
-      if (queue.pacer.ledger !== ledgers.at(-1)) ledgers.push(queue.pacer.ledger);
+      if (queue.rateLimiter.ledger !== ledgers.at(-1)) ledgers.push(queue.rateLimiter.ledger);
       expect(queue.changes).toBe(ledgers.length - 1);
     }
     expect(queue.changes).toBe(3);
@@ -152,7 +152,7 @@ describe('budget/pacer', () => {
       'x-ratelimit-limit-month': '1000',
       'x-ratelimit-remaining-month': String(left),
     });
-    const left = (): number | undefined => queue.pacer.ledger.buckets['default']?.month?.remaining;
+    const left = (): number | undefined => queue.rateLimiter.ledger.buckets['default']?.month?.remaining;
     await queue.ask('first');
     await queue.answer('first', 200, said(993));
     for (const name of ['a', 'b', 'c']) await queue.ask(name);
@@ -171,20 +171,20 @@ describe('budget/pacer', () => {
     expect(left()).toBe(989);
   });
 
-  it('tells what the limits leave for a day, and which bucket a lane draws from', async () => {
+  it('tells what the limits leave for a day, and which bucket a route draws from', async () => {
     const queue = new Queue({ utilization: 0.5 });
-    expect(queue.pacer.allowedPerDay('default')).toBe(43_200);
+    expect(queue.rateLimiter.allowedPerDay('default')).toBe(43_200);
     await queue.ask('a');
     await queue.answer('a', 200, bucket('default', 5));
-    expect(queue.pacer.bucketOf(LANE)).toBe('default');
-    expect(queue.pacer.allowedPerDay('default')).toBe(216_000);
+    expect(queue.rateLimiter.bucketOf(LANE)).toBe('default');
+    expect(queue.rateLimiter.allowedPerDay('default')).toBe(216_000);
   });
 
   it('waits out the second that the process before it may have used up', async () => {
     const before = new Queue();
     await before.ask('a');
     await before.answer('a', 200, bucket('default', 1));
-    const after = new Queue({ ledger: before.pacer.ledger });
+    const after = new Queue({ ledger: before.rateLimiter.ledger });
     await after.ask('b');
     await after.clock.advance(1_004);
     expect(after.log).toEqual([]);

@@ -4,7 +4,7 @@ import { bucket, LANE, Queue } from '../support/queue.ts';
 
 const OTHER_LANE = 'epoch_slots https://v1';
 
-describe('budget/pacer: other terms', () => {
+describe('budget/rateLimiter: other terms', () => {
   it('hold for what waits already', async () => {
     const queue = new Queue({ perSecond: 0.1 });
     await queue.ask('a');
@@ -12,7 +12,7 @@ describe('budget/pacer: other terms', () => {
     await queue.ask('b');
     await queue.clock.advance(5_000);
     expect(queue.log).toEqual(['a']);
-    queue.pacer.adopt({ utilization: 1, perSecond: 1 }, queue.pacer.ledger);
+    queue.rateLimiter.adopt({ utilization: 1, perSecond: 1 }, queue.rateLimiter.ledger);
     await queue.clock.advance(0);
     expect(queue.log).toEqual(['a', 'b']);
   });
@@ -24,7 +24,7 @@ describe('budget/pacer: other terms', () => {
     for (const name of ['b', 'c', 'd']) await queue.ask(name);
     const left: number[] = [];
     for (let i = 0; i < 60; i += 1) {
-      queue.pacer.adopt({ utilization: i % 2 === 0 ? 0.9 : 1 }, queue.pacer.ledger);
+      queue.rateLimiter.adopt({ utilization: i % 2 === 0 ? 0.9 : 1 }, queue.rateLimiter.ledger);
       await queue.clock.advance(100);
       left.push(queue.log.length);
       const last = queue.log.at(-1) ?? '';
@@ -41,15 +41,15 @@ describe('budget/pacer: other terms', () => {
     await queue.ask('a');
     await queue.answer('a', 200, bucket('default', 1));
     await queue.clock.advance(1_005);
-    await queue.ask('b', { lane: OTHER_LANE });
+    await queue.ask('b', { route: OTHER_LANE });
     await queue.answer('b', 200, bucket('other', 1));
     await queue.clock.advance(600);
-    queue.pacer.adopt({ utilization: 1 }, withKey(queue.pacer.ledger, 'another', queue.clock.now()));
-    await queue.ask('c', { lane: LANE });
+    queue.rateLimiter.adopt({ utilization: 1 }, withKey(queue.rateLimiter.ledger, 'another', queue.clock.now()));
+    await queue.ask('c', { route: LANE });
     await queue.clock.advance(404);
     expect(queue.log).toEqual(['a', 'b']);
     await queue.clock.advance(1);
     expect(queue.log).toEqual(['a', 'b', 'c']);
-    expect(queue.pacer.ledger).toMatchObject({ lanes: {}, key: { fingerprint: 'another', standing: 'unknown' } });
+    expect(queue.rateLimiter.ledger).toMatchObject({ lanes: {}, key: { fingerprint: 'another', standing: 'unknown' } });
   });
 });
