@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { routeOf } from '../../src/api/client.ts';
 import { createTransport } from '../../src/api/transport.ts';
 import { apiHarness, failureOf, KEY, settled, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from '../support/api-harness.ts';
-import { httpMock } from '../support/http-mock.ts';
 import { noSignal } from '../support/timing.ts';
+import { httpMock } from './http-mock.ts';
 
 const transport = createTransport({ timeoutMs: 10_000 });
 afterAll(() => transport.close());

@@ -3,7 +3,7 @@ import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
-import { WindowServer, type WindowServerOptions } from '../support/window-server.ts';
+import { WindowServer, type WindowServerOptions } from './window-server.ts';
 
 interface Run {
   readonly server: WindowServer;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../scripts/prometheus-rule.ts';
-import { type Manifest, unknownFields, validateValues } from '../support/kubernetes-schema.ts';
 import { areMissing, KUBECTL, runTool } from '../support/tools.ts';
+import { type Manifest, unknownFields, validateValues } from './kubernetes-schema.ts';
 
 const FOLDER = 'deploy/kubernetes';
 const NAME = 'beaconchain-exporter';

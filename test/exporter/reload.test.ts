@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { settled } from '../support/api-harness.ts';
-import { KEY, type Sections, startSupervised } from '../support/supervised.ts';
 import { MINUTE } from '../support/timing.ts';
+import { KEY, type Sections, startSupervised } from './supervised.ts';
 
 type World = Awaited<ReturnType<typeof startSupervised>>;
 

@@ -25,7 +25,7 @@ import { isClockFaked } from '../support/tools.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const SECOND = 1_000;
-const RIVAL = join(import.meta.dirname, '../support/lock-rival.ts');
+const RIVAL = join(import.meta.dirname, 'lock-rival.ts');
 
 /** A process other than this one, alive until the end of the test. */
 async function otherProcess(): Promise<{ pid: number; kill(): Promise<void> }> {

@@ -8,8 +8,8 @@ import { truthOf } from '../../support/chain-truth.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
-import { type Beyond, type Odd, OddChain } from '../../support/odd-chain.ts';
 import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { type Beyond, type Odd, OddChain } from './odd-chain.ts';
 
 const SLOT_MS = 12_000;
 const POLLS = 80;

@@ -1,7 +1,6 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
-import { selfSigned } from '../../support/certificate.ts';
 import { type Fault, FaultServer } from '../../support/fault-server.ts';
 import { FaultWorld, INTERVAL, type Metrics, SOURCES, STALE_AFTER } from '../../support/fault-world.ts';
 import {
@@ -18,8 +17,9 @@ import {
   UNREADABLE,
 } from '../../support/faults.ts';
 import { fillBacklog } from '../../support/full-backlog.ts';
-import { type LookUp, lookUps } from '../../support/look-ups.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { selfSigned } from './certificate.ts';
+import { type LookUp, lookUps } from './look-ups.ts';
 
 type World = Pick<FaultWorld, 'clock' | 'service'>;
 

@@ -12,10 +12,10 @@ import { seriesOf } from '../../support/exposition-text.ts';
 import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { logLines } from '../../support/log-lines.ts';
-import { cannotMount, smallDisk } from '../../support/small-disk.ts';
 import { MINUTE, NOW } from '../../support/timing.ts';
 import { underWay } from '../../support/under-way.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+import { cannotMount, smallDisk } from './small-disk.ts';
 
 const SILENT = pino({ level: 'silent' });
 const BLOCK = 4_096;

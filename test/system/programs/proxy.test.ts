@@ -12,8 +12,8 @@ import { temporaryFolder } from '../../support/files.ts';
 import { type ForwardProxy, startForwardProxy } from '../../support/forward-proxy.ts';
 import { formsOf, leaksOf } from '../../support/key-forms.ts';
 import { portOf, type Running, startExporter, waitFor } from '../../support/program.ts';
-import { startTinyproxy } from '../../support/tinyproxy.ts';
 import { areMissing, OPENSSL, TINYPROXY } from '../../support/tools.ts';
+import { startTinyproxy } from './tinyproxy.ts';
 
 const KEY = 'k3y-0f+the/user-that-nobody-may-see';
 const PASSWORD = 'p4ssw0rd/of:the@proxy-that-nobody-may-see';

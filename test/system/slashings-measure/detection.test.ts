@@ -3,9 +3,9 @@ import { slotTime } from '../../../src/lib/chain.ts';
 import { between } from '../../../src/lib/random.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
-import { CachingService, type Neighbours } from '../../support/caching-service.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { CachingService, type Neighbours } from './caching-service.ts';
 
 const CACHED_MS = MINUTE;
 /** The service tells of a slot when it is over. */

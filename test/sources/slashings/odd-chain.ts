@@ -1,7 +1,7 @@
-import type { ApiRequest } from '../../src/api/client.ts';
-import { failed } from './fake-api.ts';
-import type { LivelyChain } from './lively-chain.ts';
-import { epochRows, type Fields } from './slot-rows.ts';
+import type { ApiRequest } from '../../../src/api/client.ts';
+import { failed } from '../../support/fake-api.ts';
+import type { LivelyChain } from '../../support/lively-chain.ts';
+import { epochRows, type Fields } from '../../support/slot-rows.ts';
 
 /** What is wrong with the answers of one poll. */
 export interface Odd {

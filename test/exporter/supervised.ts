@@ -1,4 +1,4 @@
-import { rendered, requestsAnswered } from './under-way.ts';
+import { rendered, requestsAnswered } from '../support/under-way.ts';
 // First, so that it sees what the program does.
 
 import { configOf } from '../../src/config/config.ts';
@@ -8,13 +8,13 @@ import { supervise } from '../../src/exporter/reload.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { Plan } from '../../src/sandbox/plan.ts';
-import { settled } from './api-harness.ts';
-import { FaultServer } from './fault-server.ts';
-import { Metrics } from './fault-world.ts';
-import { logLines } from './log-lines.ts';
-import { steppedBack } from './reloading.ts';
-import { NOW } from './timing.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { settled } from '../support/api-harness.ts';
+import { FaultServer } from '../support/fault-server.ts';
+import { Metrics } from '../support/fault-world.ts';
+import { logLines } from '../support/log-lines.ts';
+import { steppedBack } from '../support/reloading.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 export const KEY = 'the-key';
 

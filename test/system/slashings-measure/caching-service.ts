@@ -1,7 +1,7 @@
-import type { ApiRequest } from '../../src/api/client.ts';
-import { unit } from '../../src/lib/random.ts';
-import { v1Body } from '../../src/sandbox/v1.ts';
-import type { Sandbox } from '../../src/sandbox/world.ts';
+import type { ApiRequest } from '../../../src/api/client.ts';
+import { unit } from '../../../src/lib/random.ts';
+import { v1Body } from '../../../src/sandbox/v1.ts';
+import type { Sandbox } from '../../../src/sandbox/world.ts';
 
 /** Who else asks the service for the same: nobody, or somebody at about every moment. */
 export type Neighbours = 'none' | 'many';

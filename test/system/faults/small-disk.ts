@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { atTheEnd } from './cleanup.ts';
-import { temporaryFolder } from './files.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { temporaryFolder } from '../../support/files.ts';
 
 const FILLER = 'filler';
 

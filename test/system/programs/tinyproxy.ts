@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { temporaryFolder } from './files.ts';
-import { freePort } from './ports.ts';
-import { type Running, start, waitFor } from './program.ts';
-import { TINYPROXY } from './tools.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { freePort } from '../../support/ports.ts';
+import { type Running, start, waitFor } from '../../support/program.ts';
+import { TINYPROXY } from '../../support/tools.ts';
 
 export interface Tinyproxy {
   readonly port: number;
