@@ -1,8 +1,9 @@
 import { Agent } from 'node:http';
 import bcrypt from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/http/limits.ts';
 import { ask } from '../../support/ask.ts';
-import { basic, serveGuarded } from '../../support/web-config.ts';
+import { BODY, basic, serveGuarded } from '../../support/web-config.ts';
 
 /** The cost that htpasswd is told in the docs: some 60 ms a comparison. */
 const COST = 10;
@@ -56,4 +57,26 @@ describe('http/web-config/login-flood', () => {
     },
     120_000,
   );
+
+  it('answers who has logged in once also where those who try passwords take all connections', async () => {
+    const { port } = await serveGuarded(`basic_auth_users:\n${USERS.join('')}`, BODY, {
+      ...LIMITS,
+      maxConnections: 100,
+    });
+    const scrape = () => ask(port, '/metrics', { headers: basic('prometheus', 'secret of prometheus') });
+    expect((await scrape()).status).toBe(200);
+    let [tries, failures, isOver] = [0, 0, false];
+    const attack = async (): Promise<void> => {
+      while (!isOver) {
+        tries += 1;
+        await ask(port, '/metrics', { headers: basic('prometheus', `wrong ${tries}`) }).catch(() => undefined);
+        failures += 1;
+      }
+    };
+    const attackers = Array.from({ length: 150 }, attack);
+    while (failures < 100) await new Promise(setImmediate);
+    for (let i = 0; i < 20; i += 1) expect((await scrape()).status).toBe(200);
+    isOver = true;
+    await Promise.all(attackers);
+  }, 30_000);
 });
