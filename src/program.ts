@@ -182,11 +182,14 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
   return EXIT.stopped;
 }
 
-/** Ends the process if it has not ended by itself. */
+/**
+ * Ends the process if it has not ended by itself. By a signal: `process.exit` waits for the threads that read files, and one
+ * may hang on a disk that does not answer.
+ */
 function endWithin(ms: number, before?: () => void): void {
   setTimeout(() => {
     before?.();
-    process.exit(EXIT.refused);
+    process.kill(process.pid, 'SIGKILL');
   }, ms).unref();
 }
 

@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { portOf, type Running, startExporter, startServe, waitFor } from '../support/program.ts';
+import { startReloading } from '../support/reloading.ts';
 import { startStubApi } from '../support/stub-api.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
@@ -43,4 +47,22 @@ describe('programs/stopping', () => {
     await ask(await portOf(program), '/metrics', { headers: { connection: 'keep-alive' } });
     await expectOrderlyStop(program, 'SIGTERM');
   });
+
+  it('ends although a reload reads a file that does not answer', async () => {
+    const { file, program } = await startReloading({ key: 'key' });
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    program.child.kill('SIGHUP');
+    await waitFor(() => expect(threadsThatWaitForWriters(program.child.pid)).toBe(1));
+    const before = performance.now();
+    await program.stop();
+    expect(performance.now() - before).toBeLessThan(10_000);
+  });
 });
+
+/** Of a process: those that open a named pipe into which nobody writes. */
+function threadsThatWaitForWriters(pid: number | undefined): number {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).filter((task) => readFileSync(join(tasks, task, 'wchan'), 'utf8').includes('partner'))
+    .length;
+}
