@@ -52,7 +52,7 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = configOf(parsed.data);
   const files = keyless ? [] : await exposedFiles(file, document.written, value);
-  const exposures = keyless ? [] : [...files, ...exposedHosts(config)];
+  const exposures = keyless ? [] : [...files, ...exposedHosts(config, outside.proxies)];
   return { config, key, exposures, ...(outside.proxies && { proxies: outside.proxies }) };
 }
 
