@@ -7,6 +7,8 @@ if (major < 22 || (major === 22 && minor < 20)) {
   process.stderr.write(`beaconchain-exporter needs Node 22.20 or newer, this is ${process.versions.node}\n`);
   process.exit(1);
 }
+const { holdHangUps } = await import('./hang-up.ts');
+holdHangUps();
 const { closeDebugger } = await import('./debugger.ts');
 await closeDebugger();
 const { runProgram } = await import('./program.ts');

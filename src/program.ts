@@ -16,6 +16,7 @@ import type { Settings } from './engine.ts';
 import { exposureLog, exposureText } from './exposure-log.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
+import { endOnHangUp, onHangUp } from './hang-up.ts';
 import { createBoundedServer, LIMITS } from './http/limits.ts';
 import { Access } from './http/web-config/access.ts';
 import { loadWebConfig } from './http/web-config/load.ts';
@@ -62,6 +63,8 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
+  // Nothing to reload: it ends with its terminal.
+  if (name === 'check' || name === 'backfill') endOnHangUp();
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
   const read = async (): Promise<Given> => {
@@ -168,7 +171,7 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
     waits.abort(new Error('stopping'));
     endWithin(STOP_WITHIN_MS, () => log.error('not stopped in time'));
   });
-  process.on('SIGHUP', () => {
+  onHangUp(() => {
     // A start that failed is told once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });

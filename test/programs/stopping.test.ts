@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
+import { makePipe, threadsThatWaitForWriters } from '../support/named-pipe.ts';
 import { portOf, type Running, startExporter, startServe, waitFor } from '../support/program.ts';
 import { startReloading } from '../support/reloading.ts';
 import { startStubApi } from '../support/stub-api.ts';
@@ -51,7 +50,7 @@ describe('programs/stopping', () => {
   it('ends although a reload reads a file that does not answer', async () => {
     const { file, program } = await startReloading({ key: 'key' });
     rmSync(file);
-    execFileSync('mkfifo', [file]);
+    makePipe(file);
     program.child.kill('SIGHUP');
     await waitFor(() => expect(threadsThatWaitForWriters(program.child.pid)).toBe(1));
     const before = performance.now();
@@ -59,10 +58,3 @@ describe('programs/stopping', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
   });
 });
-
-/** Of a process: those that open a named pipe into which nobody writes. */
-function threadsThatWaitForWriters(pid: number | undefined): number {
-  const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).filter((task) => readFileSync(join(tasks, task, 'wchan'), 'utf8').includes('partner'))
-    .length;
-}
