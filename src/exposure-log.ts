@@ -13,7 +13,7 @@ const HELP: Readonly<Record<Exposure['kind'], string>> = {
   proxy: 'name the host in NO_PROXY, or use https',
 };
 
-/** Warns of each once: what was so before a reload was told. */
+/** Warns of each once; a reload warns only of what is new. */
 export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => void {
   let told = new Set<string>();
   return (exposures) => {

@@ -196,7 +196,7 @@ function endWithin(ms: number, before?: () => void): void {
   }, ms).unref();
 }
 
-/** Without what is secret of them. */
+/** Without their user names and passwords. */
 function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
   return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }

@@ -3,13 +3,13 @@ import type { Config } from './config.ts';
 import { type Proxies, proxyOf } from './proxies.ts';
 import { valueAt } from './value-at.ts';
 
-/** A way by which the API key gets to others. No mistake: a test or a service next door can want it so. */
+/** How others can get the API key. Not a mistake of the file: in a test, or for a service next door, it can be intended. */
 export type Exposure =
   | { readonly kind: 'file'; readonly file: string; readonly mode: string }
   /** The proxy can read the key, although the URL leads to this machine. */
   | { readonly kind: 'http' | 'proxy'; readonly host: string; readonly setting: string };
 
-/** Of everybody who is neither the owner nor in the group: a group is how a pod or a service is given its key. */
+/** By everybody but the owner and the group: a pod or a service is given its key through a group. */
 const READABLE_BY_OTHERS = 0o004;
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
 

@@ -24,7 +24,7 @@ export interface Loaded {
   readonly config: Config;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
-  /** By what ways the key gets to others; none for keyless programs. */
+  /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs, which ask nobody else. */
   readonly proxies?: Proxies;

@@ -10,7 +10,7 @@ export interface Proxies {
   readonly except: string;
 }
 
-/** In small letters first, as curl has it. */
+/** Lower case first, as in curl. */
 const VARIABLES = {
   http: ['http_proxy', 'HTTP_PROXY'],
   https: ['https_proxy', 'HTTPS_PROXY'],
@@ -39,7 +39,7 @@ export function proxyOf(url: URL, { http, except }: Proxies): URL | undefined {
   return http === '' || isExcepted(url, except) ? undefined : new URL(http);
 }
 
-/** In the way of undici's agent, which tells nobody what it will do. */
+/** Follows the rules of undici's agent, which does not say beforehand what it will do. */
 function isExcepted({ hostname, port }: URL, except: string): boolean {
   const host = withoutBrackets(hostname).replace(/(.)\.$/, '$1');
   return except

@@ -12,13 +12,13 @@ const DIRECTED =
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
 /**
- * Text from elsewhere, to stand among other text: whatever writing direction it asks for ends with it
+ * Makes text from elsewhere safe to put among other text: a writing direction that it sets ends where it ends
  * (https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates). Plain text is returned as it is.
  */
 export function isolated(text: string): string {
   if (!DIRECTED.test(text)) return text;
   let open = 1;
-  // An end without a beginning would end ours.
+  // An unmatched end would end the isolation.
   const balanced = text.replace(/[\u2066-\u2069]/g, (character) => {
     if (character !== POP_ISOLATE) open += 1;
     else if (open > 1) open -= 1;

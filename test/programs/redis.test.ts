@@ -65,7 +65,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('programs/redis', () => {
     [
       'that has something else under our names',
       (redis) => redis.command('SET', 'beaconchain:meta', 'x'),
-      'WRONGTYPE, something else is under our names: state.redis.prefix',
+      'WRONGTYPE, another program uses these key names: choose another state.redis.prefix',
     ],
   ];
 
