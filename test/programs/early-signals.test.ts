@@ -1,27 +1,26 @@
-import { linkSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/files.ts';
-import { makePipe, threadsThatWaitForWriters } from '../support/named-pipe.ts';
-import { type Running, startExporter, waitFor } from '../support/program.ts';
+import { makePipe } from '../support/named-pipe.ts';
+import { type Running, startExporter } from '../support/program.ts';
 import { startStubApi } from '../support/stub-api.ts';
 
 /** A program in the middle of reading its configuration, and how it gets to the end of that. */
 async function startInTheMiddle(command: string, text: string): Promise<{ program: Running; goOn(): void }> {
   const folder = temporaryFolder();
-  const [pipe, file] = [join(folder, 'pipe'), join(folder, 'config.yaml')];
-  makePipe(pipe);
-  linkSync(pipe, file);
+  const file = join(folder, 'config.yaml');
+  const pipe = makePipe(file);
   const flags = command === 'serve' ? ['--web.listen-address=127.0.0.1:0'] : [];
   const program = startExporter([command, `--config.file=${file}`, '--log.format=json', ...flags], {
     BEACONCHAIN_API_KEY: 'key',
   });
-  await waitFor(() => expect(threadsThatWaitForWriters(program.child.pid)).toBe(1));
+  await pipe.isRead();
   const goOn = (): void => {
     // A reload finds a file.
     writeFileSync(`${file}.next`, text);
     renameSync(`${file}.next`, file);
-    writeFileSync(pipe, text);
+    pipe.end(text);
   };
   return { program, goOn };
 }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { makePipe, threadsThatWaitForWriters } from '../support/named-pipe.ts';
+import { makePipe } from '../support/named-pipe.ts';
 import { portOf, type Running, startExporter, startServe, waitFor } from '../support/program.ts';
 import { startReloading } from '../support/reloading.ts';
 import { startStubApi } from '../support/stub-api.ts';
@@ -50,9 +50,9 @@ describe('programs/stopping', () => {
   it('ends although a reload reads a file that does not answer', async () => {
     const { file, program } = await startReloading({ key: 'key' });
     rmSync(file);
-    makePipe(file);
+    const pipe = makePipe(file);
     program.child.kill('SIGHUP');
-    await waitFor(() => expect(threadsThatWaitForWriters(program.child.pid)).toBe(1));
+    await pipe.isRead();
     const before = performance.now();
     await program.stop();
     expect(performance.now() - before).toBeLessThan(10_000);

@@ -1,15 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { waitFor } from './program.ts';
 
-/** A file that does not answer: who opens it to read waits until somebody opens it to write. */
-export function makePipe(file: string): void {
-  execFileSync('mkfifo', [file]);
+/** A file that does not answer: who reads it waits until `end`. */
+export interface NamedPipe {
+  /** Resolves when somebody reads it. */
+  isRead(): Promise<void>;
+  /** Ends what is being read. */
+  end(text: string): void;
 }
 
-/** Of a process (Linux): the threads that wait for somebody to write into a named pipe. */
-export function threadsThatWaitForWriters(pid: number | undefined): number {
-  const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).filter((task) => readFileSync(join(tasks, task, 'wchan'), 'utf8') === 'wait_for_partner')
-    .length;
+export function makePipe(file: string): NamedPipe {
+  execFileSync('mkfifo', [file]);
+  let descriptor = -1;
+  return {
+    isRead: async () => {
+      // Fails as long as nobody reads.
+      descriptor = await waitFor(() => openSync(file, constants.O_WRONLY | constants.O_NONBLOCK));
+    },
+    end: (text) => {
+      writeSync(descriptor, text);
+      closeSync(descriptor);
+    },
+  };
 }
