@@ -9,7 +9,7 @@ export interface Proxies {
   readonly except: string;
 }
 
-/** There is no connection through the proxy. Tells neither where the proxy is nor what it said: both can hold its password. */
+/** There is no connection through the proxy. The message has neither its URL nor its answer: both can hold its password. */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed';
 }
@@ -60,7 +60,7 @@ export class Egress {
       httpsProxy: https,
       noProxy: except,
       connect: { timeout },
-      // The same, of a connection to a proxy.
+      // The same limit for a connection to a proxy.
       connectTimeout: timeout,
       clientFactory: (proxy, options) => this.#tunnelling(new Pool(proxy, options)),
       factory: (origin, options) =>
@@ -72,7 +72,7 @@ export class Egress {
   #tunnelling(proxy: Pool): Pool {
     const { connect } = proxy;
     const open = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
-      // Given up with the request that wants it; or the next one would wait for the same.
+      // It ends with the request that wants it; otherwise the next request would wait for the same attempt.
       const signal = AbortSignal.timeout(this.#timeoutMs);
       const asked: Promise<Dispatcher.ConnectData> = Reflect.apply(connect, proxy, [{ ...options, signal }]);
       const answer = await this.#awaiting(options.path, asked);

@@ -110,7 +110,8 @@ class Scan {
         return;
       default:
         this.#run += 1;
-        if (this.#run > MAX_NUMBER_LENGTH && code > 0x20) throw new JsonRefused('a number without end');
+        if (this.#run > MAX_NUMBER_LENGTH && code > 0x20)
+          throw new JsonRefused(`a number of more than ${MAX_NUMBER_LENGTH} digits`);
         if (code <= 0x20) this.#run = 0;
     }
   }

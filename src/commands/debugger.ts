@@ -5,8 +5,8 @@ const LOOK_EVERY_MS = 50;
 const LOOK_FOR_MS = 5_000;
 
 /**
- * The signal may have come before the program could take it away from Node, and then the inspector opens: whoever reaches
- * its port reads the API key. One that the operator asked for stays.
+ * SIGUSR1 may arrive before the program handles it. Then Node opens the inspector, and whoever reaches its port can read the
+ * API key. An inspector that the operator asked for stays open.
  */
 export async function closeDebugger(): Promise<void> {
   const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');

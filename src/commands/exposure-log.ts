@@ -4,14 +4,16 @@ import type { Logger } from '../lib/log.ts';
 const MESSAGES: Readonly<Record<Exposure['kind'], string>> = {
   file: 'other users can read the file that holds the API key',
   http: 'the API key is sent without encryption',
+  proxy: 'the API key is sent to a proxy that can read it',
 };
 
 const HELP: Readonly<Record<Exposure['kind'], string>> = {
   file: 'chmod o-rwx, or defaultMode: 0440 for a volume of Kubernetes',
   http: 'use https, or a proxy on this machine',
+  proxy: 'name the host in NO_PROXY, or use https',
 };
 
-/** Warns of each once: what was so before a reload was told. */
+/** Warns of each once; a reload warns only of what is new. */
 export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => void {
   let told = new Set<string>();
   return (exposures) => {

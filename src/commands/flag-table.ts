@@ -13,7 +13,7 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 export interface Flag {
   readonly name: string;
-  /** A boolean stands alone, and is taken back by `--no-NAME`; anything else takes a value, which `value` names in the help. `texts` can be repeated. */
+  /** A boolean takes no value, and `--no-NAME` makes it false. The others take a value, named `value` in the help. `texts` can be repeated. */
   readonly kind: 'boolean' | 'text' | 'texts';
   readonly value?: string;
   readonly commands: readonly CommandName[];
@@ -150,7 +150,7 @@ const FLAGS = [
     name: 'web.enable-lifecycle',
     kind: 'boolean',
     commands: SERVERS,
-    help: 'Reload when POST /-/reload asks for it (default true).',
+    help: 'Allow reloads by POST /-/reload (default true).',
     isOn: true,
   },
   {

@@ -23,6 +23,7 @@ import { startDemo } from './demo.ts';
 import { exposureLog, exposureText } from './exposure-log.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
+import { endOnHangUp, onHangUp } from './hang-up.ts';
 import { startDaemon } from './serve.ts';
 
 /** Nobody gave an API key. */
@@ -62,6 +63,8 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
+  // Nothing to reload: it ends with its terminal.
+  if (name === 'check' || name === 'backfill') endOnHangUp();
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
   const read = async (): Promise<Given> => {
@@ -168,7 +171,7 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
     waits.abort(new Error('stopping'));
     endWithin(STOP_WITHIN_MS, () => log.error('not stopped in time'));
   });
-  process.on('SIGHUP', () => {
+  onHangUp(() => {
     // A start that failed is told once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
@@ -182,15 +185,18 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
   return EXIT.stopped;
 }
 
-/** Ends the process if it has not ended by itself. */
+/**
+ * Ends the process if it has not ended by itself. By a signal: `process.exit` waits for the threads that read files, and one
+ * may hang on a disk that does not answer.
+ */
 function endWithin(ms: number, before?: () => void): void {
   setTimeout(() => {
     before?.();
-    process.exit(EXIT.refused);
+    process.kill(process.pid, 'SIGKILL');
   }, ms).unref();
 }
 
-/** Without what is secret of them. */
+/** Without their user names and passwords. */
 function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
   return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }

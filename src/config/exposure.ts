@@ -1,13 +1,15 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from './config.ts';
+import { type Proxies, proxyOf } from './proxies.ts';
 import { valueAt } from './value-at.ts';
 
-/** A way by which the API key gets to others. No mistake: a test or a service next door can want it so. */
+/** How others can get the API key. Not a mistake of the file: in a test, or for a service next door, it can be intended. */
 export type Exposure =
   | { readonly kind: 'file'; readonly file: string; readonly mode: string }
-  | { readonly kind: 'http'; readonly host: string; readonly setting: string };
+  /** The proxy can read the key, although the URL leads to this machine. */
+  | { readonly kind: 'http' | 'proxy'; readonly host: string; readonly setting: string };
 
-/** Of everybody who is neither the owner nor in the group: a group is how a pod or a service is given its key. */
+/** By everybody but the owner and the group: a pod or a service is given its key through a group. */
 const READABLE_BY_OTHERS = 0o004;
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
 
@@ -29,14 +31,24 @@ async function exposedFile(file: string): Promise<Exposure[]> {
 }
 
 /** The hosts that get the key in clear text, each once. */
-export function exposedHosts({ api, chains }: Config): Exposure[] {
-  const settings = new Map<string, string>();
+export function exposedHosts({ api, chains }: Config, proxies: Proxies | undefined): Exposure[] {
+  const exposures = new Map<string, Exposure>();
   for (const [setting, text] of [
     ['api.base_url', api.baseUrl],
     ...chains.map(({ name, v1BaseUrl }) => [`chains.${name}.v1_base_url`, v1BaseUrl] as const),
   ] as const) {
-    const { protocol, hostname, host } = new URL(text);
-    if (protocol === 'http:' && !LOOPBACK.test(hostname) && !settings.has(host)) settings.set(host, setting);
+    const exposed = exposedHost(new URL(text), proxies);
+    if (exposed && !exposures.has(exposed.host)) exposures.set(exposed.host, { ...exposed, setting });
   }
-  return [...settings].map(([host, setting]) => ({ kind: 'http', host, setting }));
+  return [...exposures.values()];
+}
+
+function exposedHost(
+  url: URL,
+  proxies: Proxies | undefined,
+): { readonly kind: 'http' | 'proxy'; readonly host: string } | undefined {
+  if (url.protocol !== 'http:') return undefined;
+  if (!LOOPBACK.test(url.hostname)) return { kind: 'http', host: url.host };
+  const proxy = proxies && proxyOf(url, proxies);
+  return proxy && !LOOPBACK.test(proxy.hostname) ? { kind: 'proxy', host: proxy.host } : undefined;
 }

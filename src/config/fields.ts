@@ -107,7 +107,9 @@ export function redisUrl() {
 
 function isRedisUrl(text: string): boolean {
   const url = /^rediss?:\/\//i.test(text) ? URL.parse(text) : null;
-  return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname) && `${url.search}${url.hash}` === '';
+  // A comma: several hosts, of a cluster or of Sentinels.
+  const isHost = url !== null && url.hostname !== '' && !url.hostname.includes(',');
+  return isHost && /^(\/\d*)?$/.test(url.pathname) && `${url.search}${url.hash}` === '';
 }
 
 const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;

@@ -24,7 +24,7 @@ export interface Loaded {
   readonly config: Config;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
-  /** By what ways the key gets to others; none for keyless programs. */
+  /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs, which ask nobody else. */
   readonly proxies?: Proxies;
@@ -52,7 +52,7 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = configOf(parsed.data);
   const files = keyless ? [] : await exposedFiles(file, document.written, value);
-  const exposures = keyless ? [] : [...files, ...exposedHosts(config)];
+  const exposures = keyless ? [] : [...files, ...exposedHosts(config, outside.proxies)];
   return { config, key, exposures, ...(outside.proxies && { proxies: outside.proxies }) };
 }
 

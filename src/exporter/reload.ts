@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Engine, type EngineOptions, isChange, type Settings, startEngine } from './engine.ts';
 import { startFollower } from './follower.ts';
 import type { LastReload } from './own-families.ts';
+import { limitedReading } from './reading.ts';
 import type { Restored } from './state.ts';
 
 export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'before' | 'operatorAt'> {
@@ -32,7 +33,7 @@ export class NeedsRestart extends Error {
 
 /** @throws StateRefused */
 export async function supervise(options: SupervisorOptions): Promise<Supervisor> {
-  const { clock, log, readAgain, replica } = options;
+  const { clock, log, replica } = options;
   let settings: Settings = options;
   let lastReload: LastReload = { isSuccessful: true, successAt: clock.now() };
   let operatorAt = clock.now();
@@ -41,7 +42,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   let queue: Promise<unknown> = Promise.resolve();
   /** The reload that has not begun. */
   let upcoming: Promise<string | undefined> | undefined;
-  let isStopped = false;
+  const stopping = new AbortController();
+  const read = limitedReading(options.readAgain, clock, stopping.signal);
 
   function start(before?: Restored): Promise<Engine> {
     const next = { ...options, ...settings, lastReload: () => lastReload, operatorAt, ...(before && { before }) };
@@ -85,7 +87,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   async function reload(): Promise<string | undefined> {
     const { successAt } = lastReload;
     try {
-      const next = await readAgain();
+      const next = await read();
       refuseWhatStays(settings, next);
       const changed = isChange(settings, next);
       // Before the first scrape that shows the settings.
@@ -97,6 +99,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       log.info({ changed }, 'configuration reloaded');
       return undefined;
     } catch (error) {
+      if (stopping.signal.aborted) return 'stopping';
       lastReload = { isSuccessful: false, successAt };
       await engine.touch();
       const why = error instanceof Error ? error.message : String(error);
@@ -108,7 +111,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   function nextReload(): Promise<string | undefined> {
     upcoming ??= inTurn(async () => {
       upcoming = undefined;
-      return isStopped ? 'stopping' : reload();
+      return stopping.signal.aborted ? 'stopping' : reload();
     });
     return upcoming;
   }
@@ -120,14 +123,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   replica?.start(() => {
-    if (isStopped) return;
+    if (stopping.signal.aborted) return;
     inTurn(changeRole).catch((error: unknown) => log.error({ err: String(error) }, 'role not changed'));
   });
   return {
     engine: () => engine,
     reload: nextReload,
     stop: () => {
-      isStopped = true;
+      stopping.abort(new Error('stopping'));
       return inTurn(async () => {
         await engine.stop();
       });

@@ -6,16 +6,19 @@ export function readableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
+/** Marks of direction, and the ranges that Unicode keeps for letters written from right to left (DerivedBidiClass.txt). */
+const DIRECTED =
+  /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
 /**
- * Text from elsewhere, to stand among other text: whatever writing direction it asks for ends with it
+ * Makes text from elsewhere safe to put among other text: a writing direction that it sets ends where it ends
  * (https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates). Plain text is returned as it is.
  */
 export function isolated(text: string): string {
-  if (!/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Script=Hebrew}\p{Script=Arabic}]/u.test(text)) return text;
+  if (!DIRECTED.test(text)) return text;
   let open = 1;
-  // An end without a beginning would end ours.
+  // An unmatched end would end the isolation.
   const balanced = text.replace(/[\u2066-\u2069]/g, (character) => {
     if (character !== POP_ISOLATE) open += 1;
     else if (open > 1) open -= 1;

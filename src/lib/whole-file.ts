@@ -16,12 +16,12 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
-/** What stands in the name of a file that is not yet whole. */
+/** Part of the name of every file that is not yet whole. */
 export const DRAFT = '.tmp-';
 
 /**
  * Replaces a file, and resolves when the new one would survive a loss of power. When it rejects, the file is the old one
- * or all of the new one; so it is after a crash at any moment.
+ * or all of the new one. The same holds after a crash at any moment.
  */
 export async function writeWhole(file: string, text: string, mode: number, disk: Disk = fs): Promise<void> {
   const draft = `${file}${DRAFT}${randomBytes(8).toString('hex')}`;
@@ -61,13 +61,13 @@ async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Makes names in a directory survive a loss of power: a file is there only when its name is. */
+/** Makes the names in a directory survive a loss of power: without its name a file is lost, however well it is synced. */
 export async function syncDirectory(dir: string, disk: Pick<Disk, 'open'> = fs): Promise<void> {
   const handle = await disk.open(dir, 'r');
   try {
     await handle.sync();
   } catch (error) {
-    // Some network file systems cannot sync a directory (fsync(2)): there it is as safe as it can be.
+    // Some network file systems cannot sync a directory (fsync(2)). Nothing safer can be done there.
     if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error;
   } finally {
     await handle.close();

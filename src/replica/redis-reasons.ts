@@ -15,6 +15,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^ERR unknown command/, `it runs no scripts, as a Sentinel does not: ${SUPPORTED}`],
   [/^ERR DB index/, 'it has no database of this number: state.redis.url'],
   [/^READONLY/, 'it is a standby: the address must lead to the primary'],
+  [/^WRONGTYPE/, 'another program uses these key names: choose another state.redis.prefix'],
   [/^LOADING/, 'it is reading its data from disk'],
   [/^MASTERDOWN/, 'it is a standby that has lost its primary'],
   [/^OOM/, 'its memory is full: maxmemory'],

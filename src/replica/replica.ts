@@ -200,7 +200,7 @@ export class Replica implements Documents {
     if (this.#seen === before) return;
     const [, leader] = value.split(' ');
     if (standing === 'other' && leader) this.#log.info({ leader }, 'following');
-    else if (standing === 'other') this.#log.warn('the lease in Redis is not of a replica, waiting for its end');
+    else if (standing === 'other') this.#log.warn('the lease in Redis is not of a replica, waiting until it expires');
     if (standing === 'newer') this.#log.warn('the state is of a newer version of the program, not leading');
   }
 

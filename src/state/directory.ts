@@ -24,7 +24,7 @@ export async function makeDirectory(dir: string): Promise<void> {
     await makeDirectory(parent);
     return makeDirectory(dir);
   }
-  // One that may be written but not read cannot be synced.
+  // A directory that may be written but not read cannot be synced.
   await syncDirectory(dirname(dir)).catch(() => undefined);
 }
 

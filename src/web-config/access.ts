@@ -19,7 +19,7 @@ import { addressOf } from './login-queue.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 
-/** Shorter than a scrape interval: a scraper that once found no place is not behind others at its next try. */
+/** Shorter than a scrape interval, so that a scraper that found no place is not behind others when it comes again. */
 const SUSPECT_MS = 10_000;
 const HOLD_BACK_MS = 1_000;
 
@@ -118,7 +118,7 @@ export class Access {
     return refuse(response, 401);
   }
 
-  /** Whoever is refused because of a flood and tries again at once would be the flood. */
+  /** Delays the refusal: clients that are refused and try again at once would make the flood larger. */
   async #holdBack(response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());

@@ -21,8 +21,8 @@ export type Client = Omit<Origin, 'user'>;
 type Matches = (password: string, hash: string, origin: Origin) => Promise<boolean>;
 
 /**
- * Says who may pass by name and password. Neither the answer nor, while nobody else waits, the time it takes tells which
- * names there are; a cost above 12 shows.
+ * Decides by name and password who is admitted. Which names exist shows neither in the answer nor, while nobody else waits
+ * and all costs are at most 12, in the time that it takes.
  */
 export class BasicAuth {
   readonly #matches: Matches;
@@ -81,7 +81,7 @@ export class BasicAuth {
     this.#failed.set(digest, this.#clock.monotonic() + FAILURE_REMEMBERED_MS);
   }
 
-  /** A hash that no password has, at the cost of one of the users: the same name gets the same each time. */
+  /** A hash that no password has, as costly as that of one of the users. The same name gets the same one each time. */
   #decoy(user: string, hashes: readonly string[]): string {
     const digest = this.#digest('decoy', user);
     const like = hashes[Number.parseInt(digest.slice(0, 8), 16) % hashes.length] ?? '';

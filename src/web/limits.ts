@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Access } from '../web-config/access.ts';
+import { Places } from './places.ts';
 
 /** What a server puts up with. Times in milliseconds. */
 export interface Limits {
@@ -33,46 +34,16 @@ export const LIMITS: Limits = {
 /** A server that no client can fill, by being slow, many or idle. */
 export function createBoundedServer(listener: RequestListener, limits: Limits, access: Access | undefined): Server {
   const { maxConnections, answerTimeout, ...rest } = limits;
-  const server = access ? access.createServer(rest, listener) : createServer(rest, listener);
-  makeRoomFor(server, maxConnections);
+  const places = new Places(maxConnections);
+  const admitted: RequestListener = (request, response) => {
+    places.answering(request.socket, response);
+    listener(request, response);
+  };
+  const server = access ? access.createServer(rest, admitted) : createServer(rest, admitted);
+  server.prependListener('connection', (socket: Socket) => places.take(socket));
   server.prependListener('request', (_, response) => {
     const timer = setTimeout(() => response.destroy(), answerTimeout).unref();
     response.once('close', () => clearTimeout(timer));
   });
   return server;
-}
-
-/** A new connection finds a place also when all are taken: the one that has asked for nothing for longest goes. */
-function makeRoomFor(server: Server, maxConnections: number): void {
-  /** Connections without a request, longest first. By peer, because a request over TLS comes from another socket. */
-  const silent = new Map<string, Socket>();
-  const open = new Map<string, Socket>();
-  server.prependListener('connection', (socket: Socket) => {
-    const peer = peerOf(socket);
-    open.set(peer, socket);
-    silent.set(peer, socket);
-    socket.once('close', () => {
-      open.delete(peer);
-      silent.delete(peer);
-    });
-    if (open.size <= maxConnections) return;
-    // Where every other one waits for an answer, the newcomer is the one.
-    const [[longest, place] = []] = silent;
-    if (longest === undefined) return;
-    silent.delete(longest);
-    open.delete(longest);
-    place?.destroy();
-  });
-  server.prependListener('request', ({ socket }, response) => {
-    const peer = peerOf(socket);
-    silent.delete(peer);
-    response.once('close', () => {
-      const raw = open.get(peer);
-      if (raw) silent.set(peer, raw);
-    });
-  });
-}
-
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }

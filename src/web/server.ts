@@ -121,7 +121,7 @@ function sendReadiness(response: ServerResponse, ready: boolean): void {
   else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
 }
 
-/** In the words of Prometheus. */
+/** Worded as by Prometheus. */
 function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
   sendText(response, 403, 'Lifecycle API is not enabled.\n');
 }

@@ -52,7 +52,7 @@ describe('api/json', () => {
     ['of many values', `[${'1,'.repeat(2 * MIB)}1]`, 'more than 100000 values'],
     ['deep', '['.repeat(4 * MIB), 'nested more than 32 deep'],
     ['deep in objects', '{"a":'.repeat(MIB / 2), 'nested more than 32 deep'],
-    ['a number without end', `[${'1'.repeat(4 * MIB)}]`, 'a number without end'],
+    ['of a long number', `[${'1'.repeat(4 * MIB)}]`, 'a number of more than 1000 digits'],
   ])('refuses an answer that is %s', async (_name, text, why) => {
     await expect(parseJson('machine_metrics', bodyOf(text))).rejects.toThrow(why);
   });

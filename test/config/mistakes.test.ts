@@ -134,6 +134,9 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'state-sentinels': [
     ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
   ],
+  'state-hosts': [
+    ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
+  ],
   'state-cluster': [
     ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
   ],

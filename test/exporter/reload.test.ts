@@ -156,4 +156,26 @@ describe('exporter/reload', { timeout: 60_000 }, () => {
     await world.storm(900, 7 * MINUTE);
     expect(world.service.requests.length).toBe(asked + 1);
   });
+
+  it('files that cannot be read are given up after ten seconds, and read by one reload at a time', async () => {
+    const world = await start({ plan: 'hobbyist' });
+    world.hang();
+    const before = world.clock.monotonic();
+    expect(await world.reload()).toBe('the files cannot be read within 10 s');
+    expect(world.clock.monotonic() - before).toBeLessThan(11_000);
+    expect(await world.reload()).toBe('the files are still being read for an earlier reload');
+    expect(world.readings()).toBe(1);
+    expect(world.shown().value('beaconchain_exporter_config_last_reload_successful')).toBe(0);
+  });
+
+  it('a stop does not wait for files that cannot be read', async () => {
+    const world = await start({ plan: 'hobbyist' });
+    world.hang();
+    const reload = world.supervisor.reload();
+    const before = world.clock.monotonic();
+    await settled(world.clock, world.supervisor.stop());
+    expect(world.clock.monotonic() - before).toBeLessThan(5_000);
+    expect(await reload).toBe('stopping');
+    expect(world.lines.map(({ msg }) => msg)).not.toContain('configuration not reloaded');
+  });
 });

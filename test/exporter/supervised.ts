@@ -45,6 +45,7 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
   };
   let settings = settingsOf(sections);
   let readings = 0;
+  let isHanging = false;
   const supervisor = await supervise({
     ...settings,
     clock,
@@ -54,7 +55,7 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
     startedAt: NOW,
     readAgain: async () => {
       readings += 1;
-      return settings;
+      return isHanging ? new Promise<never>(() => undefined) : settings;
     },
   });
   const shown = (): Metrics => new Metrics(Buffer.concat([...supervisor.engine().metrics('text', false)]).toString());
@@ -69,6 +70,10 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
     /** What the next reload will read. */
     configure: (next: Sections, key?: string): void => {
       settings = settingsOf(next, key);
+    },
+    /** What the next reload will read is on a disk that does not answer. */
+    hang: (): void => {
+      isHanging = true;
     },
     reload: () => settled(clock, supervisor.reload()),
     /** A reload so often, for so long. @throws where one fails or a counter steps back */

@@ -31,6 +31,9 @@ describe('lib/text', () => {
   it.each([
     ['an override', '\u202eedon', '\u2068\u202eedon\u2069'],
     ['Hebrew', 'שרת-1', '\u2068שרת-1\u2069'],
+    ['Thaana', 'ދިވެހި-1', '\u2068ދިވެހި-1\u2069'],
+    ["N'Ko", 'ߒߞߏ', '\u2068ߒߞߏ\u2069'],
+    ['Adlam', '\u{1e900}-1', '\u2068\u{1e900}-1\u2069'],
     ['an end without a beginning', 'a\u2069\u202eb', '\u2068a\u202eb\u2069'],
     ['beginnings without an end', '\u2067a\u2066b', '\u2068\u2067a\u2066b\u2069\u2069\u2069'],
     ['a pair', '\u2067a\u2069b', '\u2068\u2067a\u2069b\u2069'],

@@ -230,7 +230,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
       await a.start();
       await a.leads();
       expect(a.lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
-        'warn: the lease in Redis is not of a replica, waiting for its end',
+        'warn: the lease in Redis is not of a replica, waiting until it expires',
         'info: leading',
       ]);
     });

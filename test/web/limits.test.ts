@@ -33,8 +33,8 @@ interface Client {
 }
 
 /** A client who sends this and waits. */
-async function client(port: number, text: string | Buffer = ''): Promise<Client> {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+async function client(port: number, text: string | Buffer = '', localAddress = '127.0.0.1'): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
   atTheEnd(() => socket.destroy());
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -178,6 +178,18 @@ describe('web/limits, for many at once', () => {
     await Promise.all(Array.from({ length: 20 }, () => client(port)));
     socket.resume();
     expect((await told).length).toBeGreaterThan(LARGE.length);
+  });
+
+  it('answers another client where one takes all places and reads no answer', async () => {
+    const port = await serve({ body: LARGE, limits: { maxConnections: 5 } });
+    const reading = await Promise.all(Array.from({ length: 5 }, () => client(port, GET, '127.0.0.2')));
+    for (const { socket } of reading) {
+      await new Promise((resolve) => socket.once('data', resolve));
+      socket.pause();
+    }
+    const another = await client(port, GET, '127.0.0.2');
+    expect((await another.told).length).toBe(0);
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
   });
 
   it('answers 200 scrapes at once', async () => {

@@ -62,6 +62,11 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       (redis) => redis.command('ACL', 'SETUSER', 'default', '-@write'),
       'NOPERM, the user lacks a right: docs/high-availability.md lists what it needs',
     ],
+    [
+      'that has something else under our names',
+      (redis) => redis.command('SET', 'beaconchain:meta', 'x'),
+      'WRONGTYPE, another program uses these key names: choose another state.redis.prefix',
+    ],
   ];
 
   it.each(refusals)('a server %s is refused in one line that says so', async (_, spoil, why) => {

@@ -1,7 +1,10 @@
+import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
+import { makePipe } from '../../support/named-pipe.ts';
 import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
+import { startReloading } from '../../support/reloading.ts';
 import { startStubApi } from '../../support/stub-api.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
@@ -42,5 +45,16 @@ describe('system/programs/stopping', () => {
     const program = startExporter(['demo', LISTEN]);
     await ask(await portOf(program), '/metrics', { headers: { connection: 'keep-alive' } });
     await expectOrderlyStop(program, 'SIGTERM');
+  });
+
+  it('ends although a reload reads a file that does not answer', async () => {
+    const { file, program } = await startReloading({ key: 'key' });
+    rmSync(file);
+    const pipe = makePipe(file);
+    program.child.kill('SIGHUP');
+    await pipe.isRead();
+    const before = performance.now();
+    await program.stop();
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });

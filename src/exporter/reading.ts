@@ -1,0 +1,31 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** Far more than a few small files take. */
+const READ_WITHIN_MS = 10_000;
+
+/**
+ * The same reading, given up when it takes too long or at the signal: a file on a disk that does not answer holds up neither
+ * the next reload nor a stop. What was given up goes on unseen, and until it ends there is no other: each would take one of
+ * the few threads that read files.
+ */
+export function limitedReading<T>(read: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
+  let isReading = false;
+  return async () => {
+    if (isReading) throw new Error('the files are still being read for an earlier reload');
+    isReading = true;
+    const reading = read().finally(() => {
+      isReading = false;
+    });
+    reading.catch(() => undefined);
+    const over = new AbortController();
+    const tooLong = clock.sleep(READ_WITHIN_MS, AbortSignal.any([signal, over.signal])).then(() => {
+      throw new Error(`the files cannot be read within ${READ_WITHIN_MS / 1000} s`);
+    });
+    tooLong.catch(() => undefined);
+    try {
+      return await Promise.race([reading, tooLong]);
+    } finally {
+      over.abort();
+    }
+  };
+}

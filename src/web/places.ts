@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { addressOf } from '../web-config/login-queue.ts';
+
+/** The connections of one client, each under the name of its peer; the oldest first. */
+interface Client {
+  /** Those for which no answer is under way: without a request, or with one that is not admitted yet. */
+  readonly idle: Map<string, Socket>;
+  readonly busy: Map<string, Socket>;
+}
+
+/**
+ * The connections that a server keeps. When all places are taken, a new connection gets that of an idle one, so that neither
+ * silence nor a flood of wrong passwords shuts out those who may ask. Clients are told apart by their address.
+ */
+export class Places {
+  readonly #most: number;
+  /** By peer and not by socket, because a request over TLS comes from another socket than its connection. */
+  readonly #open = new Map<string, Socket>();
+  readonly #clients = new Map<string, Client>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Keeps this connection or, where it finds no place, closes it. */
+  take(socket: Socket): void {
+    const [address, peer] = namesOf(socket);
+    this.#forget(address, peer);
+    if (this.#open.size >= this.#most && !this.#makeRoom(address)) {
+      socket.destroy();
+      return;
+    }
+    const client = this.#clients.get(address) ?? { idle: new Map(), busy: new Map() };
+    this.#clients.set(address, client);
+    client.idle.set(peer, socket);
+    this.#open.set(peer, socket);
+    socket.once('close', () => {
+      if (this.#open.get(peer) === socket) this.#forget(address, peer);
+    });
+  }
+
+  /** The connection of this request is busy with its answer. */
+  answering(socket: Socket, response: ServerResponse): void {
+    const [address, peer] = namesOf(socket);
+    this.#move(address, peer, 'idle', 'busy');
+    response.once('close', () => this.#move(address, peer, 'busy', 'idle'));
+  }
+
+  #move(address: string, peer: string, from: keyof Client, to: keyof Client): void {
+    const client = this.#clients.get(address);
+    const socket = client?.[from].get(peer);
+    if (!client || !socket) return;
+    client[from].delete(peer);
+    client[to].set(peer, socket);
+  }
+
+  /**
+   * The client with the most idle connections gives up the one that has been idle for longest. Where all are busy, the client
+   * with the most gives up its oldest, unless the newcomer has as many: then there is no room for it (false).
+   */
+  #makeRoom(newcomer: string): boolean {
+    const idlest = this.#clientWithMost('idle');
+    if (idlest) return this.#drop(idlest, 'idle');
+    const busiest = this.#clientWithMost('busy');
+    if (busiest === undefined || this.#count(newcomer, 'busy') >= this.#count(busiest, 'busy')) return false;
+    return this.#drop(busiest, 'busy');
+  }
+
+  #drop(address: string, kind: keyof Client): boolean {
+    const [[peer, socket] = []] = this.#clients.get(address)?.[kind] ?? [];
+    if (peer !== undefined) this.#forget(address, peer);
+    socket?.destroy();
+    return true;
+  }
+
+  #forget(address: string, peer: string): void {
+    const client = this.#clients.get(address);
+    this.#open.delete(peer);
+    client?.idle.delete(peer);
+    client?.busy.delete(peer);
+    if (client?.idle.size === 0 && client.busy.size === 0) this.#clients.delete(address);
+  }
+
+  /** Undefined: nobody has any. */
+  #clientWithMost(kind: keyof Client): string | undefined {
+    let [found, most]: [string | undefined, number] = [undefined, 0];
+    for (const [
+      address,
+      {
+        [kind]: { size },
+      },
+    ] of this.#clients)
+      if (size > most) [found, most] = [address, size];
+    return found;
+  }
+
+  #count(address: string, kind: keyof Client): number {
+    return this.#clients.get(address)?.[kind].size ?? 0;
+  }
+}
+
+function namesOf({ remoteAddress, remotePort }: Socket): [address: string, peer: string] {
+  return [addressOf(remoteAddress), `${remoteAddress} ${remotePort}`];
+}
