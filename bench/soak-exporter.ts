@@ -52,6 +52,10 @@ const { speed, start, configFile, webConfigFile, dir, everyMs } = JSON.parse(pro
 const clock = hastyClock(speed, start);
 const disk = new WeakDisk();
 let port = 0;
+process.on('message', async ({ disk: fault, isOver }: Order) => {
+  if (fault !== undefined) disk.fault = fault === 'well' ? undefined : fault;
+  if (isOver) await stop();
+});
 // Node opens them when they are first asked for.
 void [process.stdout, process.stderr];
 process.send?.({ handles: handles(), files: files() });
@@ -116,9 +120,8 @@ function taken(): Taken {
 
 process.send?.(taken());
 const telling = setInterval(() => process.send?.(taken()), everyMs / speed);
-process.on('message', async ({ disk: fault, isOver }: Order) => {
-  if (fault !== undefined) disk.fault = fault === 'well' ? undefined : fault;
-  if (!isOver) return;
+
+async function stop(): Promise<void> {
   clearInterval(telling);
   await server.close();
   await supervisor.stop();
@@ -126,4 +129,4 @@ process.on('message', async ({ disk: fault, isOver }: Order) => {
   delay.disable();
   // What was closed is gone a moment later.
   setTimeout(() => process.send?.(taken(), () => process.exit()), 200);
-});
+}

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import bcrypt from 'bcryptjs';
 import { Child } from '../child.ts';
 import type { SoakOptions, Taken } from '../soak-exporter.ts';
@@ -12,6 +13,8 @@ export const HEADERS = { authorization: `Basic ${Buffer.from('prometheus:secret'
 
 /** How a failed write is seen: counted at once, whether or not that can be written. */
 const WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
+
+const RENDERED_WITHIN_MS = 10_000;
 
 interface Place {
   readonly folder: string;
@@ -96,14 +99,23 @@ export class Exporters {
     this.looks += 1;
     const shown = countersOf(scraper.text);
     const written = new Map([...before].filter(([series]) => series !== WRITE_FAILURES));
-    const newest = await after?.();
-    const tooNew = newest ? steppedBack(shown, newest, /./).filter((line) => !isOfThatStart(line)) : [];
+    const tooNew = after ? await neverShown(shown, after) : [];
     return [
       ...found,
       ...steppedBack(written, shown),
       ...tooNew.map((line) => `known too early: ${line}`),
       ...differences(dir, scraper.text),
     ];
+  }
+}
+
+/** What is in the files is shown once it is rendered, which takes a while on a machine that is busy. */
+async function neverShown(written: Counters, scrape: () => Promise<Counters>): Promise<string[]> {
+  const end = performance.now() + RENDERED_WITHIN_MS;
+  for (;;) {
+    const ahead = steppedBack(written, await scrape(), /./).filter((line) => !isOfThatStart(line));
+    if (ahead.length === 0 || performance.now() > end) return ahead;
+    await setTimeout(100);
   }
 }
 

@@ -88,7 +88,8 @@ const LARGE_BODIES = Object.keys(SHAPES).flatMap((shape) =>
     (isZipped): Trouble => ({
       kind: 'large bodies',
       name: `${shape}${isZipped ? ', compressed' : ''}`,
-      isPolled: true,
+      // Bodies do not shrink with the time: a few of them take as long as the phase.
+      isPolled: false,
       async make(world, signal) {
         world.configure({ timeoutMs: LARGE_BODY_MS });
         await reload(world);
@@ -122,9 +123,35 @@ const CLIENTS = CROWDS.map(
   }),
 );
 
+const SINGLE = [...SERVICE, ...TIGHT, ...WEAK, ...RELOAD_STORMS, ...LARGE_BODIES, ...CLIENTS];
+
+/** Names of what goes on side by side. */
+const TOGETHER = [
+  ['with a chain that comes and goes', 'every second rename fails'],
+  ['with a change each time, from 20 clients', 'writes that take a part, or fail'],
+  ['with a chain that comes and goes', 'as many blocks free as a large file takes, more or less', 'reset in the body'],
+  ['wide', 'passwords tried', 'no block free'],
+  ['of long texts, compressed', 'connections that say nothing', 'scrapes at once'],
+];
+
+const SEVERAL = TOGETHER.map((names): Trouble => {
+  const parts = names
+    .map((name) => SINGLE.find((trouble) => trouble.name === name))
+    .filter((part) => part !== undefined);
+  if (parts.length < names.length) throw new RangeError(`no such troubles: ${names}`);
+  const mayLack = parts.find((part) => part.mayLack)?.mayLack;
+  return {
+    kind: 'several',
+    name: names.join(' + '),
+    isPolled: parts.every(({ isPolled }) => isPolled),
+    ...(mayLack && { mayLack }),
+    make: async (world, signal) => void (await Promise.all(parts.map((part) => part.make(world, signal)))),
+  };
+});
+
 /** Every trouble once, each kind spread over the day. */
 export function troubles(mayMount: boolean, only: RegExp | undefined): Trouble[] {
-  const kinds = [SERVICE, [...(mayMount ? TIGHT : []), ...WEAK], RELOAD_STORMS, LARGE_BODIES, CLIENTS];
+  const kinds = [SERVICE, [...(mayMount ? TIGHT : []), ...WEAK], RELOAD_STORMS, LARGE_BODIES, CLIENTS, SEVERAL];
   return kinds
     .flatMap((kind) => kind.map((trouble, i) => ({ trouble, at: (i + 0.5) / kind.length })))
     .toSorted((a, b) => a.at - b.at)

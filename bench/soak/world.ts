@@ -28,7 +28,7 @@ export interface SoakSettings {
 }
 
 export interface Trouble {
-  readonly kind: 'service' | 'disk' | 'reloads' | 'large bodies' | 'clients';
+  readonly kind: 'service' | 'disk' | 'reloads' | 'large bodies' | 'clients' | 'several';
   readonly name: string;
   /** Whether every source that is due each minute goes on being asked for. */
   readonly isPolled: boolean;
