@@ -40,8 +40,9 @@ async function measure(shape: string, coding: string): Promise<string[]> {
   try {
     const port = await portOf(program);
     const turns: number[] = [];
-    await setTimeout(SETTLES_MS);
     program.process.on('message', ({ turnMs }: Observation) => turns.push(turnMs));
+    await setTimeout(SETTLES_MS);
+    turns.length = 0;
     forgetPeak(pid);
     const before = peakMiB(pid);
     const readBefore = await bodiesRead(port);
