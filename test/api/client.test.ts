@@ -81,13 +81,26 @@ describe('api/client', () => {
     expect(pacer.perSecond('default')).toBe(5);
   });
 
-  it('parses records one by one: counts and drops the bad, keeps their neighbours', () => {
+  it('parses records one by one: counts and drops the bad, keeps their neighbours', async () => {
     const { api, log } = apiHarness(transport.send);
     const record = z.object({ slot: z.number() });
     const items = [{ slot: 1, more: true }, { slot: 'x' }, null, { slot: 2 }];
-    expect(api.records('epoch_slots', record, items)).toEqual([{ slot: 1 }, { slot: 2 }]);
-    expect(api.records('epoch_slots', record, [])).toEqual([]);
+    expect(await api.records('epoch_slots', record, items)).toEqual([{ slot: 1 }, { slot: 2 }]);
+    expect(await api.records('epoch_slots', record, [])).toEqual([]);
     expect(log).toEqual(['invalid epoch_slots 2']);
+  });
+
+  it('gives others their turn while it reads records, however many an answer has', async () => {
+    const { api } = apiHarness(transport.send);
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      waiting = setImmediate(turn);
+    };
+    let waiting = setImmediate(turn);
+    await api.records('epoch_slots', z.object({ slot: z.number() }), new Array(100_000).fill(0));
+    clearImmediate(waiting);
+    expect(turns).toBeGreaterThan(100);
   });
 });
 
