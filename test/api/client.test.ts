@@ -90,6 +90,12 @@ describe('api/client', () => {
     expect(log).toEqual(['invalid epoch_slots 2']);
   });
 
+  it('counts what is no object as a bad record, whatever the schema would say', async () => {
+    const { api, log } = apiHarness(transport.send);
+    expect(await api.records('epoch_slots', z.unknown(), [1, null, {}, [], 'text'])).toEqual([{}]);
+    expect(log).toEqual(['invalid epoch_slots 4']);
+  });
+
   it('gives others their turn while it reads records, however many an answer has', async () => {
     const { api } = apiHarness(transport.send);
     let turns = 0;
@@ -98,7 +104,7 @@ describe('api/client', () => {
       waiting = setImmediate(turn);
     };
     let waiting = setImmediate(turn);
-    await api.records('epoch_slots', z.object({ slot: z.number() }), new Array(100_000).fill(0));
+    await api.records('epoch_slots', z.object({ slot: z.number() }), new Array(100_000).fill({}));
     clearImmediate(waiting);
     expect(turns).toBeGreaterThan(100);
   });
