@@ -8,7 +8,7 @@ import { hastyClock } from '../test/support/haste.ts';
 import { forgetPeak, peakMiB } from './peak.ts';
 import { say } from './report.ts';
 import { Exporters, HEADERS } from './soak/exporters.ts';
-import { countPolls, missedPolls } from './soak/polls.ts';
+import { countPolls, endedPolls, missedPolls } from './soak/polls.ts';
 import { reportDay, type Seen, type Span } from './soak/report.ts';
 import { Scraper } from './soak/scraper.ts';
 import { brokenFiles } from './soak/state-files.ts';
@@ -115,6 +115,8 @@ async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
   const usualMiB = peakMiB(pid);
   service.requests.length = 0;
   scraper.mayLack = trouble.mayLack;
+  await scraper.scrape();
+  const ended = endedPolls(scraper.text);
   const making = trouble.make(world, end.signal);
   await pass(1);
   if (trouble.kind !== 'service' && !trouble.mayLack) await lookAtCrash();
@@ -125,6 +127,12 @@ async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
   await making;
   if (stop.signal.aborted) return;
   if (trouble.isPolled && isCalm) expectPolls(polls, trouble.mayLack);
+  // What cannot be written is not shown.
+  if (['reloads', 'clients'].includes(trouble.kind) && isCalm) {
+    const now = Object.entries(endedPolls(scraper.text));
+    const more = now.map(([what, count]) => [what, count - (ended[what] ?? 0)]);
+    expectPolls(Object.fromEntries(more), trouble.mayLack, 'polls of');
+  }
   service.requests.length = 0;
   await pass(1);
   scraper.mayLack = undefined;
@@ -138,9 +146,9 @@ async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
   await lookAtCrash();
 }
 
-function expectPolls(polls: Readonly<Record<string, number>>, except?: RegExp): void {
-  for (const [what, count] of Object.entries(polls)) {
-    if (count < 2 && !except?.test(`chain="${what.split(' ')[1]}"`)) onFault(`${count} requests for ${what}`);
+function expectPolls(polls: Readonly<Record<string, number>>, except?: RegExp, what = 'requests for'): void {
+  for (const [source, count] of Object.entries(polls)) {
+    if (!(count >= 2) && !except?.test(`chain="${source.split(' ')[1]}"`)) onFault(`${count} ${what} ${source}`);
   }
 }
 

@@ -14,11 +14,24 @@ export function countPolls(requests: readonly FaultRequest[]): Record<string, nu
   );
 }
 
+const SOURCES: Readonly<Record<string, string>> = {
+  machines: 'source="machines"',
+  'slashings mainnet': 'source="slashings",chain="mainnet"',
+  'slashings hoodi': 'source="slashings",chain="hoodi"',
+};
+
+/** Polls that came to an end, as they are shown: what is interrupted sends requests too. */
+export function endedPolls(text: string): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(SOURCES).map(([what, labels]) => [
+      what,
+      seriesValue(text, `beaconchain_source_attempts_total{${labels}}`),
+    ]),
+  );
+}
+
 /** Sources that are not well. */
 export function missedPolls(text: string): string[] {
-  const series = [
-    'beaconchain_source_up{source="machines"}',
-    ...['mainnet', 'hoodi'].map((chain) => `beaconchain_source_up{source="slashings",chain="${chain}"}`),
-  ];
+  const series = Object.values(SOURCES).map((labels) => `beaconchain_source_up{${labels}}`);
   return series.filter((one) => seriesValue(text, one) !== 1).map((one) => `${one} is ${seriesValue(text, one)}`);
 }
