@@ -18,12 +18,14 @@ import type { Trouble, World } from './soak/world.ts';
 import type { Left, Order, Taken } from './soak-exporter.ts';
 import { summary } from './stats.ts';
 
-// A day in which something goes wrong for five minutes of every twenty: with the service, the disk, reloads, the size of
+// A day in which something goes wrong for five minutes of every eighteen: with the service, the disk, reloads, the size of
 // bodies or the clients. Without an argument it takes 20 minutes; `--hours=0.1` shows in some seconds that it works, and
 // `--only=REGEX` picks troubles by kind and name.
 
 const SPEED = 72;
 const MINUTE = 60_000;
+/** Of one trouble and the peace after it, minutes: all of them fit into a day. */
+const [TROUBLE, PEACE, PERIOD] = [5, 13, 18];
 const SPANS = 24;
 const { hours, only } = argumentsOf(process.argv.slice(2));
 
@@ -105,8 +107,9 @@ async function makeTrouble(): Promise<void> {
   }
 }
 
-/** Five minutes of it, and fifteen of peace. */
+/** One trouble, and peace. */
 async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
+  const until = (minute: number): Promise<void> => pass(minute - (clock.monotonic() - began) / MINUTE);
   now = `${trouble.kind}, ${trouble.name}`;
   const end = new AbortController();
   const began = clock.monotonic();
@@ -120,7 +123,7 @@ async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
   const making = trouble.make(world, end.signal);
   await pass(1);
   if (trouble.kind !== 'service' && !trouble.mayLack) await lookAtCrash();
-  await pass(5 - (clock.monotonic() - began) / MINUTE);
+  await until(TROUBLE);
   const minutes = (clock.monotonic() - began) / MINUTE;
   const polls = countPolls(service.requests);
   end.abort();
@@ -129,21 +132,23 @@ async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
   if (trouble.isPolled && isCalm) expectPolls(polls, trouble.mayLack);
   // What cannot be written is not shown.
   if (['reloads', 'clients'].includes(trouble.kind) && isCalm) {
-    const now = Object.entries(endedPolls(scraper.text));
-    const more = now.map(([what, count]) => [what, count - (ended[what] ?? 0)]);
+    const polled = Object.entries(endedPolls(scraper.text));
+    const more = polled.map(([what, count]) => [what, count - (ended[what] ?? 0)]);
     expectPolls(Object.fromEntries(more), trouble.mayLack, 'polls of');
   }
   service.requests.length = 0;
   await pass(1);
   scraper.mayLack = undefined;
-  await pass(14);
+  await until(PEACE);
   const times = scraper.times.slice(scrapes);
   seen.push({ kind: trouble.kind, minutes, polls, times, peakMiB: peakMiB(pid) - usualMiB });
+  if (trouble.pauses || !isCalm) await until(PERIOD);
   if (stop.signal.aborted || trouble.pauses || !isCalm) return;
   now += ', afterwards';
   expectPolls(countPolls(service.requests));
   for (const line of missedPolls(scraper.text)) onFault(line);
   await lookAtCrash();
+  await until(PERIOD);
 }
 
 function expectPolls(polls: Readonly<Record<string, number>>, except?: RegExp, what = 'requests for'): void {

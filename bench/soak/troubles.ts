@@ -25,8 +25,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'status 403': refusal(403),
   'status 429': tooMany({ 'ratelimit-reset': '120' }),
 };
-/** A refusal that pauses one source for an hour. */
-const PAUSES: Readonly<Record<string, number>> = { 'status 403': 65 };
+/** Refusals after which nothing, or one source, asks for a while: minutes from the begin. */
+const PAUSES: Readonly<Record<string, number>> = { 'status 401': 17, 'status 403': 65 };
 
 const SERVICE = Object.entries(FAULTS).map(
   ([name, fault]): Trouble => ({
