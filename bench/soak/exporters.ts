@@ -14,6 +14,8 @@ export const HEADERS = { authorization: `Basic ${Buffer.from('prometheus:secret'
 /** How a failed write is seen: counted at once, whether or not that can be written. */
 const WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
 
+/** Longer than usual: the time goes faster, the machine does not. */
+const TIMEOUT_MS = 30_000;
 const RENDERED_WITHIN_MS = 10_000;
 
 interface Place {
@@ -41,7 +43,7 @@ export class Exporters {
   }
 
   configure(url: string, settings: SoakSettings = {}, name = 'config.yaml'): string {
-    const { timeoutMs = Math.ceil(10_000 / this.#place.speed), hoodi = true, machines, more = '', mistake } = settings;
+    const { timeoutMs = Math.ceil(TIMEOUT_MS / this.#place.speed), hoodi = true, machines, more = '', mistake } = settings;
     const file = join(this.#place.folder, name);
     const second = hoodi ? `, hoodi: {v1_base_url: "${url}/hoodi"}` : '';
     const text = [
