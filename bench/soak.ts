@@ -24,8 +24,8 @@ import { summary } from './stats.ts';
 
 const SPEED = 72;
 const MINUTE = 60_000;
-/** Of one trouble and the peace after it, minutes: all of them fit into a day. */
-const [TROUBLE, PEACE, PERIOD] = [5, 13, 18];
+/** Minutes of a trouble, of the peace after it, and of both with what is looked at: all troubles fit into a day. */
+const [TROUBLE, PEACE, PERIOD] = [5, 8, 18];
 const SPANS = 24;
 const { hours, only } = argumentsOf(process.argv.slice(2));
 
@@ -81,6 +81,7 @@ const world: World = {
 const stop = new AbortController();
 let told = 0;
 child.process.on('message', (taken: Taken) => {
+  if (stop.signal.aborted) return;
   const times = summary(scraper.times.slice(told));
   told = scraper.times.length;
   spans.push({ ...taken, scrapes: times.count, scrapeMs: times.p99 });
@@ -139,7 +140,7 @@ async function suffer(trouble: Trouble, isCalm: boolean): Promise<void> {
   service.requests.length = 0;
   await pass(1);
   scraper.mayLack = undefined;
-  await until(PEACE);
+  await pass(PEACE - 1);
   const times = scraper.times.slice(scrapes);
   seen.push({ kind: trouble.kind, minutes, polls, times, peakMiB: peakMiB(pid) - usualMiB });
   if (trouble.pauses || !isCalm) await until(PERIOD);

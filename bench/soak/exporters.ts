@@ -43,7 +43,13 @@ export class Exporters {
   }
 
   configure(url: string, settings: SoakSettings = {}, name = 'config.yaml'): string {
-    const { timeoutMs = Math.ceil(TIMEOUT_MS / this.#place.speed), hoodi = true, machines, more = '', mistake } = settings;
+    const {
+      timeoutMs = Math.ceil(TIMEOUT_MS / this.#place.speed),
+      hoodi = true,
+      machines,
+      more = '',
+      mistake,
+    } = settings;
     const file = join(this.#place.folder, name);
     const second = hoodi ? `, hoodi: {v1_base_url: "${url}/hoodi"}` : '';
     const text = [
