@@ -52,6 +52,7 @@ const { speed, start, configFile, webConfigFile, dir, everyMs } = JSON.parse(pro
 const clock = hastyClock(speed, start);
 const disk = new WeakDisk();
 let port = 0;
+process.on('disconnect', () => process.exit());
 process.on('message', async ({ disk: fault, isOver }: Order) => {
   if (fault !== undefined) disk.fault = fault === 'well' ? undefined : fault;
   if (isOver) await stop();

@@ -35,6 +35,8 @@ process.on('exit', () => {
   disk.close();
   rmSync(folder, { recursive: true, force: true });
 });
+// Nothing stays mounted.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const state = join(disk.dir, 'state');
 const clock = hastyClock(SPEED);
 const service = new FaultServer({ now: clock.now, machines: 100, plan: { perSecond: 50 } });
