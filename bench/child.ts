@@ -38,9 +38,9 @@ export class Child<Message> {
     });
   }
 
-  async stop(): Promise<void> {
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const ended = new Promise((resolve) => this.process.once('exit', resolve));
-    this.process.kill();
+    this.process.kill(signal);
     await ended;
   }
 }

@@ -1,15 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { BUILT, build, OBSERVE } from './built.ts';
 import { Child } from './child.ts';
 import type { Observation } from './observe.ts';
 import { table, verdict } from './report.ts';
 import { digits, summary } from './stats.ts';
 
-const BUILT = join(import.meta.dirname, '../node_modules/.cache/bench');
-const OBSERVE = ['--import', join(BUILT, 'bench/observe.js')];
 /** More than a sweep of the default interval. */
 const SECONDS = 65;
 
@@ -22,8 +20,7 @@ interface Measured {
 
 /** The program as it is published, against a simulated service: memory, event loop, start. */
 export async function benchDaemon(): Promise<void> {
-  execFileSync('tsc', ['-p', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' });
-  copyFileSync(join(import.meta.dirname, '../package.json'), join(BUILT, 'package.json'));
+  build();
   const idle = new Child<Observation>(join(BUILT, 'bench/idle.js'), { node: OBSERVE });
   await idle.message();
   const { rssMiB: idleMiB } = await idle.message();

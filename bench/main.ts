@@ -3,6 +3,7 @@ import { benchBackfill } from './backfill.ts';
 import { benchChurn } from './churn.ts';
 import { benchCrowd } from './crowd.ts';
 import { benchDaemon } from './daemon.ts';
+import { benchLargeBodies } from './large-bodies.ts';
 import { benchRate } from './rate.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
@@ -13,6 +14,7 @@ const SECTIONS = {
   scrape: benchScrape,
   render: benchRender,
   daemon: benchDaemon,
+  bodies: benchLargeBodies,
   sweep: benchSweep,
   latency: benchLatency,
   rate: benchRate,

@@ -5,6 +5,7 @@ import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { JsonRefused, parseJson } from './json.ts';
+import { goodRecords } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { expectOk } from './status.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
@@ -28,7 +29,7 @@ export interface Api {
    */
   request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>>;
   /** Parses records one by one: a bad one is counted and dropped, its neighbours live. */
-  records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): z.output<S>[];
+  records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): Promise<z.output<S>[]>;
 }
 
 /** Told about everything that leaves and comes back. */
@@ -122,12 +123,8 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       }
     },
 
-    records(endpoint, record, items) {
-      const good: z.output<typeof record>[] = [];
-      for (const item of items) {
-        const parsed = record.safeParse(item);
-        if (parsed.success) good.push(parsed.data);
-      }
+    async records(endpoint, record, items) {
+      const good = await goodRecords(record, items);
       if (good.length < items.length) observer.invalidRecords(endpoint, items.length - good.length);
       return good;
     },

@@ -5,7 +5,7 @@ import { SURROUNDINGS, start } from '../support/program.ts';
 const SOAK = join(import.meta.dirname, '../../bench/soak.ts');
 
 describe('scripts/soak', () => {
-  it('runs, in five seconds instead of twenty minutes', async () => {
+  it('runs, in some seconds instead of twenty minutes, and finds nothing that must not be', async () => {
     const program = start(process.execPath, [SOAK, '--hours=0.1'], { env: SURROUNDINGS });
     expect(await program.ended).toEqual({ code: 0, signal: null });
     const spans = program.stdout.split('\n').filter((line) => /^\| 0\.\d+ /.test(line));
@@ -13,6 +13,8 @@ describe('scripts/soak', () => {
     for (const span of spans) expect(span).toMatch(/^(\| +[\d.]+( MiB| ms)? +|\| +NaN ms +)+\|$/);
     // Of what, depends on how much the machine gets done in so little time.
     expect(program.stdout).toMatch(/^Requests: [1-9]\d*\. Failures: /m);
+    expect(program.stdout).toMatch(/^Starts that were compared with what was shown: [1-9]\d*\.$/m);
+    expect(program.stdout).toMatch(/^Nothing that must not be\.$/m);
     expect(program.stderr).toBe('');
   });
 });

@@ -28,7 +28,7 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
       return parsed.data;
     },
 
-    records(_endpoint, record, items) {
+    async records(_endpoint, record, items) {
       const parsed = items.map((item) => record.safeParse(item));
       invalid += parsed.filter(({ success }) => !success).length;
       return parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));

@@ -20,7 +20,7 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
       const { data, paging } = answer.page;
       return {
         cursor: paging?.next_cursor,
-        records: api.records('daily_returns', Datapoint, data),
+        records: await api.records('daily_returns', Datapoint, data),
         count: data.length,
       };
     },

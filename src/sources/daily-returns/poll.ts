@@ -30,7 +30,7 @@ export async function pollDailyReturns(
   const { path, page } = await readDays(options, api, query, previous.path, signal);
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
-  const days = api.records(
+  const days = await api.records(
     'daily_returns',
     // Days are counted from genesis. A larger one is kept for good, so that an odd one would be the last.
     Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),

@@ -45,17 +45,17 @@ async function readPastPage(
   const system = data.system_metrics ?? [];
   const validator = data.validator_metrics ?? [];
   const node = data.node_metrics ?? [];
-  const read = (
+  const read = async (
     process: Process,
     schema: typeof SystemRecord | typeof ValidatorRecord | typeof NodeRecord,
     items: unknown[],
-  ) => api.records('machine_metrics', schema, items).map((record): MachineRecord => [process, record]);
+  ) => (await api.records('machine_metrics', schema, items)).map((record): MachineRecord => [process, record]);
   return {
     cursor: paging?.next_cursor,
     records: [
-      ...read('system', SystemRecord, system),
-      ...read('validator', ValidatorRecord, validator),
-      ...read('node', NodeRecord, node),
+      ...(await read('system', SystemRecord, system)),
+      ...(await read('validator', ValidatorRecord, validator)),
+      ...(await read('node', NodeRecord, node)),
     ],
     count: system.length + validator.length + node.length,
   };

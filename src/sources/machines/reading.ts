@@ -43,7 +43,7 @@ export async function readPage(
   cursor?: string,
 ): Promise<Page> {
   const page = await requestPage(reading.api, { range, names, cursor }, reading.signal);
-  return { cursor: page.paging?.next_cursor, records: takePage(reading, page) };
+  return { cursor: page.paging?.next_cursor, records: await takePage(reading, page) };
 }
 
 export interface PageQuery {
@@ -81,17 +81,17 @@ export function schemasAt(now: number) {
 }
 
 /** Returns how many records the page held, good or bad. */
-function takePage({ options, api, sweep, schemas }: Reading, { data }: MachineMetricsPage): number {
+async function takePage({ options, api, sweep, schemas }: Reading, { data }: MachineMetricsPage): Promise<number> {
   const system = data.system_metrics ?? [];
   const validator = data.validator_metrics ?? [];
   const node = data.node_metrics ?? [];
-  for (const record of api.records('machine_metrics', schemas.system, system)) {
+  for (const record of await api.records('machine_metrics', schemas.system, system)) {
     take(sweep, options, 'system', record);
   }
-  for (const record of api.records('machine_metrics', schemas.validator, validator)) {
+  for (const record of await api.records('machine_metrics', schemas.validator, validator)) {
     take(sweep, options, 'validator', record);
   }
-  for (const record of api.records('machine_metrics', schemas.node, node)) {
+  for (const record of await api.records('machine_metrics', schemas.node, node)) {
     take(sweep, options, 'node', record);
   }
   return system.length + validator.length + node.length;

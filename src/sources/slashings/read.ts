@@ -45,7 +45,7 @@ export async function readEpoch(
   const { api, chain, signal } = reader;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const rows = api.records('epoch_slots', reader.row, data);
+  const rows = await api.records('epoch_slots', reader.row, data);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = canonicalRows(
     rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read),
@@ -95,7 +95,7 @@ export async function readSlashings(
   const request = { endpoint: 'attester_slashings', priority: 'slashing_details', chain, path } as const;
   try {
     const { data } = await api.request(request, V1List, signal);
-    const records = api.records('attester_slashings', AttesterSlashing, data);
+    const records = await api.records('attester_slashings', AttesterSlashing, data);
     const own = records.filter((record) => record.block_root === row.blockroot);
     const complete = new Set(own.map(identityOf)).size >= row.attesterslashingscount;
     const counted = countSlashings(noteTry(state, row, complete), row.slot, own);

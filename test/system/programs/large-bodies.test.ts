@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
+import { announced, SHAPES } from '../../support/body-shapes.ts';
 import { seriesValue } from '../../support/exposition-text.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
-import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
+import { rootOf, slashing } from '../../support/slot-rows.ts';
 import { startStubApi } from '../../support/stub-api.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const MIB = 1024 * 1024;
-
-/** Just below the limit of the endpoint. */
-const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
-  wide: (bytes) => `{"data":[${'{},'.repeat(bytes / 3 - 10)}{}]}`,
-  deep: (bytes) => `{"data":${'['.repeat(bytes / 2 - 10)}${']'.repeat(bytes / 2 - 10)}}`,
-  'of long texts': (bytes) => `{"data":[${`"${'ü'.repeat(500_000)}",`.repeat(Math.floor(bytes / 1_000_100))}0]}`,
-  'of long numbers': (bytes) => `{"data":[${`${'9'.repeat(900)},`.repeat(Math.floor(bytes / 902))}0]}`,
-};
 
 /** A service whose answers have this shape, but for slot rows: they announce slashings. */
 function hostile(shape: (bytes: number) => string) {
@@ -24,13 +17,6 @@ function hostile(shape: (bytes: number) => string) {
     if (path.includes('attesterslashings')) return { status: 200, body: large };
     return { status: 200, body: path.includes('/slots') ? announced(path, 2) : small };
   });
-}
-
-/** An epoch whose first `count` slots have a slashing. */
-function announced(path: string, count: number): string {
-  const epoch = path.includes('finalized') ? 398_000 : 398_002;
-  const rows = epochRows(epoch).map((row, i) => ({ ...row, attesterslashingscount: i < count ? 1 : 0 }));
-  return JSON.stringify({ status: 'OK', data: rows });
 }
 
 function peakMiB({ child }: Running): number {

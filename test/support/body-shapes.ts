@@ -1,0 +1,58 @@
+import { gzipSync } from 'node:zlib';
+import type { Fault } from './fault-server.ts';
+import { epochRows } from './slot-rows.ts';
+
+const MIB = 2 ** 20;
+
+/** Answers of so many bytes or a few less, each costly in another way. */
+export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
+  wide: (bytes) => `{"data":[${'{},'.repeat(bytes / 3 - 10)}{}]}`,
+  deep: (bytes) => `{"data":${'['.repeat(bytes / 2 - 10)}${']'.repeat(bytes / 2 - 10)}}`,
+  'of long texts': (bytes) => `{"data":[${`"${'ü'.repeat(500_000)}",`.repeat(Math.floor(bytes / 1_000_100))}0]}`,
+  'of many numbers': (bytes) => listOf('9', VALUES, bytes),
+  'of many records': (bytes) => listOf('{}', OBJECTS, bytes),
+  'of long numbers': (bytes) => `{"data":[${`${'9'.repeat(900)},`.repeat(Math.floor(bytes / 902))}0]}`,
+};
+
+/** Just below what an answer may hold, of a page and of slashings. */
+const VALUES = [99_900, 599_900] as const;
+const OBJECTS = [9_900, 990] as const;
+
+/** So many items, with as much space between them as makes the size; a page lists them as metrics of systems. */
+function listOf(item: string, [ofPage, ofSlashings]: readonly [number, number], bytes: number): string {
+  const isPage = bytes <= 4 * MIB;
+  const count = isPage ? ofPage : ofSlashings;
+  const list = `[${Array.from({ length: count }, () => item).join(`,${' '.repeat(Math.floor(bytes / count) - 4)}`)}]`;
+  return isPage ? `{"data":{"system_metrics":${list}}}` : `{"data":${list}}`;
+}
+
+/** An epoch whose first `count` slots have a slashing. */
+export function announced(path: string, count: number): string {
+  const epoch = path.includes('finalized') ? 398_000 : 398_002;
+  const rows = epochRows(epoch).map((row, i) => ({ ...row, attesterslashingscount: i < count ? 1 : 0 }));
+  return JSON.stringify({ status: 'OK', data: rows });
+}
+
+/** Answers of this shape just below the limit of each endpoint. Slot rows are genuine, but so many announce a slashing. */
+export function largeBodies(shape: string, { isZipped, slots }: { isZipped: boolean; slots: number }): Fault {
+  const of = SHAPES[shape];
+  if (!of) throw new RangeError(`no shape ${shape}`);
+  const [small, large] = [4, 32].map((mib) => (isZipped ? gzipSync(of(mib * MIB)) : Buffer.from(of(mib * MIB))));
+  return {
+    request(response, { status, headers, body }, { path }) {
+      const isRows = path.endsWith('/slots');
+      response.writeHead(status, { ...headers, ...(isZipped && !isRows && { 'content-encoding': 'gzip' }) });
+      if (status !== 200) response.end(body);
+      else if (isRows) response.end(announcing(body, slots));
+      else response.end(path.endsWith('/attesterslashings') ? large : small);
+    },
+  };
+}
+
+function announcing(rows: string, slots: number): string {
+  let left = slots;
+  return rows.replaceAll(/("attesterslashingscount":)0/g, (none, name) => {
+    left -= 1;
+    return left < 0 ? none : `${name}1`;
+  });
+}
