@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { planned, spansOf } from '../src/backfill/plan.ts';
+import { slicesOf, splitSpan } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
 import { backfillOptions } from '../src/commands/backfill-flags.ts';
 import { defaultConfig } from '../src/config/config.ts';
@@ -82,8 +82,8 @@ async function readBefore(output: string, flags: readonly string[]): Promise<num
   const config = defaultConfig();
   const given = { source: 'machines', 'full-resolution': true, output, label: labelsOf(flags) } as const;
   const { request } = backfillOptions(given, config, now * 1000);
-  const spans = spansOf({ start: now - DAYS * 86_400, end: now }, HALF_DAY);
-  const slices = planned('machines', spans, 1, 0);
+  const spans = splitSpan({ start: now - DAYS * 86_400, end: now }, HALF_DAY);
+  const slices = slicesOf('machines', spans, 1, 0);
   const folder = new WorkFolder(output);
   await folder.save({ version: 1, request, now, slices, nextId: slices.length, slow: [], written: [] });
   const fleet = createFleet('bench', MACHINES, now * 1000);

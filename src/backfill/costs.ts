@@ -1,4 +1,4 @@
-import { formatTime } from './time-text.ts';
+import { roughDuration } from './rough-duration.ts';
 
 export interface Costs {
   /** What is read. */
@@ -10,7 +10,7 @@ export interface Costs {
   readonly isKnown: boolean;
 }
 
-/** Whether the quota of the month does not carry it. */
+/** Whether it takes more requests than are left this month. */
 export function isOverBudget({ requests, left }: Costs): boolean {
   return left.month !== undefined && requests > left.month;
 }
@@ -24,7 +24,7 @@ export function costsText(costs: Costs): string {
   return [
     `${what}`,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
-    `  time      about ${formatTime(ms)} at ${rate}`,
+    `  time      about ${roughDuration(ms)} at ${rate}`,
     `  quota     ${quotaText(costs)}`,
     '',
   ].join('\n');

@@ -2,19 +2,19 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../metrics/encode.ts';
 import type { FamilyHead, Sample } from '../metrics/family.ts';
-import { LineFile } from './line-file.ts';
+import { LineWriter } from './line-writer.ts';
 
-const COPIED_BYTES = 256 * 1024;
+const COPY_BYTES = 256 * 1024;
 
-interface Spooled {
+interface SpooledFamily {
   readonly head: FamilyHead;
-  readonly lines: LineFile;
+  readonly lines: LineWriter;
 }
 
-/** Takes families piece by piece, in any order, and writes them one after the other as one OpenMetrics exposition. */
+/** Takes parts of families in any order, and writes whole families as one OpenMetrics exposition. */
 export class FamilySpool {
   readonly #folder: string;
-  readonly #families = new Map<string, Spooled>();
+  readonly #families = new Map<string, SpooledFamily>();
   #samples = 0;
 
   /** @param folder An empty one. */
@@ -26,7 +26,7 @@ export class FamilySpool {
     return this.#samples;
   }
 
-  /** Whole series, each in ascending time. */
+  /** @param samples Whole series, each in ascending time. */
   add(head: FamilyHead, samples: Iterable<Sample>): void {
     let spooled = this.#families.get(head.name);
     for (const sample of samples) {
@@ -36,8 +36,8 @@ export class FamilySpool {
     }
   }
 
-  #begin({ name, type, help }: FamilyHead): Spooled {
-    const lines = new LineFile(join(this.#folder, `family-${this.#families.size}`));
+  #begin({ name, type, help }: FamilyHead): SpooledFamily {
+    const lines = new LineWriter(join(this.#folder, `family-${this.#families.size}`));
     const spooled = { head: { name, type, help }, lines };
     this.#families.set(name, spooled);
     return spooled;
@@ -46,7 +46,7 @@ export class FamilySpool {
   /** @returns The bytes written. */
   async writeTo(file: string): Promise<number> {
     const handle = await open(file, 'w');
-    const buffer = Buffer.allocUnsafeSlow(COPIED_BYTES);
+    const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
     try {
       for (const { head, lines } of this.#families.values()) {
         lines.close();
@@ -62,7 +62,7 @@ export class FamilySpool {
   }
 }
 
-/** Through one buffer: a stream would leave one for each piece of a file of hundreds of megabytes. */
+/** Uses one buffer: a stream would make one for each chunk of a file of hundreds of megabytes. */
 async function copy(from: string, to: FileHandle, buffer: Buffer): Promise<void> {
   const source = await open(from);
   try {

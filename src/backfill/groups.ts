@@ -1,7 +1,7 @@
+import { SECONDS_PER_DAY } from '../lib/chain.ts';
 import type { History } from '../sources/history.ts';
-import { DAY_SECONDS } from './plan.ts';
 
-/** Divides records by group, each group in ascending time. Of what comes twice the first counts, as it does live. */
+/** Sorts records into groups, each in ascending time. Of duplicates the first counts, as it does when it is polled. */
 export function groupsOf(history: History, records: readonly unknown[]): { records: unknown[]; duplicates: number }[] {
   const groups = new Map<string, unknown[]>();
   for (const record of records) {
@@ -10,7 +10,7 @@ export function groupsOf(history: History, records: readonly unknown[]): { recor
     if (known) known.push(record);
     else groups.set(group, [record]);
   }
-  // By name, so that the output is the same whatever came first.
+  // By name: the output does not depend on the order in which records came.
   const names = [...groups.keys()].sort();
   return names.map((name) => {
     const group = groups.get(name) ?? [];
@@ -27,10 +27,10 @@ export function groupsOf(history: History, records: readonly unknown[]): { recor
   });
 }
 
-/** Days without a record between the first and the last, for a source that has one a day. */
+/** Days without a record between the first and the last, for a source with one record a day. */
 export function missingDays(history: History, records: readonly unknown[]): number {
   if (!history.isDaily) return 0;
   const [first, last] = [records[0], records.at(-1)];
   if (first === undefined || last === undefined) return 0;
-  return Math.round((history.at(last) - history.at(first)) / DAY_SECONDS) + 1 - records.length;
+  return Math.round((history.at(last) - history.at(first)) / SECONDS_PER_DAY) + 1 - records.length;
 }

@@ -1,13 +1,13 @@
 import type { Plan, Slice } from './plan.ts';
 
-/** Counts pages and says how many there will be: as planned at first, then as the complete slices turned out. */
+/** Counts pages and estimates how many there will be: as planned at first, then by the slices that are complete. */
 export class Meter {
   #pages = 0;
   #left: number;
-  /** Of slices that this run read from their beginning: pages that they took, and that they were expected to take. */
+  /** Pages that the complete slices took, and that they were expected to take. */
   #took = 0;
   #planned = 0;
-  /** What the plan said counts as a tenth of the whole: the first slice may be an odd one. */
+  /** The plan counts as much as a tenth of all pages: the first slice may be an odd one. */
   readonly #weight: number;
   readonly #pagesOf = new Map<number, number>();
 

@@ -1,16 +1,16 @@
 import { basename } from 'node:path';
 
-export interface Outcome {
+export interface WrittenFiles {
   readonly files: readonly string[];
-  /** Whether `job` and `instance` are among the labels. */
-  readonly joins: boolean;
+  /** Whether the labels include `job` and `instance`, so that the series continue those that Prometheus scrapes. */
+  readonly hasTargetLabels: boolean;
 }
 
-/** As long as the longest of Prometheus' own: promtool reads the whole file for each block, and by default makes one of every two hours. */
+/** Blocks as long as the longest that Prometheus makes. By default promtool makes one of every two hours, and reads the whole file for each. */
 const CREATE = 'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h';
 
 /** What the user does with the files. */
-export function nextSteps({ files, joins }: Outcome): string {
+export function nextSteps({ files, hasTargetLabels }: WrittenFiles): string {
   return [
     'Next, make blocks of it in the data directory of your Prometheus (--storage.tsdb.path; it sees them within a minute):',
     '',
@@ -28,7 +28,7 @@ export function nextSteps({ files, joins }: Outcome): string {
     }),
     '',
     'Prometheus drops what is older than --storage.tsdb.retention.time (15 days unless set): raise it first.',
-    ...(joins
+    ...(hasTargetLabels
       ? []
       : [
           'Without --label job=... --label instance=... these are series of their own: they do not join what Prometheus scrapes.',

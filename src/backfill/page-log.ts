@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 
 /** A page as it is kept. */
 export interface KeptPage<R = unknown> {
-  /** Leads to the next page; null: this is the last one. */
+  /** The cursor of the next page; null: this is the last one. */
   readonly next: string | null;
   /** Why there is no next page, where the service did not say so. */
   readonly ending?: string;
@@ -17,15 +17,16 @@ const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * The pages of one slice, a line each, appended as they come. Where the sequence goes on stands in the line of the last
- * page: data and journal are one, so whatever interrupts the writing, both are lost or neither. A line without its end is
- * one that was cut off.
+ * The pages of one slice, a line each, appended as they come. Each line holds the cursor of the next page: records and
+ * cursor are kept together, or not at all. A line without a newline is one whose writing was interrupted; it is removed.
  */
 export class PageLog {
+  readonly #file: string;
   readonly #handle: FileHandle;
-  #last: Pick<KeptPage, 'next' | 'ending'> | undefined;
+  #last: Pick<KeptPage, 'next'> | undefined;
 
-  private constructor(handle: FileHandle, last: Pick<KeptPage, 'next' | 'ending'> | undefined) {
+  private constructor(file: string, handle: FileHandle, last: Pick<KeptPage, 'next'> | undefined) {
+    this.#file = file;
     this.#handle = handle;
     this.#last = last;
   }
@@ -35,10 +36,10 @@ export class PageLog {
     try {
       const { start, end } = await lastLine(handle);
       await handle.truncate(end);
-      if (end === 0) return new PageLog(handle, undefined);
+      if (end === 0) return new PageLog(file, handle, undefined);
       const line = Buffer.alloc(end - start);
       await handle.read(line, 0, line.length, start);
-      return new PageLog(handle, JSON.parse(line.toString()) as KeptPage);
+      return new PageLog(file, handle, JSON.parse(line.toString()) as KeptPage);
     } catch (error) {
       await handle.close();
       throw error;
@@ -53,19 +54,24 @@ export class PageLog {
     return this.#last?.next === null;
   }
 
-  /** Where to go on; undefined: from the beginning. */
+  /** The cursor to go on with; undefined: begin with the first page. */
   get next(): string | undefined {
     return this.#last?.next ?? undefined;
   }
 
-  /** Resolves when the page would survive a loss of power: no later one is then kept without it. */
+  /** Resolves when the page would survive a loss of power. */
   async append(page: KeptPage): Promise<void> {
     await this.#handle.appendFile(`${JSON.stringify(page)}\n`);
     await this.#handle.datasync();
     this.#last = { next: page.next };
   }
 
-  /** Forgets everything. */
+  /** The pages so far. */
+  pages(): AsyncGenerator<KeptPage> {
+    return readPages(this.#file);
+  }
+
+  /** Removes all pages. */
   async clear(): Promise<void> {
     await this.#handle.truncate(0);
     this.#last = undefined;
@@ -76,7 +82,7 @@ export class PageLog {
   }
 }
 
-/** Where the last whole line of a file lies, in bytes; `end` is behind its newline. */
+/** The position of the last whole line in a file, in bytes; `end` is behind its newline. */
 async function lastLine(handle: FileHandle): Promise<{ start: number; end: number }> {
   let offset = (await handle.stat()).size;
   let tail: Buffer = Buffer.alloc(0);

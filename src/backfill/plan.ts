@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type PastRange, type Span, WINDOWS } from '../sources/history.ts';
 
-/** One sequence of pages: its place in the plan, whose it is, and what it covers. */
+/** One sequence of pages. */
 export const Slice = z.object({
-  /** Never used again, also not by what a slice is cut into. */
+  /** Never used again, not even by the halves of this slice. */
   id: z.number().int().nonnegative(),
   /** The id of the source. */
   source: z.string(),
@@ -13,26 +13,26 @@ export const Slice = z.object({
 });
 export type Slice = z.infer<typeof Slice>;
 
-/** What was written of a span of time. */
-export const WrittenWindow = z.object({
+/** The files of an output span, and what is in them. */
+export const WrittenSpan = z.object({
   from: z.number(),
   parts: z.array(z.object({ file: z.string(), bytes: z.number(), samples: z.number() })),
   records: z.number(),
   /** Records that came more than once. */
   duplicates: z.number(),
-  /** Days between the first and the last that are not there; of machines 0. */
+  /** Days without a record between the first and the last; 0 for machines. */
   missingDays: z.number(),
-  /** Seconds between the records of the series with the closest ones. */
+  /** Seconds between records, of the series with the closest ones. */
   spacingSeconds: z.number().exactOptional(),
 });
-export type WrittenWindow = z.infer<typeof WrittenWindow>;
+export type WrittenSpan = z.infer<typeof WrittenSpan>;
 
-/** What an interrupted run must know to go on: it survives beside the output. Times are Unix seconds. */
+/** What an interrupted run needs to go on; it is kept beside the output. Times are Unix seconds. */
 export const Plan = z.object({
   version: z.literal(1),
-  /** What was asked for, to tell another question from the same one. */
+  /** The flags that decide what is read and written: a run is resumed only with the same. */
   request: z.record(z.string(), z.unknown()),
-  /** When the first run began: nothing is said of later times. */
+  /** When the first run began. Nothing later is written. */
   now: z.number(),
   /** Oldest first. */
   slices: z.array(Slice),
@@ -41,23 +41,21 @@ export const Plan = z.object({
   fullSeconds: z.number().exactOptional(),
   /** Full resolution only: the shortest slice that is known to be thinned. */
   thinnedSeconds: z.number().exactOptional(),
-  /** Full resolution only: series whose records are further apart than usual, with the seconds between them. */
+  /** Full resolution only: series with records further apart than usual, and the seconds between them. */
   slow: z.array(z.tuple([z.string(), z.number()])),
-  /** Files that are complete. */
-  written: z.array(WrittenWindow),
+  /** Complete files. */
+  written: z.array(WrittenSpan),
 });
 export type Plan = z.infer<typeof Plan>;
 
-export const DAY_SECONDS = 86_400;
-
-/** Shorter ones are not cut: what is sparse in an hour is sparse because nothing more was sent. */
-const MIN_SLICE_SECONDS = 3_600;
+/** Shorter slices are not halved: what is sparse in an hour is sparse because no more was sent. */
+const MIN_HALVED_SECONDS = 3_600;
 
 /**
- * Cuts a span into slices of at most `seconds`, oldest first. Neighbours share a second, because whether the service
- * counts a record of half past a second to that second is not documented; what comes twice is told once.
+ * Splits a span into spans of at most `seconds`, oldest first. Neighbours share a second: to which second the service
+ * counts a record between two is not documented. Records that come twice are written once.
  */
-export function spansOf({ start, end }: Span, seconds: number): Span[] {
+export function splitSpan({ start, end }: Span, seconds: number): Span[] {
   const count = Math.max(1, Math.ceil((end - start) / seconds));
   return Array.from({ length: count }, (_, i) => ({
     start: start + i * seconds,
@@ -65,27 +63,32 @@ export function spansOf({ start, end }: Span, seconds: number): Span[] {
   }));
 }
 
-export function canBeCut(slice: Slice): boolean {
-  return (lengthOf(slice) ?? 0) > MIN_SLICE_SECONDS;
-}
-
-/** Slices of these ranges, of which each is expected to take its share of the requests. */
-export function planned(source: string, ranges: readonly PastRange[], requests: number, firstId: number): Slice[] {
+/** A slice for each range; each is expected to take a share of the requests by its length. */
+export function slicesOf(source: string, ranges: readonly PastRange[], requests: number, firstId: number): Slice[] {
   const lengths = ranges.map((range) => ('start' in range ? range.end - range.start : 1));
-  const whole = lengths.reduce((sum, length) => sum + length, 0);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
   return ranges.map((range, i) => ({
     id: firstId + i,
     source,
     range,
-    expected: (requests * (lengths[i] ?? 0)) / whole,
+    expected: (requests * (lengths[i] ?? 0)) / total,
   }));
 }
 
-/** The plan with the slice in two halves; undefined where it is too short for that. */
-export function cut(plan: Plan, slice: Slice): Plan | undefined {
+/** Undefined for an evaluation window. */
+export function lengthSeconds({ range }: Slice): number | undefined {
+  return 'start' in range ? range.end - range.start : undefined;
+}
+
+export function canBeHalved(slice: Slice): boolean {
+  return (lengthSeconds(slice) ?? 0) > MIN_HALVED_SECONDS;
+}
+
+/** The plan with two halves in place of the slice. @throws TypeError where the slice cannot be halved. */
+export function halve(plan: Plan, slice: Slice): Plan {
   const { range } = slice;
-  if (!('start' in range) || !canBeCut(slice)) return undefined;
-  const halves = spansOf(range, Math.ceil((range.end - range.start) / 2)).map((half, i) => ({
+  if (!('start' in range) || !canBeHalved(slice)) throw new TypeError(`slice ${slice.id} cannot be halved`);
+  const halves = splitSpan(range, Math.ceil((range.end - range.start) / 2)).map((half, i) => ({
     ...slice,
     id: plan.nextId + i,
     range: half,
@@ -96,9 +99,4 @@ export function cut(plan: Plan, slice: Slice): Plan | undefined {
     slices: plan.slices.flatMap((one) => (one.id === slice.id ? halves : [one])),
     nextId: plan.nextId + halves.length,
   };
-}
-
-/** Undefined for an evaluation window. */
-export function lengthOf({ range }: Slice): number | undefined {
-  return 'start' in range ? range.end - range.start : undefined;
 }

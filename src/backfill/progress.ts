@@ -1,16 +1,16 @@
-import { formatTime } from './time-text.ts';
+import { roughDuration } from './rough-duration.ts';
 
 /** How far a run is. */
 export interface Progress {
-  /** Of this run. */
+  /** Requests of this run. */
   readonly done: number;
-  /** That this run will take in all. */
+  /** Requests that this run will take in all. */
   readonly expected: number;
   /** Since this run began, ms. */
   readonly elapsedMs: number;
   /** Requests per second that the plan allows. */
   readonly perSecond: number;
-  /** Why nothing is asked at the moment, and for how much longer, ms. */
+  /** Why no request leaves at the moment, and for how much longer, ms. */
   readonly waiting?: { readonly reason: string; readonly ms: number };
 }
 
@@ -29,12 +29,12 @@ export function progressLine(progress: Progress): string {
   const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
   const count = `${done} of ${expected} requests`;
   const rest = waiting
-    ? `waiting ${formatTime(waiting.ms)}: ${waiting.reason}`
-    : `${formatTime(leftMs(progress))} left`;
+    ? `waiting ${roughDuration(waiting.ms)}: ${waiting.reason}`
+    : `${roughDuration(leftMs(progress))} left`;
   return `${bar} ${percent}  ${count}, ${rest}`;
 }
 
-/** By the pace so far once there is one, else by the plan's. */
+/** By the pace so far; before there is one, by what the plan allows. */
 function leftMs({ done, expected, elapsedMs, perSecond }: Progress): number {
   const left = Math.max(0, expected - done);
   return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;

@@ -1,36 +1,35 @@
+import { SECONDS_PER_DAY } from '../lib/chain.ts';
 import type { Family, Labels, Sample } from '../metrics/family.ts';
 
-export interface Telling {
+export interface SeriesOptions {
   /** Added to each sample. */
   readonly labels: Labels;
-  /** Samples of other chains are left out; samples without a chain are of all. */
+  /** Samples of other chains are left out; those without a chain are kept. */
   readonly chains: ReadonlySet<string>;
-  /** Repeat each sample so often, in seconds, up to a day and never beyond `now`. */
+  /** Seconds after which a sample is repeated, for a day and never beyond `now`. */
   readonly step: number | undefined;
   /** Unix seconds. */
   readonly now: number;
 }
 
-const DAY_SECONDS = 86_400;
-
 /**
- * The samples of a family in the order that OpenMetrics demands: series by series, each in ascending time. A series has one
- * value at a time: the first that was told.
+ * The samples of a family in the order that OpenMetrics demands: series by series, each in ascending time. Of several
+ * samples of a series at one time the first counts.
  */
-export function* inSeries(family: Family, telling: Telling): Generator<Sample> {
+export function* samplesBySeries(family: Family, options: SeriesOptions): Generator<Sample> {
   const series = new Map<string, Sample[]>();
   for (const sample of family.samples) {
     const { chain } = sample.labels;
-    if (chain !== undefined && !telling.chains.has(chain)) continue;
-    const labels = { ...sample.labels, ...telling.labels };
-    // The values alone: within a family the names are the same.
+    if (chain !== undefined && !options.chains.has(chain)) continue;
+    const labels = { ...sample.labels, ...options.labels };
+    // Values are enough: within a family the names are the same.
     const key = Object.values(labels).join('\0');
     const samples = series.get(key);
     if (samples) samples.push({ ...sample, labels });
     else series.set(key, [{ ...sample, labels }]);
   }
   for (const samples of series.values()) {
-    for (const sample of ascending(samples)) yield* repeated(sample, telling);
+    for (const sample of ascending(samples)) yield* repeated(sample, options);
   }
 }
 
@@ -44,10 +43,10 @@ function timeOf({ at }: Sample): number {
   return at;
 }
 
-/** A value holds until the next one, a day later; where that is missing, a hole stays a hole. */
-function* repeated(sample: Sample, { step, now }: Telling): Generator<Sample> {
+/** A value holds until the next one, a day later. Where that one is missing, the gap stays. */
+function* repeated(sample: Sample, { step, now }: SeriesOptions): Generator<Sample> {
   yield sample;
   if (step === undefined) return;
   const first = timeOf(sample);
-  for (let at = first + step; at < first + DAY_SECONDS && at <= now; at += step) yield { ...sample, at };
+  for (let at = first + step; at < first + SECONDS_PER_DAY && at <= now; at += step) yield { ...sample, at };
 }

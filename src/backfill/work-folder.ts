@@ -2,13 +2,13 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../lib/error-code.ts';
 import { DRAFT, syncDirectory, writeWhole } from '../lib/whole-file.ts';
-import { PageLog } from './page-log.ts';
+import { PageLog, readPages } from './page-log.ts';
 import { Plan, type Slice } from './plan.ts';
 
-/** It holds what the output will, which others may read. */
-const READABLE = 0o666;
+/** As for the output, which holds the same: others may read it. */
+const FILE_MODE = 0o666;
 
-/** What a run keeps beside its output until that is complete. */
+/** The folder beside the output with what a run keeps until the output is complete. */
 export class WorkFolder {
   readonly path: string;
 
@@ -16,7 +16,7 @@ export class WorkFolder {
     this.path = `${output}.backfill`;
   }
 
-  /** Undefined: nothing was begun. @throws Error where it cannot be read or is of another version. */
+  /** Undefined: there is no plan. @throws Error where it cannot be read or has another version. */
   async load(): Promise<Plan | undefined> {
     let text: string;
     try {
@@ -30,7 +30,7 @@ export class WorkFolder {
 
   async save(plan: Plan): Promise<void> {
     const made = await mkdir(this.path, { recursive: true });
-    await writeWhole(this.#planFile, JSON.stringify(plan), READABLE);
+    await writeWhole(this.#planFile, JSON.stringify(plan), FILE_MODE);
     if (made !== undefined) await syncDirectory(dirname(this.path));
   }
 
@@ -42,23 +42,36 @@ export class WorkFolder {
     return join(this.path, `slice-${id}.jsonl`);
   }
 
-  /** Bytes of what was read of a slice. */
+  /** Bytes of the pages of a slice. */
   async sizeOf(slice: Slice): Promise<number> {
     return (await stat(this.pagesOf(slice))).size;
   }
 
-  /** The slices that are complete. */
-  async done({ slices }: Plan): Promise<Set<number>> {
-    const done = new Set<number>();
+  /** The ids of the slices that are complete. */
+  async completeSlices({ slices }: Plan): Promise<Set<number>> {
+    const complete = new Set<number>();
     for (const slice of slices) {
       const log = await PageLog.open(this.pagesOf(slice));
-      if (log.isDone) done.add(slice.id);
+      if (log.isDone) complete.add(slice.id);
       await log.close();
     }
-    return done;
+    return complete;
   }
 
-  /** An empty folder for what is put together. */
+  /** What is wrong with the pages: records that are left out, and how sequences ended that the service did not end. */
+  async flaws({ slices }: Plan): Promise<{ bad: number; endings: string[] }> {
+    let bad = 0;
+    const endings = new Set<string>();
+    for (const slice of slices) {
+      for await (const page of readPages(this.pagesOf(slice))) {
+        bad += page.bad;
+        if (page.ending !== undefined) endings.add(page.ending);
+      }
+    }
+    return { bad, endings: [...endings] };
+  }
+
+  /** An empty folder for one output span. */
   async scratch(): Promise<string> {
     const path = join(this.path, 'scratch');
     await rm(path, { recursive: true, force: true });
@@ -66,7 +79,7 @@ export class WorkFolder {
     return path;
   }
 
-  /** Removes the pages of slices that are no longer in the plan, and what a write left that was cut off. */
+  /** Removes the pages of slices that are no longer in the plan, and what interrupted writes left. */
   async tidy({ slices }: Plan): Promise<void> {
     const known = new Set(slices.map(({ id }) => `slice-${id}.jsonl`));
     for (const name of await readdir(this.path)) {

@@ -1,28 +1,26 @@
 import type { Proxies } from '../api/transport.ts';
 import { costsText, isOverBudget } from '../backfill/costs.ts';
-import { fetchAll } from '../backfill/fetch.ts';
+import { concurrencyAt, type FetchOptions, fetchAll } from '../backfill/fetch.ts';
+import { makePlan } from '../backfill/make-plan.ts';
 import { Meter } from '../backfill/meter.ts';
 import { nextSteps } from '../backfill/next-steps.ts';
-import { readPages } from '../backfill/page-log.ts';
-import { patiently } from '../backfill/patience.ts';
-import { DAY_SECONDS, type Plan, planned, type Slice, spansOf } from '../backfill/plan.ts';
+import type { Plan } from '../backfill/plan.ts';
 import { summary } from '../backfill/summary.ts';
-import { windowsOf } from '../backfill/windows.ts';
 import { WorkFolder } from '../backfill/work-folder.ts';
-import { writeWindow } from '../backfill/write.ts';
+import { writeAll } from '../backfill/write.ts';
 import type { Config } from '../config/config.ts';
-import { type Account, openAccount } from '../exporter/account.ts';
+import { type Account, type Allowance, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { Stopper } from '../lib/stop.ts';
-import type { History, PastRange } from '../sources/history.ts';
+import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';
-import { exists, lookAround } from './backfill-begun.ts';
+import { BackfillRefused, explainFailure } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
-import { BackfillRefused, explained } from './backfill-refusal.ts';
-import { Report, type Terminal } from './backfill-report.ts';
+import { ProgressReport, type Terminal } from './backfill-progress.ts';
+import { exists, findEarlierRun } from './backfill-resume.ts';
 import { askCheaply } from './check-probe.ts';
 
 export interface BackfillContext {
@@ -37,31 +35,24 @@ export interface BackfillContext {
   readonly signal: AbortSignal;
 }
 
-/** From a day on the service leaves so much out (api-facts 2) that graphs, which look back five minutes, get holes. */
-const USUAL_SLICE_SECONDS = DAY_SECONDS - 3_600;
-/** The longest that came in full by what is known of the service (api-facts 2); where it does not, it is cut. */
-const FULL_SLICE_SECONDS = DAY_SECONDS / 2;
-/** Sequences per request a second that hide the latency of an answer, about half a second. */
-const SEQUENCES_PER_RATE = 0.6;
-const MAX_SEQUENCES = 8;
-
 /**
- * Reads the past and writes it as OpenMetrics; returns what the user does next. Whatever interrupts it, what was read is
+ * Reads the past and writes it as OpenMetrics; returns what the user does next. When it is interrupted, what was read is
  * kept beside the output.
  * @throws BackfillRefused, StateRefused; the signal's reason when it aborts.
  */
 export async function backfill(context: BackfillContext): Promise<string> {
-  const { config, options, log } = context;
+  const { config, options, log, signal } = context;
   const histories = historiesOf(config, options, log);
   const folder = new WorkFolder(options.output);
-  const begun = await lookAround(folder, options);
-  if (begun === 'complete') return `${options.output} is complete, there is nothing to resume.\n`;
+  const earlier = await findEarlierRun(folder, options);
+  if (earlier === 'complete') return `${options.output} is complete, there is nothing to resume.\n`;
   const stopper = new Stopper();
   try {
-    return await new Backfill(context, histories, folder).run(await openLedger(context, stopper), begun);
+    const account = await openLedger(context, stopper);
+    return await new Backfill({ ...context, account, histories, folder }).run(earlier);
   } catch (error) {
-    if (context.signal.aborted || !(error instanceof Error)) throw error;
-    throw explained(error, options, await exists(folder.path));
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    throw explainFailure(error, options, await exists(folder.path));
   } finally {
     await stopper.stop();
   }
@@ -104,77 +95,63 @@ async function openLedger(context: BackfillContext, stopper: Stopper): Promise<A
   return account;
 }
 
+interface BackfillParts extends BackfillContext {
+  readonly account: Account;
+  readonly histories: ReadonlyMap<string, History>;
+  readonly folder: WorkFolder;
+}
+
 class Backfill {
-  readonly #context: BackfillContext;
-  readonly #histories: ReadonlyMap<string, History>;
-  readonly #folder: WorkFolder;
+  readonly #parts: BackfillParts;
   readonly #isDaily: boolean;
 
-  constructor(context: BackfillContext, histories: ReadonlyMap<string, History>, folder: WorkFolder) {
-    this.#context = context;
-    this.#histories = histories;
-    this.#folder = folder;
-    this.#isDaily = context.options.source === 'daily_returns';
+  constructor(parts: BackfillParts) {
+    this.#parts = parts;
+    this.#isDaily = parts.options.source === 'daily_returns';
   }
 
-  async run(account: Account, begun: Plan | undefined): Promise<string> {
-    const { options, terminal } = this.#context;
-    const plan = begun ?? (await this.#plan(account));
-    const done = begun ? await this.#folder.done(plan) : new Set<number>();
-    const meter = new Meter(plan, done);
-    const { length } = plan.slices;
-    if (done.size < length) this.#agree(account, meter.expected, length - done.size);
-    await this.#folder.save(plan);
-    const read = done.size < length ? await this.#fetch(account, plan, meter) : plan;
-    const { written } = await this.#write(read);
-    terminal.write(
-      summary({
-        written,
-        ...(await this.#flaws(read)),
-        isDaily: this.#isDaily,
-        fullResolution: options.fullResolution,
-      }),
-    );
-    await this.#folder.remove();
+  /** @param earlier The plan of the run that is resumed. */
+  async run(earlier: Plan | undefined): Promise<string> {
+    const { options, terminal, folder } = this.#parts;
+    const plan = earlier ?? (await this.#plan());
+    const complete = earlier ? await folder.completeSlices(plan) : new Set<number>();
+    const slicesLeft = plan.slices.length - complete.size;
+    const meter = new Meter(plan, complete);
+    if (slicesLeft > 0) this.#confirmCosts(meter.expected, slicesLeft);
+    await folder.save(plan);
+    const fetched = slicesLeft > 0 ? await this.#fetch(plan, meter) : plan;
+    const { written } = await this.#write(fetched);
+    const flaws = await folder.flaws(fetched);
+    terminal.write(summary({ written, ...flaws, isDaily: this.#isDaily, fullResolution: options.fullResolution }));
+    await folder.remove();
     const files = written.flatMap(({ parts }) => parts.map(({ file }) => file));
-    const joins = options.labels['job'] !== undefined && options.labels['instance'] !== undefined;
-    return files.length === 0 ? '' : nextSteps({ files, joins });
+    const hasTargetLabels = options.labels['job'] !== undefined && options.labels['instance'] !== undefined;
+    return files.length === 0 ? '' : nextSteps({ files, hasTargetLabels });
   }
 
-  /** Which spans are to be read, and how many requests that takes. */
-  async #plan(account: Account): Promise<Plan> {
-    const { clock, signal, options } = this.#context;
-    const now = clock.now();
-    if (this.#isDaily && !account.allowance('daily_returns').isKnown) await this.#learn(account);
-    const slices: Slice[] = [];
-    for (const [source, history] of this.#histories) {
-      const ranges = this.#rangesOf(options.range);
-      const ask = () => history.estimate(account.api, ranges, now, signal);
-      const expected = await patiently(ask, { clock, signal, onWait: () => undefined });
-      slices.push(...planned(source, ranges, expected, slices.length));
-    }
-    const { request } = options;
-    return { version: 1, request, now: now / 1000, slices, nextId: slices.length, slow: [], written: [] };
+  async #plan(): Promise<Plan> {
+    const { account, clock, signal, histories, options } = this.#parts;
+    const { range, fullResolution, request } = options;
+    if (this.#isDaily && !this.#allowance().isKnown) await this.#learnLimits();
+    return makePlan({ api: account.api, clock, signal, histories, range, fullResolution, request });
   }
 
-  #rangesOf(range: PastRange): PastRange[] {
-    if (this.#isDaily || !('start' in range)) return [range];
-    return spansOf(range, this.#context.options.fullResolution ? FULL_SLICE_SECONDS : USUAL_SLICE_SECONDS);
-  }
-
-  /** One cheap request tells the limits; a service that does not answer it may still answer others. */
-  async #learn(account: Account): Promise<void> {
-    const { options, signal } = this.#context;
+  /** Any answer tells the limits. If this one fails, others may not. */
+  async #learnLimits(): Promise<void> {
+    const { options, account, signal } = this.#parts;
     const [chain = 'mainnet'] = options.chains;
     await askCheaply(account.api, chain, signal).catch(() => signal.throwIfAborted());
   }
 
-  /** Shows what it will take. @throws BackfillRefused where that is more than there is, unless it was agreed to. */
-  #agree(account: Account, requests: number, sequences: number): void {
-    const { options, terminal } = this.#context;
-    const endpoint = this.#isDaily ? 'daily_returns' : 'machine_metrics';
+  #allowance(): Allowance {
+    return this.#parts.account.allowance(this.#isDaily ? 'daily_returns' : 'machine_metrics');
+  }
+
+  /** Shows the costs. @throws BackfillRefused where they exceed what is left and --yes is not given. */
+  #confirmCosts(requests: number, sequences: number): void {
+    const { options, terminal } = this.#parts;
     const what = `Backfill of ${this.#isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;
-    const costs = { what, requests, sequences, ...account.allowance(endpoint) };
+    const costs = { what, requests, sequences, ...this.#allowance() };
     terminal.write(costsText(costs));
     if (!isOverBudget(costs) || options.yes) return;
     const advice = this.#isDaily ? 'a smaller --window' : 'a later --start';
@@ -183,64 +160,41 @@ class Backfill {
     );
   }
 
-  async #fetch(account: Account, plan: Plan, meter: Meter): Promise<Plan> {
-    const { clock, terminal, signal, options } = this.#context;
-    const allowance = () => account.allowance(this.#isDaily ? 'daily_returns' : 'machine_metrics');
+  async #fetch(plan: Plan, meter: Meter): Promise<Plan> {
+    const { account, clock, terminal, signal, folder, histories, options } = this.#parts;
     const began = clock.monotonic();
-    const report = new Report(terminal, clock, () => ({
+    const report = new ProgressReport(terminal, clock, () => ({
       done: meter.done,
       expected: meter.expected,
       elapsedMs: clock.monotonic() - began,
-      perSecond: allowance().perSecond,
+      perSecond: this.#allowance().perSecond,
     }));
+    const fetchOptions: FetchOptions = {
+      api: account.api,
+      clock,
+      folder,
+      histories,
+      fullResolution: options.fullResolution,
+      concurrency: () => concurrencyAt(this.#allowance().perSecond),
+      onWait: (reason, until) => report.onWait(reason, until),
+      onPage: (slice) => {
+        meter.page(slice);
+        report.onPage();
+      },
+      onSlice: (slice) => meter.complete(slice),
+    };
     report.start();
     try {
-      const fetching = {
-        api: account.api,
-        clock,
-        folder: this.#folder,
-        histories: this.#histories,
-        fullResolution: options.fullResolution,
-        sequences: () => Math.min(MAX_SEQUENCES, Math.ceil(allowance().perSecond * SEQUENCES_PER_RATE)),
-        onWait: (reason: string, until: number) => report.wait(reason, until),
-        onPage: (slice: Slice) => {
-          meter.page(slice);
-          report.page();
-        },
-        onSlice: (slice: Slice) => meter.complete(slice),
-      };
-      return await fetchAll(fetching, plan, signal);
+      return await fetchAll(fetchOptions, plan, signal);
     } finally {
       await report.stop();
     }
   }
 
-  async #write(read: Plan): Promise<Plan> {
-    const { options, signal } = this.#context;
+  #write(plan: Plan): Promise<Plan> {
+    const { folder, histories, options, signal } = this.#parts;
     const { labels, step, maxSamples, output } = options;
-    const telling = { labels, chains: new Set<string>(options.chains), step, now: read.now };
-    const writing = { folder: this.#folder, output, histories: this.#histories, telling, maxSamples };
-    let plan = read;
-    for (const window of windowsOf(plan.slices, this.#histories)) {
-      signal.throwIfAborted();
-      if (plan.written.some(({ from }) => from === window.from)) continue;
-      const written = await writeWindow(writing, plan, window, signal);
-      plan = { ...plan, written: [...plan.written, written] };
-      await this.#folder.save(plan);
-    }
-    return plan;
-  }
-
-  /** What is wrong with what was read. */
-  async #flaws({ slices }: Plan): Promise<{ bad: number; endings: string[] }> {
-    let bad = 0;
-    const endings = new Set<string>();
-    for (const slice of slices) {
-      for await (const page of readPages(this.#folder.pagesOf(slice))) {
-        bad += page.bad;
-        if (page.ending !== undefined) endings.add(page.ending);
-      }
-    }
-    return { bad, endings: [...endings] };
+    const series = { labels, chains: new Set<string>(options.chains), step, now: plan.now };
+    return writeAll({ folder, output, histories, series, maxSamples }, plan, signal);
   }
 }

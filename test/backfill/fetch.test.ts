@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../src/api/client.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
 import { readPages } from '../../src/backfill/page-log.ts';
-import { type Plan, planned, spansOf } from '../../src/backfill/plan.ts';
+import { type Plan, slicesOf, splitSpan } from '../../src/backfill/plan.ts';
 import { WorkFolder } from '../../src/backfill/work-folder.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { failed, fakeApi } from '../support/fake-api.ts';
@@ -43,7 +43,7 @@ function service({ every, keeps = () => 1, missing = () => false }: ServiceOptio
 
 async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, slice = DAY / 2) {
   const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
-  const slices = planned('machines', spansOf({ start: END - seconds, end: END }, slice), 100, 0);
+  const slices = slicesOf('machines', splitSpan({ start: END - seconds, end: END }, slice), 100, 0);
   const plan: Plan = { version: 1, request: {}, now: END, slices, nextId: slices.length, slow: [], written: [] };
   await folder.save(plan);
   const api = fakeApi(answer);
@@ -54,7 +54,7 @@ async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, 
     folder,
     histories: new Map([['machines', machinesHistory(machinesOptions())]]),
     fullResolution: true,
-    sequences: () => 1,
+    concurrency: () => 1,
     onWait: nothing,
     onPage: nothing,
     onSlice: nothing,
@@ -122,7 +122,7 @@ describe('backfill/fetch', () => {
 
   it('begins a slice anew where the service no longer knows the cursor', async () => {
     const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
-    const slices = planned('machines', [{ start: END - 3_600, end: END }], 6, 0);
+    const slices = slicesOf('machines', [{ start: END - 3_600, end: END }], 6, 0);
     const plan: Plan = { version: 1, request: {}, now: END, slices, nextId: 1, slow: [], written: [] };
     await folder.save(plan);
     const answer = service({ every: { a: 60 } });
@@ -132,7 +132,7 @@ describe('backfill/fetch', () => {
       folder,
       histories: new Map([['machines', machinesHistory(machinesOptions())]]),
       fullResolution: false,
-      sequences: () => 1,
+      concurrency: () => 1,
       onWait: nothing,
       onPage: nothing,
       onSlice: nothing,

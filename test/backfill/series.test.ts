@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { inSeries, type Telling } from '../../src/backfill/series.ts';
+import { type SeriesOptions, samplesBySeries } from '../../src/backfill/series.ts';
 import type { Family, Sample } from '../../src/metrics/family.ts';
 
-const telling: Telling = { labels: {}, chains: new Set(['mainnet']), step: undefined, now: 1_000_000 };
+const options: SeriesOptions = { labels: {}, chains: new Set(['mainnet']), step: undefined, now: 1_000_000 };
 
-function told(samples: readonly Sample[], more: Partial<Telling> = {}): Sample[] {
+function told(samples: readonly Sample[], more: Partial<SeriesOptions> = {}): Sample[] {
   const family: Family = { name: 'x', type: 'gauge', help: '', samples };
-  return [...inSeries(family, { ...telling, ...more })];
+  return [...samplesBySeries(family, { ...options, ...more })];
 }
 
 const sample = (machine: string, at: number, value = at): Sample => ({

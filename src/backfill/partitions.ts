@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seedOf } from '../lib/random.ts';
-import { LineFile } from './line-file.ts';
+import { LineWriter } from './line-writer.ts';
 
-/** Records in files by the group that they belong to, so that a part of them fits into memory with all of its groups. */
-export class Buckets {
-  readonly #files: readonly LineFile[];
+/** Records in several files. A group is in one file as a whole, and one file fits into memory. */
+export class Partitions {
+  readonly #files: readonly LineWriter[];
   #records = 0;
 
   /** @param folder An empty one. */
   constructor(folder: string, count: number) {
-    this.#files = Array.from({ length: count }, (_, i) => new LineFile(join(folder, `bucket-${i}`)));
+    this.#files = Array.from({ length: count }, (_, i) => new LineWriter(join(folder, `partition-${i}`)));
   }
 
   get records(): number {
@@ -22,12 +22,12 @@ export class Buckets {
     this.#files[seedOf(group) % this.#files.length]?.add(`${JSON.stringify(record)}\n`);
   }
 
-  /** Nothing is added any more. */
+  /** Nothing can be added afterwards. */
   close(): void {
     for (const file of this.#files) file.close();
   }
 
-  /** The records of one bucket after the other. */
+  /** The records of one file after the other. */
   async *read(): AsyncGenerator<unknown[]> {
     for (const { file } of this.#files) {
       const text = await readFile(file, 'utf8');

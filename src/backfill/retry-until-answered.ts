@@ -2,8 +2,8 @@ import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** Trouble that passes, in a run of hours: each comes after the client's own retries. */
-const PASSING: ReadonlySet<FailureReason> = new Set([
+/** Failures that can pass within minutes. Each comes after the client's own retries. */
+const TRANSIENT: ReadonlySet<FailureReason> = new Set([
   'network',
   'timeout',
   'server_error',
@@ -14,21 +14,24 @@ const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 /** In a row: about five minutes in all. */
 const MAX_FAILURES = 10;
-/** A longer wait is the operator's: the run can be resumed at any time. */
+/** For a longer wait the run ends, and the operator decides when to resume it. */
 const MAX_CLOSED_MS = 7_200_000;
 
-export interface Waiting {
+export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told why and until when (Unix ms) nothing is asked. */
+  /** Called with the reason why no request leaves until then, Unix ms. */
   onWait(reason: string, until: number): void;
 }
 
-/** Asks until there is an answer, or a failure that waiting does not mend: that one is thrown. */
-export async function patiently<T>(ask: () => Promise<T>, { clock, signal, onWait }: Waiting): Promise<T> {
+/** Repeats a request until it is answered. @throws What it failed with, where waiting does not help. */
+export async function retryUntilAnswered<T>(
+  request: () => Promise<T>,
+  { clock, signal, onWait }: RetryOptions,
+): Promise<T> {
   for (let failures = 0; ; ) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (signal.aborted) throw error;
       const now = clock.now();
@@ -38,10 +41,10 @@ export async function patiently<T>(ask: () => Promise<T>, { clock, signal, onWai
         continue;
       }
       if (!(error instanceof RequestFailed)) throw error;
-      // The budget knows how long, and holds the next one back.
+      // The budget knows for how long, and holds back the next request.
       if (error.reason === 'rate_limited') continue;
       failures += 1;
-      if (!PASSING.has(error.reason) || failures >= MAX_FAILURES) throw error;
+      if (!TRANSIENT.has(error.reason) || failures >= MAX_FAILURES) throw error;
       const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1));
       onWait(error.message, now + wait);
       await clock.sleep(wait, signal);

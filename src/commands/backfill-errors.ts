@@ -2,17 +2,17 @@ import { RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
-/** Why a backfill does not begin or go on; the message is for the operator. */
+/** A backfill does not begin or go on; the message tells the operator why. */
 export class BackfillRefused extends Error {
   override readonly name = 'BackfillRefused';
 }
 
-/** The error in words that say what can be done; anything unexpected stays as it is. */
-export function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
-  const what = reasonOf(error, options);
-  if (what === undefined) return error;
+/** An error whose message says what can be done; anything unexpected is returned as it is. */
+export function explainFailure(error: Error, options: BackfillOptions, isKept: boolean): Error {
+  const reason = reasonOf(error, options);
+  if (reason === undefined) return error;
   const onward = isKept ? '\nWhat was read is kept: go on with the same command and --resume.' : '';
-  return new BackfillRefused(`${what}${onward}`);
+  return new BackfillRefused(`${reason}${onward}`);
 }
 
 function reasonOf(error: Error, { source, range }: BackfillOptions): string | undefined {
@@ -35,7 +35,7 @@ function reasonOf(error: Error, { source, range }: BackfillOptions): string | un
         return `The service failed again and again (${error.message}).`;
     }
   }
-  // Of the file system: where and why stand in the message (ENOSPC: no space left on device).
+  // Messages of the file system name the file and the cause.
   return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
 }
 

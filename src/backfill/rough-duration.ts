@@ -1,5 +1,5 @@
-/** A time for people, two units at most: `15 h 4 min`, `40 s`. */
-export function formatTime(ms: number): string {
+/** A length of time in two units at most: `15 h 4 min`, `40 s`. */
+export function roughDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 100) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

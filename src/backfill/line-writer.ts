@@ -1,13 +1,13 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** A line longer than this is written by itself. */
+/** Longer lines are written one by one. */
 const BUFFER_BYTES = 64 * 1024;
 
 /**
- * Collects lines and appends them to a file. In one buffer of a fixed size: strings that grow, and buffers that are made of
- * them, leave more garbage than all of what is held.
+ * Collects lines in one buffer of a fixed size and appends them to a file. Strings that grow, and buffers made of them,
+ * would leave more garbage than everything that is in memory.
  */
-export class LineFile {
+export class LineWriter {
   readonly file: string;
   #buffer: Buffer | undefined;
   #length = 0;
@@ -19,13 +19,13 @@ export class LineFile {
 
   add(line: string): void {
     this.#buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
-    // A character is three bytes at most.
+    // A UTF-16 code unit takes three bytes at most.
     if (this.#length + 3 * line.length > BUFFER_BYTES) this.#flush();
     if (3 * line.length > BUFFER_BYTES) this.#write(Buffer.from(line));
     else this.#length += this.#buffer.write(line, this.#length);
   }
 
-  /** Writes what is left, also where there is nothing: the file is there. */
+  /** Writes the rest. The file exists afterwards, even if it is empty. */
   close(): void {
     this.#flush();
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);

@@ -1,18 +1,17 @@
 import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
-import { formatTime } from '../backfill/time-text.ts';
+import { roughDuration } from '../backfill/rough-duration.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** Where people read how it goes. */
+/** Where costs and progress are shown. */
 export interface Terminal {
   readonly isTTY: boolean;
   write(text: string): void;
 }
 
 const REFRESH_MS = 1_000;
-const LINES = 10;
 
-/** Shows how far a run is: a line that is redrawn on a terminal, one line for each tenth elsewhere. */
-export class Report {
+/** Shows the progress of a run: on a terminal a line that is redrawn, elsewhere a line for each tenth. */
+export class ProgressReport {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
   readonly #read: () => Progress;
@@ -31,22 +30,21 @@ export class Report {
     if (this.#terminal.isTTY) this.#loop = this.#redraw();
   }
 
-  /** A page came. */
-  page(): void {
+  onPage(): void {
     this.#waiting = undefined;
     if (this.#terminal.isTTY) return;
-    const tenths = Math.floor(LINES * shareOf(this.#read()));
+    const tenths = Math.floor(10 * shareOf(this.#read()));
     if (tenths <= this.#tenths) return;
     this.#tenths = tenths;
     this.#terminal.write(`${progressLine(this.#read())}\n`);
   }
 
-  /** Nothing is asked until then, Unix ms. */
-  wait(reason: string, until: number): void {
-    const isNews = this.#waiting?.reason !== reason;
+  /** @param until Unix ms. */
+  onWait(reason: string, until: number): void {
+    const isNew = this.#waiting?.reason !== reason;
     this.#waiting = { reason, until };
-    if (this.#terminal.isTTY || !isNews) return;
-    this.#terminal.write(`waiting ${formatTime(until - this.#clock.now())}: ${reason}\n`);
+    if (this.#terminal.isTTY || !isNew) return;
+    this.#terminal.write(`waiting ${roughDuration(until - this.#clock.now())}: ${reason}\n`);
   }
 
   async stop(): Promise<void> {
@@ -63,7 +61,7 @@ export class Report {
       try {
         await this.#clock.sleep(REFRESH_MS, this.#end.signal);
       } catch {
-        // Ended: the last state stays.
+        // Stopped: the last state stays on the screen.
         this.#terminal.write(`\r\x1b[2K${progressLine(this.#read())}\n`);
         return;
       }

@@ -2,14 +2,14 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Plan } from '../backfill/plan.ts';
 import type { WorkFolder } from '../backfill/work-folder.ts';
+import { BackfillRefused } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
-import { BackfillRefused } from './backfill-refusal.ts';
 
 /**
- * What an earlier run left: its plan, or that it is complete; undefined: nothing.
- * @throws BackfillRefused rather than touch what is there without being asked to.
+ * The plan of an interrupted run, or whether an earlier one is complete; undefined: there was none.
+ * @throws BackfillRefused where files would be overwritten, or the run was not to be resumed.
  */
-export async function lookAround(
+export async function findEarlierRun(
   folder: WorkFolder,
   { output, resume, request }: BackfillOptions,
 ): Promise<Plan | 'complete' | undefined> {
@@ -21,9 +21,9 @@ export async function lookAround(
     throw new BackfillRefused(`${folder.path} cannot be read (${error.message}): remove it to begin anew`);
   });
   if (!plan) {
-    const isThere = await exists(output);
-    if (isThere && !resume) throw new BackfillRefused(`${output} exists: choose another --output or remove it`);
-    return isThere ? 'complete' : undefined;
+    const isComplete = await exists(output);
+    if (isComplete && !resume) throw new BackfillRefused(`${output} exists: choose another --output or remove it`);
+    return isComplete ? 'complete' : undefined;
   }
   if (!resume) {
     throw new BackfillRefused(

@@ -1,0 +1,41 @@
+import type { Api } from '../api/client.ts';
+import { SECONDS_PER_DAY } from '../lib/chain.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { History, PastRange } from '../sources/history.ts';
+import { type Plan, type Slice, slicesOf, splitSpan } from './plan.ts';
+import { retryUntilAnswered } from './retry-until-answered.ts';
+
+export interface PlanOptions {
+  readonly api: Api;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** By the id of the source. */
+  readonly histories: ReadonlyMap<string, History>;
+  readonly range: PastRange;
+  readonly fullResolution: boolean;
+  readonly request: Plan['request'];
+}
+
+/** From a day on the service leaves out so much (api-facts 2) that graphs, which look back five minutes, get gaps. */
+const USUAL_SLICE_SECONDS = SECONDS_PER_DAY - 3_600;
+/** The longest slice that comes in full by what is known of the service (api-facts 2). If it does not, it is halved. */
+const FULL_SLICE_SECONDS = SECONDS_PER_DAY / 2;
+
+/** The slices to read, and how many requests each will take; may make some requests to find out. */
+export async function makePlan(options: PlanOptions): Promise<Plan> {
+  const { api, clock, signal, histories, request } = options;
+  const now = clock.now();
+  const slices: Slice[] = [];
+  for (const [source, history] of histories) {
+    const ranges = rangesOf(history, options);
+    const estimate = () => history.estimate(api, ranges, now, signal);
+    const requests = await retryUntilAnswered(estimate, { clock, signal, onWait: () => undefined });
+    slices.push(...slicesOf(source, ranges, requests, slices.length));
+  }
+  return { version: 1, request, now: now / 1000, slices, nextId: slices.length, slow: [], written: [] };
+}
+
+function rangesOf({ isDaily }: History, { range, fullResolution }: PlanOptions): PastRange[] {
+  if (isDaily || !('start' in range)) return [range];
+  return splitSpan(range, fullResolution ? FULL_SLICE_SECONDS : USUAL_SLICE_SECONDS);
+}

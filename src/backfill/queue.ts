@@ -1,0 +1,46 @@
+import { canBeHalved, halve, lengthSeconds, type Plan, type Slice } from './plan.ts';
+import type { Spacing } from './spacing.ts';
+
+/** What a slice showed at full resolution. A `sparse` one is too short to be thinned: its series send seldom. */
+export type SliceResult =
+  | { readonly kind: 'full' | 'thinned' | 'unknown' }
+  | { readonly kind: 'sparse'; readonly slow: Plan['slow'] };
+
+/** The oldest slice that nobody has begun. */
+export function nextSlice({ slices }: Plan, begun: ReadonlySet<number>): Slice | undefined {
+  return slices.find(({ id }) => !begun.has(id));
+}
+
+/** Whether the service thins slices of this length by what is known; such a slice is halved before it is read. */
+export function isTooLong({ thinnedSeconds = Number.POSITIVE_INFINITY }: Plan, slice: Slice): boolean {
+  return (lengthSeconds(slice) ?? 0) >= thinnedSeconds && canBeHalved(slice);
+}
+
+/** Whether slices of this length are known to come in full. */
+export function isShortEnough({ fullSeconds = 0 }: Plan, slice: Slice): boolean {
+  return (lengthSeconds(slice) ?? 0) <= fullSeconds;
+}
+
+/** What a slice that was read to its end showed. */
+export function resultOf(spacing: Spacing): SliceResult {
+  const verdict = spacing.verdict();
+  return verdict === 'thinned' ? { kind: 'sparse', slow: spacing.sparse() } : { kind: verdict ?? 'unknown' };
+}
+
+/** The plan with what the slice showed about how long others may be. */
+export function afterSlice(plan: Plan, slice: Slice, result: SliceResult): Plan {
+  const seconds = lengthSeconds(slice) ?? 0;
+  switch (result.kind) {
+    case 'thinned':
+      return { ...halve(plan, slice), thinnedSeconds: seconds };
+    case 'full':
+      return { ...plan, fullSeconds: Math.max(plan.fullSeconds ?? 0, seconds) };
+    case 'sparse': {
+      // Slices that looked thinned because of these series need not be halved.
+      const { thinnedSeconds: _, ...rest } = plan;
+      return { ...rest, slow: [...plan.slow, ...result.slow] };
+    }
+    case 'unknown':
+      return plan;
+  }
+}

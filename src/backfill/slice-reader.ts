@@ -1,0 +1,120 @@
+import type { Api } from '../api/client.ts';
+import { RequestFailed } from '../api/errors.ts';
+import { type Ending, eachPage, type Page } from '../api/paginate.ts';
+import type { History, PastRange } from '../sources/history.ts';
+import type { PageLog } from './page-log.ts';
+import { canBeHalved, type Slice } from './plan.ts';
+import { type RetryOptions, retryUntilAnswered } from './retry-until-answered.ts';
+import type { Spacing, Verdict } from './spacing.ts';
+
+export interface SliceReaderOptions extends RetryOptions {
+  readonly api: Api;
+  readonly slice: Slice;
+  readonly history: History;
+  readonly log: PageLog;
+  /** For a slice that may be thinned: decides whether it is. */
+  readonly spacing: Spacing | undefined;
+  /** When the backfill began, Unix seconds. */
+  readonly now: number;
+  /** Called after each page. */
+  readonly onPage: (slice: Slice) => void;
+}
+
+/** A record further ahead of our clock is a bad one. */
+const CLOCK_AHEAD_SECONDS = 300;
+const NO_MORE_PAGES: Page = { cursor: null, records: 0 };
+
+/** Reads the pages of one slice into its log, from where the log ends. */
+export class SliceReader {
+  readonly #options: SliceReaderOptions;
+  readonly #slice: Slice;
+  readonly #log: PageLog;
+  readonly #history: History;
+  #verdict: Verdict | undefined;
+
+  constructor(options: SliceReaderOptions) {
+    this.#options = options;
+    this.#slice = options.slice;
+    this.#log = options.log;
+    this.#history = options.history;
+  }
+
+  /** Resolves with false as soon as it is clear that the service thins the slice, which can be halved. */
+  async run(): Promise<boolean> {
+    await this.#noteKeptPages();
+    const ending = await this.#readAll();
+    if (ending !== 'end') {
+      this.#judge(true);
+      if (!this.#isThinned) await this.#log.append({ next: null, ending, bad: 0, records: [] });
+    }
+    return !this.#isThinned;
+  }
+
+  async #noteKeptPages(): Promise<void> {
+    if (!this.#options.spacing || this.#log.isEmpty) return;
+    for await (const { records } of this.#log.pages()) this.#note(records);
+  }
+
+  async #readAll(): Promise<Ending> {
+    const resumed = this.#log.next;
+    let isFirst = true;
+    try {
+      return await eachPage(async (cursor) => {
+        const page = await this.#readPage(cursor ?? resumed);
+        isFirst = false;
+        return page;
+      }, Number.POSITIVE_INFINITY);
+    } catch (error) {
+      if (!isFirst || resumed === undefined || !isCursorRefused(error)) throw error;
+      await this.#log.clear();
+      return eachPage((cursor) => this.#readPage(cursor), Number.POSITIVE_INFINITY);
+    }
+  }
+
+  async #readPage(cursor: string | undefined): Promise<Page> {
+    const { api, signal, onPage } = this.#options;
+    const request = () => this.#history.readPage(api, this.#slice.range, cursor, signal);
+    const page = await retryUntilAnswered(request, this.#options);
+    const records = page.records.filter((record) => this.#isExpected(record));
+    this.#note(records);
+    // Before the page is kept: a slice is complete once its last page is.
+    this.#judge(!page.cursor);
+    if (this.#isThinned) return NO_MORE_PAGES;
+    await this.#log.append({ next: page.cursor || null, bad: page.count - records.length, records });
+    onPage(this.#slice);
+    return { cursor: page.cursor, records: page.count };
+  }
+
+  #isExpected(record: unknown): boolean {
+    const at = this.#history.at(record);
+    return at <= this.#options.now + CLOCK_AHEAD_SECONDS && isWithin(this.#slice.range, at, this.#history.reachSeconds);
+  }
+
+  #note(records: readonly unknown[]): void {
+    if (this.#verdict) return;
+    const history = this.#history;
+    for (const record of records) {
+      this.#options.spacing?.add(`${history.stream(record)} ${history.group(record)}`, history.at(record));
+    }
+  }
+
+  /** A verdict is final. A slice that cannot be halved is never taken for thinned. */
+  #judge(isEnd: boolean): void {
+    if (this.#verdict) return;
+    const verdict = this.#options.spacing?.verdict(isEnd);
+    if (verdict === 'full' || canBeHalved(this.#slice)) this.#verdict = verdict;
+  }
+
+  get #isThinned(): boolean {
+    return this.#verdict === 'thinned';
+  }
+}
+
+function isWithin(range: PastRange, at: number, reachSeconds: number): boolean {
+  return !('start' in range) || (at >= range.start - reachSeconds && at <= range.end + reachSeconds);
+}
+
+/** The service no longer knows a cursor of an earlier run. */
+function isCursorRefused(error: unknown): boolean {
+  return error instanceof RequestFailed && (error.reason === 'bad_request' || error.reason === 'not_found');
+}

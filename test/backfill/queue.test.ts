@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { type Plan, type Slice, slicesOf, splitSpan } from '../../src/backfill/plan.ts';
+import { afterSlice, isShortEnough, isTooLong, nextSlice, resultOf } from '../../src/backfill/queue.ts';
+import { Spacing } from '../../src/backfill/spacing.ts';
+
+const HOUR = 3_600;
+
+/** Slices of four hours. */
+function planOf(more: Partial<Plan> = {}): Plan {
+  const slices = slicesOf('machines', splitSpan({ start: 0, end: 12 * HOUR }, 4 * HOUR), 30, 0);
+  return { version: 1, request: {}, now: 12 * HOUR, slices, nextId: slices.length, slow: [], written: [], ...more };
+}
+
+function sliceOf(plan: Plan, id: number): Slice {
+  const slice = plan.slices.find((one) => one.id === id);
+  if (!slice) throw new Error(`no slice ${id}`);
+  return slice;
+}
+
+/** Of one series with records this far apart. */
+function spacingOf(seconds: number, records: number): Spacing {
+  const spacing = new Spacing();
+  for (let i = 0; i < records; i += 1) spacing.add('a', i * seconds);
+  return spacing;
+}
+
+describe('backfill/queue', () => {
+  it('gives the oldest slice that nobody has begun, and its halves in its place', () => {
+    const plan = planOf();
+    expect(nextSlice(plan, new Set())?.id).toBe(0);
+    expect(nextSlice(plan, new Set([0, 1]))?.id).toBe(2);
+    const halved = afterSlice(plan, sliceOf(plan, 0), { kind: 'thinned' });
+    expect(nextSlice(halved, new Set([0]))).toMatchObject({ id: 3, range: { start: 0, end: 2 * HOUR }, expected: 5 });
+    expect(nextSlice(halved, new Set([0, 1, 2, 3, 4]))).toBeUndefined();
+  });
+
+  it('knows from a thinned slice that others as long are too long', () => {
+    const plan = planOf();
+    expect(isTooLong(plan, sliceOf(plan, 1))).toBe(false);
+    const after = afterSlice(plan, sliceOf(plan, 0), { kind: 'thinned' });
+    expect(isTooLong(after, sliceOf(after, 1))).toBe(true);
+    expect(isTooLong(after, sliceOf(after, 3))).toBe(false);
+  });
+
+  it('never takes a slice of an hour, or an evaluation window, for too long', () => {
+    const plan = planOf({ thinnedSeconds: 60 });
+    const [hour, window] = slicesOf('machines', [{ start: 0, end: HOUR }, { window: '7d' }], 2, 9);
+    expect([hour, window].map((slice) => slice && isTooLong(plan, slice))).toEqual([false, false]);
+  });
+
+  it('knows from a full slice that others as long come in full, whatever shorter ones show later', () => {
+    const plan = afterSlice(planOf(), sliceOf(planOf(), 0), { kind: 'full' });
+    expect(isShortEnough(plan, sliceOf(plan, 1))).toBe(true);
+    const [hour] = slicesOf('machines', [{ start: 0, end: HOUR }], 1, 9);
+    if (!hour) throw new Error('no slice');
+    expect(afterSlice(plan, hour, { kind: 'full' }).fullSeconds).toBe(4 * HOUR);
+    expect(isShortEnough(planOf(), hour)).toBe(false);
+  });
+
+  it('takes back what a series that sends seldom made it believe', () => {
+    const plan = planOf({ thinnedSeconds: 4 * HOUR, slow: [['b', 120]] });
+    const after = afterSlice(plan, sliceOf(plan, 0), { kind: 'sparse', slow: [['a', 300]] });
+    expect(after.slow).toEqual([
+      ['b', 120],
+      ['a', 300],
+    ]);
+    expect(isTooLong(after, sliceOf(after, 1))).toBe(false);
+    expect(after.slices).toEqual(plan.slices);
+  });
+
+  it('learns nothing of too few records', () => {
+    expect(resultOf(spacingOf(300, 3))).toEqual({ kind: 'unknown' });
+    expect(resultOf(spacingOf(60, 20))).toEqual({ kind: 'full' });
+    expect(resultOf(spacingOf(300, 20))).toEqual({ kind: 'sparse', slow: [['a', 300]] });
+    expect(afterSlice(planOf(), sliceOf(planOf(), 0), { kind: 'unknown' })).toEqual(planOf());
+  });
+});
