@@ -71,7 +71,7 @@ function startOnSmallDisk(runs: BackfillRuns, kib: number, flags: readonly strin
     process.execPath,
     '--import',
     listen,
-    `${import.meta.dirname}/../../src/main.ts`,
+    `${import.meta.dirname}/../../../src/main.ts`,
     ...runs.line(...flags),
   ];
   return start('bash', ['-c', script, 'bash', ...line], {

@@ -24,7 +24,7 @@ describe('system/programs/check', () => {
       file,
       `api: {base_url: ${JSON.stringify(sandbox.url)}}\nchains: {mainnet: ${v1}}\nstate: {dir: ${dir}}\n`,
     );
-    const program = [join(import.meta.dirname, '../../src/main.ts'), 'check', '--probe', `--config.file=${file}`];
+    const program = [join(import.meta.dirname, '../../../src/main.ts'), 'check', '--probe', `--config.file=${file}`];
     return new Promise((resolve) => {
       execFile(process.execPath, program, { env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: key } }, (error, stdout) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, sandbox }),
