@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.ts';
 import { parseDuration } from '../config/duration.ts';
-import type { Chain } from '../lib/chain.ts';
+import { type Chain, SECONDS_PER_DAY } from '../lib/chain.ts';
 import { type PastRange, WINDOWS } from '../sources/history.ts';
 import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';
 
-/** What is to be read of the past, and how it is to be told. Times are Unix seconds. */
+/** What is read of the past, and how it is written. Times are Unix seconds. */
 export interface BackfillOptions {
   readonly source: 'daily_returns' | 'machines';
   readonly output: string;
@@ -17,18 +17,18 @@ export interface BackfillOptions {
   readonly fullResolution: boolean;
   readonly resume: boolean;
   readonly yes: boolean;
-  /** As it was asked for: an interrupted run goes on only with the same. */
+  /** The flags that decide what is read and written: a run is resumed only with the same. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 const DEFAULT_MAX_SAMPLES = 5_000_000;
-/** Older machine metrics are deleted (api-facts 2). */
-const KEPT_SECONDS = 31 * 86_400;
-/** What passes between the working out of a time and its use. */
+/** The service deletes older machine metrics (api-facts 2). */
+const KEPT_SECONDS = 31 * SECONDS_PER_DAY;
+/** May pass between working out a start and giving it to the program. */
 const SLACK_SECONDS = 3_600;
 
-/** Labels that our own families have. */
+/** Labels of the families themselves, which --label cannot set. */
 export const OWN_LABELS: ReadonlySet<string> = new Set([
   'chain',
   'machine',
@@ -66,14 +66,14 @@ export function backfillOptions(flags: Flags, config: Config, now: number): Back
     maxSamples: countOf(flags['max-samples']),
     fullResolution: flags['full-resolution'] ?? false,
   };
-  const { output: _, ...asked } = options;
+  const { output: _, ...deciding } = options;
   return {
     ...options,
     range: isDaily ? daysOf(flags, seconds) : spanOf(flags, seconds),
     resume: flags.resume ?? false,
     yes: flags.yes ?? false,
-    // Of the times only what was typed: the defaults move.
-    request: { ...asked, window: flags.window, start: flags.start, end: flags.end },
+    // The flags for times as they were given: the defaults change with `now`.
+    request: { ...deciding, window: flags.window, start: flags.start, end: flags.end },
   };
 }
 
@@ -106,7 +106,7 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
     }
     if (OWN_LABELS.has(name)) refuse(`--label: the series have a label ${name} of their own`);
     if (name in labels) refuse(`--label: ${name} is given twice`);
-    // Prometheus takes an empty label for one that is not there.
+    // To Prometheus an empty label is no label.
     if (value === '') refuse(`--label: ${name} is empty`);
     labels[name] = value;
   }
@@ -116,7 +116,7 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
 function stepOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
-  const isStep = ms !== undefined && ms >= 1_000 && ms % 1_000 === 0 && ms <= 86_400_000;
+  const isStep = ms !== undefined && ms >= 1_000 && ms % 1_000 === 0 && ms <= 1_000 * SECONDS_PER_DAY;
   return isStep
     ? ms / 1_000
     : refuse(`--step: expected whole seconds up to a day, such as 5m, got ${JSON.stringify(text)}`);
