@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Environment, given } from '../config/environment.ts';
+import { type Environment, nonEmpty } from '../config/environment.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Override } from '../config/override.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandName, type Flag, type Flags, TABLE } from './flag-table.ts';
@@ -36,7 +36,7 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
     if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
     const variable = variableOf(flag.name);
     // Other variables with our prefix are none of our business: Kubernetes makes some for a service of our name.
-    const fallback = given(env, variable);
+    const fallback = nonEmpty(env, variable);
     return fallback === undefined ? [] : settingOf(flag, variable, [fallback]);
   });
   const flags: Flags = Object.fromEntries(settings.map(({ name, value }) => [name, value]));

@@ -4,8 +4,8 @@ import { type Finding, show } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
 
 /**
- * Chains that are named but not configured, and choices that several chains leave open. It looks at the raw document, so
- * that these are told together with whatever else is wrong with it.
+ * Chains that are named but not configured, and keys that are needed because there are several chains. Reads the document
+ * before the schema does, so that these mistakes are reported together with all others.
  */
 export function chainFindings(document: unknown): Finding[] {
   const chains = configuredChains(document);
@@ -25,11 +25,11 @@ function machineFindings(document: unknown, chains: readonly Chain[]): Finding[]
     ['machines', 'chain'],
     ...Array.from({ length: count }, (_, i) => ['machines', 'chain_rules', i, 'chain']),
   ].flatMap((path) => unconfigured(path, valueAt(document, path), chains));
-  const isOpen =
+  const isMissing =
     chains.length > 1 &&
     valueAt(document, ['machines', 'chain']) === undefined &&
     valueAt(document, ['machines', 'enabled']) !== false;
-  if (!isOpen) return named;
+  if (!isMissing) return named;
   const message = `expected ${either(chains)}, because several chains are configured`;
   return [{ path: ['machines', 'chain'], message }, ...named];
 }
@@ -46,7 +46,7 @@ function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {
   return Object.keys(watch).flatMap((chain) => unconfigured([...path, chain], chain, chains));
 }
 
-/** A name that is no chain at all is told by the schema. */
+/** The schema reports a name that is no chain at all. */
 function unconfigured(path: readonly PropertyKey[], name: unknown, chains: readonly Chain[]): Finding[] {
   if (!CHAIN_NAMES.some((chain) => chain === name) || chains.some((chain) => chain === name)) return [];
   return [{ path, message: `expected a chain that is configured (${either(chains)}), got ${show(name, name)}` }];

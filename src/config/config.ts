@@ -1,12 +1,12 @@
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
 import { ConfigFile } from './schema.ts';
 
-/** What the daemon is configured to do. The key is not in it: a config may be shown. */
+/** What the daemon is configured to do. Without the key: a config may be shown. */
 export type Config = ReturnType<typeof configOf>;
 
-type Watched = { first: number; last: number }[];
+type IndexRanges = { first: number; last: number }[];
 
-/** Fills in what depends on other parts of the file. The file must name only chains it configures (chains.ts). */
+/** Fills in what depends on other parts of the file, which must name only configured chains (chains.ts). */
 export function configOf(file: ConfigFile) {
   const names = CHAIN_NAMES.filter((name) => file.chains[name] !== undefined);
   const [first = 'mainnet'] = names;
@@ -26,10 +26,10 @@ export function configOf(file: ConfigFile) {
   };
 }
 
-/** A bare list speaks of the only chain. */
-function watchPerChain(watch: ConfigFile['slashings']['watch'], only: Chain): Readonly<Record<Chain, Watched>> {
+/** A list without chains is for the only chain. */
+function watchPerChain(watch: ConfigFile['slashings']['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
   const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
-  return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, Watched>;
+  return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, IndexRanges>;
 }
 
 /** The defaults: the config of an empty file. */

@@ -19,21 +19,21 @@ interface Position {
   readonly column: number;
 }
 
-/** A config file as plain values that remember where they stood. */
+/** A config file as plain values, with their positions in the file. */
 export interface ConfigDocument {
-  /** With environment variables put in; undefined where the YAML makes no sense. */
+  /** With environment variables put in; undefined where the YAML cannot be read. */
   readonly value: unknown;
-  /** As it was before. */
+  /** The same before environment variables were put in. */
   readonly written: unknown;
   readonly findings: readonly Finding[];
   positionAt(offset: number): Position;
-  /** Where a path, or as much of it as exists below the root, stands. */
+  /** The position of a path, or of as much of it as exists below the root. */
   positionOf(path: Path): Position | undefined;
 }
 
 /**
- * Reads YAML. Keys given twice leave a value to look for further mistakes in; broken syntax does not.
- * @param env Variables to put in; without it `${NAME}` is text like any other.
+ * Reads YAML. With duplicate keys there is still a value in which to look for more mistakes; with broken syntax there is none.
+ * @param env Variables to put in; without it `${NAME}` is plain text.
  */
 export function readDocument(text: string, env?: Environment): ConfigDocument {
   const lines = new LineCounter();
@@ -43,7 +43,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
     uniqueKeys: false,
     stringKeys: true,
   });
-  // What never closes is missed at the very end, behind the last line.
+  // A quote or bracket that is never closed is reported behind the last line.
   const end = text.trimEnd().length;
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(Math.min(offset, end));
@@ -67,7 +67,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
 /** Values behind aliases are shared, not copied, so their number needs no limit. */
 const SHARED = { maxAliasCount: -1 };
 
-/** The library's own messages quote the file, and what is quoted may be the key. */
+/** The library's own messages quote the file, which may hold the key. */
 const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_INDENT: 'the indentation does not fit the lines around it',
   BAD_SCALAR_START: 'a text that starts with this character needs quotes',
@@ -81,7 +81,7 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 
 const NOT_YAML = 'this is not YAML: a text with braces or brackets in it needs quotes';
 
-/** One per line: what follows on the same line is mostly an echo of the first. */
+/** The first of each line: others on the same line mostly follow from it. */
 function syntaxFindings(errors: readonly YAMLError[], lineOf: (offset: number) => number): Finding[] {
   const byLine = new Map<number, Finding>();
   for (const { code, pos } of errors) {
@@ -91,7 +91,7 @@ function syntaxFindings(errors: readonly YAMLError[], lineOf: (offset: number) =
   return [...byLine.values()];
 }
 
-/** Every node with its path; what an alias stands for is visited where it is written out. */
+/** Every node with its path. Aliases are not followed: their nodes are visited where they are defined. */
 function* nodesOf(node: unknown, path: Path = []): Generator<{ node: unknown; path: Path }> {
   yield { node, path };
   if (isMap(node)) for (const pair of node.items) yield* nodesOf(pair.value, [...path, keyOf(pair)]);
@@ -137,7 +137,7 @@ function offsetOf(document: Document, path: Path): number | undefined {
   let offset = path.length === 0 ? startOf(node).offset : undefined;
   for (const key of path) {
     const at = isAlias(node) ? node.resolve(document) : node;
-    // Of a key given twice, the last one counts.
+    // Of duplicate keys the last one counts.
     const pair: Pair | undefined = isMap(at) ? at.items.findLast((item) => keyOf(item) === key) : undefined;
     const item: unknown = isSeq(at) ? at.items[Number(key)] : undefined;
     if (!pair && !item) break;

@@ -26,7 +26,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** The duration as text, rounded to milliseconds. Years and weeks appear only where they come out even: 90d, not 12w6d. */
+/** The duration as text, rounded to milliseconds. Years and weeks are used only for whole ones: 90d, not 12w6d. */
 export function formatDuration(ms: number): string {
   let left = Math.round(ms);
   if (left === 0) return '0s';

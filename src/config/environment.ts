@@ -2,12 +2,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-/** The variable's value; an empty one counts as not given, because compose files pass unset variables on as empty. */
-export function given(env: Environment, name: string): string | undefined {
+/** The value of a variable; an empty one counts as unset, because compose files pass on unset variables as empty. */
+export function nonEmpty(env: Environment, name: string): string | undefined {
   return env[name] || undefined;
 }
 
-/** Replaces each `${NAME}` by the environment variable. Problems are told without the text around: it may be secret. */
+/** Replaces each `${NAME}` by the environment variable. Problems do not show the text around it: it may be secret. */
 export function substitute(text: string, env: Environment): { text: string; problems: string[] } {
   const problems: string[] = [];
   const result = text.replace(/\$\{([^}]*)\}/g, (reference, name: string) => {

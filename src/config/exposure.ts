@@ -13,7 +13,7 @@ export type Exposure =
 const READABLE_BY_OTHERS = 0o004;
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
 
-/** The files that hold the key and that others can read. `written`: the file before variables are put in. */
+/** The files that hold the key and that others can read. @param written The file before variables are put in. */
 export async function exposedFiles(file: string | undefined, written: unknown, value: unknown): Promise<Exposure[]> {
   const key = valueAt(written, ['api', 'key']);
   const keyFile = valueAt(value, ['api', 'key_file']);
@@ -25,7 +25,7 @@ export async function exposedFiles(file: string | undefined, written: unknown, v
 }
 
 async function exposedFile(file: string): Promise<Exposure[]> {
-  // Windows has no such modes, and Node makes them up.
+  // Windows has no such modes: Node invents them.
   const mode = process.platform === 'win32' ? 0 : ((await stat(file).catch(() => undefined))?.mode ?? 0);
   return mode & READABLE_BY_OTHERS ? [{ kind: 'file', file, mode: `0${(mode & 0o777).toString(8)}` }] : [];
 }

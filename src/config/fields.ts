@@ -4,18 +4,18 @@ import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
 
-// The `error` of a schema is the noun phrase that follows "expected"; what was given is added where the mistake is
-// written. Issues of code `custom` are whole sentences that must not show the value: it may be a secret.
+// The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
+// whole sentence, and never shows the value: it may be a secret.
 //
-// The `meta` of a schema is what an editor is told of it where zod cannot know; the program does not check by it.
+// The `meta` of a schema is for the JSON Schema that editors use, where zod cannot derive it. It checks nothing here.
 
 const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
 
-/** A mapping in which an unknown key is a mistake of its own, at its own line. */
+/** A mapping in which each unknown key is a mistake with its own line. */
 export function section<S extends z.ZodRawShape>(shape: S, expected = 'a mapping') {
   const keys = Object.keys(shape);
   const unknown = z.custom(() => false, { error: (issue) => unknownKey(String(issue.path?.at(-1)), keys) });
-  // A catch-all that accepts nothing adds no keys to the output, which the types of zod cannot say.
+  // The catch-all accepts nothing and so adds no keys to the output; the types of zod cannot express that.
   return z.object(shape, { error: expected }).catchall(unknown) as unknown as z.ZodObject<S, z.core.$strict>;
 }
 
@@ -24,12 +24,12 @@ function unknownKey(key: string, keys: readonly string[]): string {
   return meant ? `unknown key, did you mean ${meant}?` : `unknown key, expected one of ${keys.join(', ')}`;
 }
 
-/** Words as they are said: a, b or c. */
+/** A list in words: a, b or c. */
 export function either(words: readonly string[]): string {
   return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
 }
 
-/** A section that may be left out, or be a key with nothing under it. */
+/** A section that may be absent or empty. */
 export function optional<S extends z.ZodType>(schema: S) {
   return z.preprocess((value) => value ?? {}, schema).meta({ type: ['object', 'null'] });
 }
@@ -40,10 +40,13 @@ export function perChain<S extends z.ZodType>(schema: S, expected?: string) {
   return section(shape, expected);
 }
 
+export const SECOND = 1000;
+
+export const flag = z.boolean({ error: 'true or false' });
 export const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
 export const positive = z.number({ error: 'a number' }).gt(0, { error: 'a number above 0' });
 
-/** Text that `parse` turns into a value, or into undefined when it is not what was expected. */
+/** Text that `parse` turns into a value; undefined: it is not what was expected. */
 function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   return z.string({ error: expected }).transform((text, context) => {
     const value = parse(text);
@@ -53,29 +56,29 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   });
 }
 
-/** A century: times are shown as dates, and those end. */
-const MAX_DURATION = 100 * 365 * 86_400_000;
+/** A century: times are shown as dates, and dates have a limit. */
+const MAX_DURATION_MS = 100 * 365 * 86_400_000;
 
 /** A duration in milliseconds, within bounds in milliseconds. */
-export function duration(least: number, most = MAX_DURATION) {
+export function duration(min: number, max = MAX_DURATION_MS) {
   const bounded = z
     .number()
-    .min(least, { error: `a duration of at least ${formatDuration(least)}` })
-    .max(most, { error: `a duration of at most ${formatDuration(most)}` });
+    .min(min, { error: `a duration of at least ${formatDuration(min)}` })
+    .max(max, { error: `a duration of at most ${formatDuration(max)}` });
   // YAML reads a bare 0 as a number.
   return z
     .preprocess((value) => (value === 0 ? '0' : value), parsed(DURATION, parseDuration))
     .pipe(bounded)
-    .meta({ type: least === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
+    .meta({ type: min === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
 }
 
 /** `auto`, or a duration in milliseconds. */
-export function autoOrDuration(least: number) {
+export function autoOrDuration(min: number) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
-  const bounds = `auto or a duration from ${formatDuration(least)} to ${formatDuration(MAX_DURATION)}`;
+  const bounds = `auto or a duration from ${formatDuration(min)} to ${formatDuration(MAX_DURATION_MS)}`;
   return value
-    .pipe(z.union([z.literal('auto'), z.number().min(least, { error: bounds }).max(MAX_DURATION, { error: bounds })]))
+    .pipe(z.union([z.literal('auto'), z.number().min(min, { error: bounds }).max(MAX_DURATION_MS, { error: bounds })]))
     .meta({ pattern: `^auto$|${DURATION_PATTERN}` });
 }
 
@@ -96,7 +99,7 @@ function isBaseUrl(text: string): boolean {
   return url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
 }
 
-/** May hold a password: no message shows it. */
+/** No message shows the URL: it may hold a password. */
 export function redisUrl() {
   return z
     .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
@@ -114,14 +117,14 @@ function isRedisUrl(text: string): boolean {
 
 const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;
 
-/** What the names of keys begin with. */
+/** What the names of Redis keys begin with. */
 export function keyPrefix() {
   return parsed('letters, digits and any of : . _ { } -', (text) => (KEY_PREFIX.test(text) ? text : undefined)).meta({
     pattern: KEY_PREFIX.source,
   });
 }
 
-/** Whether an HTTP server sees this path as it is written. */
+/** Whether this is a path that clients send as it is written. */
 function isPath(text: string): boolean {
   return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
 }
@@ -140,7 +143,6 @@ export function telemetryPath() {
   ).meta({ pattern: '^/(?!-/)[^?#]+$' });
 }
 
-/** Where a server listens. */
 export interface ListenAddress {
   /** Absent: every interface. IPv6 addresses are without brackets. */
   readonly host: string | undefined;

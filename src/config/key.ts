@@ -1,18 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Environment, given } from './environment.ts';
-import { type Finding, readFailure } from './mistakes.ts';
+import { type Environment, nonEmpty } from './environment.ts';
+import { type Finding, notBoth, readFailure } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
 
-// No message about the key, or about a path that may be a key in the wrong place, shows what was given.
+// No message shows the key, or a path: it may be a key in the wrong place.
 
 const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
 
-/** Says how to give a key, in one line. */
 export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the command demo needs none`;
 
-/** What can be sent in a header. */
+/** The characters that a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
 
 export const ApiKey = z
@@ -36,9 +35,9 @@ export async function findKey(
   const file = valueAt(document, ['api', 'key_file']);
   const findings: Finding[] = [];
   if (inline !== undefined && file !== undefined) {
-    findings.push({ path: ['api', 'key_file'], message: 'api.key is there too, expected only one of the two' });
+    findings.push({ path: ['api', 'key_file'], message: notBoth('api.key') });
   }
-  const fromEnvironment = given(env, KEY_VARIABLE)?.trim();
+  const fromEnvironment = nonEmpty(env, KEY_VARIABLE)?.trim();
   if (fromEnvironment) {
     if (KEY.test(fromEnvironment)) return { key: fromEnvironment, findings };
     return { key: undefined, findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${RULE}` }] };
@@ -54,7 +53,7 @@ async function readKeyFile(file: string): Promise<{ key: string | undefined; fin
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return refuse(`the file cannot be read: ${readFailure(error)}`);
+    return refuse(`the file ${readFailure(error)}`);
   }
   const key = text.trim();
   return KEY.test(key) ? { key, findings: [] } : refuse(`expected a file that holds ${RULE}`);

@@ -1,10 +1,7 @@
 import type { ConfigDocument } from './document.ts';
 import { type Finding, type Mistake, pathText } from './mistakes.ts';
 
-/**
- * Findings with their lines, in the order of the file, what came from elsewhere last; of several at one spot the first
- * counts.
- */
+/** Findings with their lines, in the order of the file, then those from elsewhere. Of several at one spot only the first. */
 export function locate(file: string, document: ConfigDocument, findings: readonly Finding[]): Mistake[] {
   const inFile = new Map<string, Mistake>();
   const elsewhere: Mistake[] = [];

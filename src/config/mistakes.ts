@@ -5,7 +5,7 @@ import { valueAt } from './value-at.ts';
 export interface Finding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** Where no path leads: an offset into the file, or what to name instead of it. */
+  /** Where there is no path: an offset into the file, or a name to show in place of the file's. */
   readonly offset?: number;
   readonly place?: string;
 }
@@ -14,7 +14,7 @@ export interface Finding {
 export interface Mistake {
   /** The config file, or the flag or environment variable that gave the value. */
   readonly place: string;
-  /** 1-based; absent where nothing in a file can be pointed at. */
+  /** 1-based; absent where the mistake has no line. */
   readonly line?: number;
   readonly column?: number;
   /** Such as `machines.chain_rules[0].match`; empty for the whole. */
@@ -45,20 +45,20 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** What the schema found, in our words. `written` is the document before environment variables were put in. */
+/** The issues of the schema as findings. @param written The document before environment variables were put in. */
 export function schemaFindings(issues: readonly z.core.$ZodIssue[], document: unknown, written: unknown): Finding[] {
   return issues.flatMap(mostSpecific).map((issue) => {
     const { code, path, message } = issue;
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };
     const value = valueAt(document, path);
-    // In the place of a section anything may stand, the key for one.
+    // A value in the place of a section is not shown: it may be the key.
     const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
     return { path, message: `expected ${message}, got ${got}` };
   });
 }
 
-/** Of the alternatives of a union, the one that the value has the shape of speaks; else the union as a whole. */
+/** The issues of the alternative of a union whose shape the value has; without one, the issue of the union. */
 function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const fits = ({ code, path }: z.core.$ZodIssue): boolean => path.length > 0 || code === 'custom';
@@ -74,7 +74,7 @@ export function show(value: unknown, written: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
   if (typeof value !== 'string') return String(value);
-  // What an environment variable holds may be a secret.
+  // The value of an environment variable may be a secret.
   if (typeof written === 'string' && written !== value) return `the value of ${shorten(written)}`;
   return shorten(value);
 }
@@ -92,5 +92,18 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
 /** Why a file could not be read, without its path. */
 export function readFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return READ_FAILURES[code] ?? code;
+  return `cannot be read: ${READ_FAILURES[code] ?? code}`;
+}
+
+/** The text of a config file. @throws ConfigError */
+export async function readOrRefuse(file: string, read: (file: string) => Promise<string>): Promise<string> {
+  try {
+    return await read(file);
+  } catch (error) {
+    throw new ConfigError([{ place: file, path: '', message: readFailure(error) }]);
+  }
+}
+
+export function notBoth(other: string): string {
+  return `${other} is there too, expected only one of the two`;
 }

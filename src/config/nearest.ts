@@ -1,9 +1,9 @@
-/** The candidate that a mistyped word most likely meant, if one is near enough to be worth a question. */
+/** The candidate that a mistyped word most likely meant; undefined: none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const farthest = Math.min(3, Math.max(1, Math.floor(word.length / 3)));
+  const maxDistance = Math.min(3, Math.max(1, Math.floor(word.length / 3)));
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
-    .filter(({ distance }) => distance <= farthest)
+    .filter(({ distance }) => distance <= maxDistance)
     .sort((a, b) => a.distance - b.distance);
   return ranked[0]?.candidate;
 }

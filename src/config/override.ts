@@ -1,9 +1,9 @@
-/** A value that goes before the file's. */
+/** A value that takes precedence over the file's. */
 export interface Override {
   /** Section and key. */
   readonly path: readonly [string, string];
   readonly value: string;
-  /** The flag or environment variable that gave it. */
+  /** The flag or environment variable that it comes from. */
   readonly origin: string;
 }
 
@@ -13,7 +13,7 @@ function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The document with the overrides in it; where it has something else than a section, that is the mistake to tell. */
+/** The document with the overrides. Where it has no section to put one into, it stays: the schema reports that. */
 export function override(document: unknown, overrides: readonly Override[]): unknown {
   let root = document ?? {};
   for (const { path, value } of overrides) {
@@ -24,7 +24,7 @@ export function override(document: unknown, overrides: readonly Override[]): unk
   return root;
 }
 
-/** The document as if nobody had said anything about a key. */
+/** The document without anything about a key. */
 export function withoutKey(document: unknown): unknown {
   if (!isMapping(document) || !isMapping(document['api'])) return document;
   const { key: _key, key_file: _file, ...api } = document['api'];

@@ -1,12 +1,12 @@
-import { type Environment, given } from './environment.ts';
+import { type Environment, nonEmpty } from './environment.ts';
 import type { Finding } from './mistakes.ts';
 
 /** The forward proxies that the environment names. */
 export interface Proxies {
-  /** URLs, with the name and password to use; '' is none. */
+  /** URLs with credentials; '': no proxy. */
   readonly http: string;
   readonly https: string;
-  /** NO_PROXY as it is. */
+  /** The value of NO_PROXY. */
   readonly except: string;
 }
 
@@ -21,15 +21,15 @@ const VARIABLES = {
 export function findProxies(env: Environment): { proxies: Proxies | undefined; findings: Finding[] } {
   const findings: Finding[] = [];
   const read = (which: 'http' | 'https'): string => {
-    const name = VARIABLES[which].find((variable) => given(env, variable) !== undefined);
+    const name = VARIABLES[which].find((variable) => nonEmpty(env, variable) !== undefined);
     const url = name === undefined ? '' : proxyUrl(env[name] ?? '');
     if (url !== undefined) return url;
     const message = 'expected the URL of an HTTP proxy such as http://proxy.example:3128';
     findings.push({ path: [], ...(name && { place: name }), message });
     return '';
   };
-  const [small, large] = VARIABLES.except;
-  const except = given(env, small) ?? given(env, large) ?? '';
+  const [lower, upper] = VARIABLES.except;
+  const except = nonEmpty(env, lower) ?? nonEmpty(env, upper) ?? '';
   const [http, https] = [read('http'), read('https')];
   return { proxies: http || https ? { http, https, except } : undefined, findings };
 }

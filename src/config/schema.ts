@@ -10,14 +10,13 @@ import {
   optional,
   perChain,
   positive,
+  SECOND,
   section,
   telemetryPath,
 } from './fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
 import { DailyTask, Machines, Slashings } from './source-sections.ts';
 import { State } from './state-section.ts';
-
-const SECOND = 1000;
 
 const Api = section({
   base_url: baseUrl()
@@ -44,7 +43,7 @@ const Api = section({
     dailyReturnsPath: api.daily_returns_path,
   }));
 
-/** Limits of a plan without a name; what is left out is learned from the service alone. */
+/** Limits of a plan without a name. Limits that are left out are learned from the service. */
 const Rates = section({
   per_second: positive.optional().describe('Requests in a second.'),
   per_month: count.optional().describe('Requests in a month.'),
@@ -57,6 +56,8 @@ const Rates = section({
 
 const PLANS = ['auto', 'free_trial', 'hobbyist', 'business', 'scale'] as const;
 
+const SHARE = 'a number above 0 and up to 1';
+
 const Budget = section({
   plan: z
     .union([z.enum(PLANS), Rates], { error: either([...PLANS, '{per_second: 1, per_month: 1000}']) })
@@ -66,13 +67,13 @@ const Budget = section({
     ),
   utilization: z
     .number({ error: 'a number' })
-    .gt(0, { error: 'a number above 0 and up to 1' })
-    .max(1, { error: 'a number above 0 and up to 1' })
+    .gt(0, { error: SHARE })
+    .max(1, { error: SHARE })
     .prefault(0.9)
     .describe('The share of each limit that this exporter may use. The rest is for what else uses the account.'),
 });
 
-/** A chain with nothing under it has the defaults; one that is left out is not configured. */
+/** An empty chain has the defaults; an absent one is not configured. */
 const Chains = perChain(
   section({
     v1_base_url: baseUrl()

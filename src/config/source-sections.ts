@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../lib/chain.ts';
-import { autoOrDuration, count, duration, either, indexRange, perChain, positive, section } from './fields.ts';
+import {
+  autoOrDuration,
+  count,
+  duration,
+  either,
+  flag,
+  indexRange,
+  perChain,
+  positive,
+  SECOND,
+  section,
+} from './fields.ts';
 
-const SECOND = 1000;
-
-const flag = z.boolean({ error: 'true or false' });
-/** A share against the other sources: only the ratios count, and their sum must be a number. */
+/** Only the ratio to other weights counts. The limit keeps their sum finite. */
 const MAX_WEIGHT = 1_000_000;
 const weight = positive.max(MAX_WEIGHT, { error: `a number above 0 and up to ${MAX_WEIGHT}` });
 const chain = z.enum(CHAIN_NAMES, { error: either(CHAIN_NAMES) });

@@ -20,19 +20,19 @@ import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 
 /** Shorter than a scrape interval, so that a scraper that found no place is not behind others when it comes again. */
-const SUSPECT_MS = 10_000;
+const FAILURE_COUNTS_MS = 10_000;
 const HOLD_BACK_MS = 1_000;
 
-/** Who may connect and ask, as a web config file says: every path, every request, as the file is at that moment. */
+/** Decides by a web config file who may connect and ask. Holds for every path; each request follows the file as it is then. */
 export class Access {
-  /** Settled at the start, like in the toolkit: a server does not fall back to plain HTTP. */
+  /** Fixed at the start, as in the toolkit: a server never falls back to plain HTTP. */
   readonly isTls: boolean;
   readonly #file: WebConfigFile;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #bcrypt = new Bcrypt();
   readonly #auth: BasicAuth;
-  /** When (monotonic ms) a login over a connection last failed, or found no place to wait. */
+  /** When (monotonic ms) a login over a connection last failed or was turned away. */
   readonly #failedAt = new WeakMap<Socket, number>();
   #bucket: TokenBucket | undefined;
   #tls: TlsSettings | undefined;
@@ -44,7 +44,7 @@ export class Access {
     this.#clock = clock;
     this.#log = log;
     this.#auth = new BasicAuth((password, hash, origin) => this.#bcrypt.matches(password, hash, origin), clock);
-    warnOfDearLogins(file.initial, log);
+    warnOfSlowLogins(file.initial, log);
   }
 
   /** @throws ConfigError with every mistake of the file at once. */
@@ -55,14 +55,14 @@ export class Access {
         return;
       }
       log.info('web config changed');
-      warnOfDearLogins(outcome, log);
+      warnOfSlowLogins(outcome, log);
       if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
     });
     const isTls = file.initial.tls !== undefined;
     return new Access(file, clock, log);
   }
 
-  /** A server that asks here before it lets a request through. */
+  /** A server whose requests are checked here first. */
   createServer(options: ServerOptions, listener: RequestListener): Server {
     const guarded: RequestListener = (request, response) => {
       this.#admits(request, response).then(
@@ -84,24 +84,24 @@ export class Access {
     return this.#bcrypt.close();
   }
 
-  /** A broken file shakes hands as before, so that the client hears of it: each request is answered with 500. */
+  /** With a broken file the last settings hold, so that clients connect and are answered with 500. */
   async #tlsNow(): Promise<TlsSettings | undefined> {
     const config = await this.#file.current();
     if (!(config instanceof ConfigError)) this.#tls = config.tls;
     return this.#tls;
   }
 
-  /** Answers itself where it says no. In the order of the toolkit. */
+  /** Answers a request that it does not admit. Checks in the order of the toolkit. */
   async #admits(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = await this.#file.current();
     if (config instanceof ConfigError) return refuse(response, 500);
     if (!this.#isWithin(config.rateLimit)) return refuse(response, 429);
     for (const [name, value] of config.headers) response.setHeader(name, value);
     if (config.users.size === 0) return true;
-    return this.#knows(request, response, config);
+    return this.#authenticates(request, response, config);
   }
 
-  async #knows(request: IncomingMessage, response: ServerResponse, config: WebConfig): Promise<boolean> {
+  async #authenticates(request: IncomingMessage, response: ServerResponse, config: WebConfig): Promise<boolean> {
     const { socket } = request;
     const credentials = credentialsOf(request.headers.authorization);
     const client = { address: addressOf(socket.remoteAddress), hasFailed: this.#hasFailed(socket) };
@@ -126,7 +126,7 @@ export class Access {
   }
 
   #hasFailed(socket: Socket): boolean {
-    return this.#clock.monotonic() - (this.#failedAt.get(socket) ?? Number.NEGATIVE_INFINITY) < SUSPECT_MS;
+    return this.#clock.monotonic() - (this.#failedAt.get(socket) ?? Number.NEGATIVE_INFINITY) < FAILURE_COUNTS_MS;
   }
 
   #isWithin(limit: RateLimit | undefined): boolean {
@@ -139,13 +139,14 @@ export class Access {
   }
 }
 
-/** Takes about 1 s; a login cannot be interrupted, and those behind it wait. */
-const DEAR_COST = 14;
+/** A login takes about 1 s then. It cannot be interrupted, and others wait for it. */
+const SLOW_COST = 14;
 
-function warnOfDearLogins({ users }: WebConfig, log: Logger): void {
-  const dear = [...users].filter(([, hash]) => costOf(hash) >= DEAR_COST).map(([user]) => user);
-  if (dear.length > 0)
-    log.warn({ users: dear }, 'each login of these users takes a second or more: use a bcrypt cost of 10 to 12');
+function warnOfSlowLogins({ users }: WebConfig, log: Logger): void {
+  const slow = [...users].filter(([, hash]) => costOf(hash) >= SLOW_COST).map(([user]) => user);
+  if (slow.length > 0) {
+    log.warn({ users: slow }, 'each login of these users takes a second or more: use a bcrypt cost of 10 to 12');
+  }
 }
 
 function refuse(response: ServerResponse, status: number): false {

@@ -5,9 +5,9 @@ import type { Origin } from './login-queue.ts';
 /** As many as the toolkit remembers. */
 const MAX_REMEMBERED = 100;
 const MAX_FAILURES_REMEMBERED = 1_000;
-/** A wrong password is not compared again for so long: a client that is misconfigured costs next to nothing. */
+/** For so long a wrong password is not compared again: a misconfigured client costs next to nothing. */
 const FAILURE_REMEMBERED_MS = 60_000;
-/** Takes about 240 ms. A made-up name costs no more than this, even if the users of the file are dearer. */
+/** Takes about 240 ms. An unknown name costs no more than this, even where the users of the file do. */
 const MAX_DECOY_COST = 12;
 
 export interface Credentials {
@@ -27,10 +27,10 @@ type Matches = (password: string, hash: string, origin: Origin) => Promise<boole
 export class BasicAuth {
   readonly #matches: Matches;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** Of this process alone: what is remembered is worth nothing elsewhere. */
+  /** Only this process has it: outside, remembered digests are worthless. */
   readonly #salt = randomBytes(32);
   readonly #remembered = new Set<string>();
-  /** Digests of what failed, with the time (monotonic ms) until which that is remembered; the oldest first. */
+  /** Digests of failed logins, and until when (monotonic ms) they are remembered; the oldest first. */
   readonly #failed = new Map<string, number>();
   readonly #running = new Map<string, Promise<boolean>>();
 
@@ -43,7 +43,7 @@ export class BasicAuth {
   async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>, client: Client): Promise<boolean> {
     const known = users.get(user);
     const hash = known ?? this.#decoy(user, [...users.values()]);
-    // With the hash in it, a password that is changed or a user who is removed is forgotten at once.
+    // The hash is part of the digest: a changed password or a removed user is forgotten at once.
     const digest = this.#digest('pass', user, hash, password);
     if (this.#remembered.has(digest)) return true;
     if (this.#hasFailed(digest)) return false;
@@ -55,7 +55,7 @@ export class BasicAuth {
     return isAdmitted;
   }
 
-  /** Many scrapes that start together with one password are one comparison. */
+  /** Scrapes that start together with the same password share one comparison. */
   #compareOnce(digest: string, compare: () => Promise<boolean>): Promise<boolean> {
     const running = this.#running.get(digest);
     if (running) return running;

@@ -12,7 +12,7 @@ interface Job extends Comparison {
   readonly reject: (error: unknown) => void;
 }
 
-/** The source runs as it is and as built. */
+/** Both the source (.ts) and the build (.js) run. */
 const WORKER = join(import.meta.dirname, `bcrypt-worker${extname(import.meta.filename)}`);
 
 /** Too many passwords wait to be compared. */
@@ -20,7 +20,7 @@ export class TooBusy extends Error {
   override readonly name = 'TooBusy';
 }
 
-/** Compares passwords with bcrypt hashes in a thread of its own, so that nobody else waits; one at a time. */
+/** Compares passwords with bcrypt hashes, one at a time and in a thread of its own, so that no request waits for it. */
 export class Bcrypt {
   readonly #queue = new LoginQueue<Job>();
   #current: Job | undefined;
@@ -34,7 +34,7 @@ export class Bcrypt {
     });
   }
 
-  /** Stops at once, in the middle of a comparison too. */
+  /** Stops at once, even during a comparison. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
   }
@@ -59,7 +59,7 @@ export class Bcrypt {
     return worker;
   }
 
-  /** The next comparison starts another. */
+  /** Rejects all comparisons. The next one starts a new thread. */
   #fail(error: unknown): void {
     this.#worker = undefined;
     this.#current?.reject(error);

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Finding } from '../config/mistakes.ts';
 
-/** Where a text in PEM came from. */
+/** A text in PEM, and the key of the config that gave it. */
 export interface Pem {
   readonly path: readonly string[];
   readonly text: string;
@@ -16,7 +16,7 @@ export function pairFindings(cert: Pem, key: Pem): Finding[] {
   const findings: Finding[] = [];
   if (!certificate) findings.push({ path: cert.path, message: 'expected a certificate in PEM' });
   if (!secret) findings.push({ path: key.path, message: 'expected a private key in PEM, without a passphrase' });
-  if (certificate && secret && !belongs(certificate, secret)) {
+  if (certificate && secret && !isPair(certificate, secret)) {
     findings.push({ path: key.path, message: 'the key is not the one of the certificate' });
   }
   return findings;
@@ -28,7 +28,7 @@ export function authorityFindings(authorities: Pem): Finding[] {
   return isGood ? [] : [{ path: authorities.path, message: 'expected certificates in PEM' }];
 }
 
-function belongs(certificate: X509Certificate, key: KeyObject): boolean {
+function isPair(certificate: X509Certificate, key: KeyObject): boolean {
   return parsed(() => certificate.checkPrivateKey(key)) ?? false;
 }
 
@@ -36,7 +36,7 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch {
-    // OpenSSL says no more than that it is not what was expected.
+    // The error of OpenSSL says nothing more.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { SocketAddress } from 'node:net';
 
-/** `DNS:a, IP Address:1.2.3.4, URI:"..."`: Node quotes what could be taken for more than one name. */
+/** `DNS:a, IP Address:1.2.3.4, URI:"..."`: Node quotes a name that could be read as several. */
 const ENTRY = /(?:^|, )(DNS|IP Address|email|URI):("(?:[^"\\]|\\.)*"|[^,]*)/g;
 
 /** The subject alternative names of a certificate, as Go writes them. */

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { readDocument } from '../config/document.ts';
 import { locate } from '../config/locate.ts';
-import { ConfigError, type Finding, readFailure, schemaFindings } from '../config/mistakes.ts';
+import { ConfigError, type Finding, readFailure, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
 import { authorityFindings, type Pem, pairFindings } from './certificates.ts';
 import { WebConfigDocument } from './schema.ts';
@@ -13,7 +13,7 @@ import { tlsFindings } from './tls-rules.ts';
 export interface TlsSettings {
   readonly context: SecureContextOptions;
   readonly clients: ClientPolicy;
-  /** Undefined: any; else a client's certificate must have one of them. */
+  /** A client's certificate must have one of these; undefined: any will do. */
   readonly allowedSans: readonly string[] | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** What a web config file says, the certificates it names included. */
+/** A web config file, with the certificates that it names. */
 export interface WebConfig {
   /** Undefined: plain HTTP. */
   readonly tls: TlsSettings | undefined;
@@ -32,8 +32,8 @@ export interface WebConfig {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** One reading: what came of it, and a stamp of each file as it was just before it was read. */
-export interface Reading {
+/** The config or its mistakes, and the stamp that each file had just before it was read. */
+export interface ReadResult {
   readonly outcome: WebConfig | ConfigError;
   readonly stamps: ReadonlyMap<string, string>;
 }
@@ -48,7 +48,7 @@ export async function loadWebConfig(file: string): Promise<WebConfig> {
   return outcome;
 }
 
-export async function readWebConfig(file: string): Promise<Reading> {
+export async function readWebConfig(file: string): Promise<ReadResult> {
   const stamps = new Map<string, string>();
   const read = async (path: string): Promise<string> => {
     stamps.set(path, await stampOf(path));
@@ -62,7 +62,7 @@ export async function readWebConfig(file: string): Promise<Reading> {
   }
 }
 
-/** Changes when the file does, also when another takes its place; tells nothing else. */
+/** A text that changes when the file changes or is replaced. */
 export async function stampOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -75,10 +75,7 @@ export async function stampOf(path: string): Promise<string> {
 type Read = (path: string) => Promise<string>;
 
 async function parse(file: string, read: Read): Promise<WebConfig> {
-  const text = await read(file).catch((error: unknown) => {
-    throw new ConfigError([{ place: file, path: '', message: `cannot be read: ${readFailure(error)}` }]);
-  });
-  const document = readDocument(text);
+  const document = readDocument(await readOrRefuse(file, read));
   const { value } = document;
   const parsed = WebConfigDocument.safeParse(value);
   const { pems, findings } = await readPems(value, dirname(file), read);
@@ -94,7 +91,7 @@ async function parse(file: string, read: Read): Promise<WebConfig> {
 
 type Pems = Partial<Record<'cert' | 'key' | 'client_ca', Pem>>;
 
-/** The certificates and the key, wherever they stand. Files are named from the folder of the web config. */
+/** The certificates and the key, from the document or from files. Paths are relative to the folder of the web config. */
 async function readPems(document: unknown, folder: string, read: Read): Promise<{ pems: Pems; findings: Finding[] }> {
   const pems: Pems = {};
   const findings: Finding[] = [];
@@ -108,7 +105,7 @@ async function readPems(document: unknown, folder: string, read: Read): Promise<
     try {
       pems[name] = { path, text: await read(resolve(folder, file)) };
     } catch (error) {
-      findings.push({ path, message: `the file cannot be read: ${readFailure(error)}` });
+      findings.push({ path, message: `the file ${readFailure(error)}` });
     }
   }
   if (pems.cert && pems.key) findings.push(...pairFindings(pems.cert, pems.key));
@@ -131,7 +128,7 @@ type Texts = Readonly<{ cert: string; key: string; ca: string | undefined }>;
 function tlsOf(tls: WebConfigDocument['tls_server_config'], { cert, key, ca }: Texts): TlsSettings {
   const min = tls.min_version ?? 'TLS12';
   const suites = tls.cipher_suites?.length ? opensslSuites(tls.cipher_suites) : undefined;
-  // OpenSSL speaks nothing older than TLS 1.2 at its usual level.
+  // At its default security level OpenSSL refuses versions before TLS 1.2.
   const isOld = min === 'TLS10' || min === 'TLS11';
   const ciphers = isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites;
   return {

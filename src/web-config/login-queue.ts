@@ -1,20 +1,20 @@
-/** Where a login comes from, which decides when its turn is. */
+/** Where a login comes from, which decides when it is its turn. */
 export interface Origin {
   /** The remote address; see `addressOf`. */
   readonly address: string;
-  /** The name of the user, or '' for every name that the file does not have: thousands of made-up names are one. */
+  /** The user, or '' for all names that are not in the file: thousands of invented names count as one user. */
   readonly user: string;
-  /** Whether a login over this connection has failed a moment ago. */
+  /** Whether a login over this connection has just failed. */
   readonly hasFailed: boolean;
 }
 
-interface Waiting<T> {
+interface QueuedLogin<T> {
   readonly origin: Origin;
   readonly job: T;
 }
 
 /** Logins of one user from one address, the next to be served first. */
-type Line<T> = Waiting<T>[];
+type Queue<T> = QueuedLogin<T>[];
 
 /** A comparison takes about 60 ms at the usual cost: whoever is behind so many gives up before its turn. */
 export const MAX_WAITING = 64;
@@ -22,56 +22,56 @@ export const MAX_WAITING = 64;
 export const MAX_WAITING_PER_USER = 24;
 
 /**
- * Logins that wait to be checked. Addresses take turns, and so do the users of one address, so that a flood delays mostly
- * itself. Of one user the newest is served first, because the others have had their chance; a connection over which a
- * login has just failed goes behind those over which none has.
+ * Logins that wait to be checked. Addresses take turns, and so do the users of one address: a flood mostly delays itself.
+ * Of one user the newest login is first, because the older ones have had their chance. Connections over which a login has
+ * just failed come last.
  */
 export class LoginQueue<T> {
-  /** Lines by address and user. The first of each map has the next turn. */
-  readonly #addresses = new Map<string, Map<string, Line<T>>>();
+  /** By address and user. The first entry of each map has the next turn. */
+  readonly #addresses = new Map<string, Map<string, Queue<T>>>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Adds a login. Returns the one that has to go because too many wait, which may be the one that came. */
+  /** Adds a login. Returns the one that is dropped because too many wait; it may be the new one. */
   push(origin: Origin, job: T): T | undefined {
-    const users = this.#addresses.get(origin.address) ?? new Map<string, Line<T>>();
-    const line = users.get(origin.user) ?? [];
-    this.#addresses.set(origin.address, users.set(origin.user, line));
-    const before = origin.hasFailed ? line.findIndex(({ origin: other }) => other.hasFailed) : 0;
-    line.splice(before < 0 ? line.length : before, 0, { origin, job });
+    const users = this.#addresses.get(origin.address) ?? new Map<string, Queue<T>>();
+    const queue = users.get(origin.user) ?? [];
+    this.#addresses.set(origin.address, users.set(origin.user, queue));
+    const before = origin.hasFailed ? queue.findIndex(({ origin: other }) => other.hasFailed) : 0;
+    queue.splice(before < 0 ? queue.length : before, 0, { origin, job });
     this.#size += 1;
-    if (line.length > MAX_WAITING_PER_USER) return this.#dropLast(users, line);
+    if (queue.length > MAX_WAITING_PER_USER) return this.#dropLast(users, queue);
     return this.#size > MAX_WAITING ? this.#dropFromLongest() : undefined;
   }
 
-  /** Takes the login whose turn it is. */
+  /** Removes and returns the login whose turn it is. */
   shift(): T | undefined {
     const [address, users] = first(this.#addresses) ?? [];
-    const [user, line] = (users && first(users)) ?? [];
-    const waiting = line?.shift();
-    if (address === undefined || !users || user === undefined || !line || !waiting) return undefined;
+    const [user, queue] = (users && first(users)) ?? [];
+    const waiting = queue?.shift();
+    if (address === undefined || !users || user === undefined || !queue || !waiting) return undefined;
     this.#size -= 1;
-    toTheEnd(users, user, line, line.length);
-    toTheEnd(this.#addresses, address, users, users.size);
+    moveToEnd(users, user, queue, queue.length);
+    moveToEnd(this.#addresses, address, users, users.size);
     return waiting.job;
   }
 
-  /** The address with the most logins gives one up, of the user with the most. */
+  /** Drops a login of the address with the most, and there of the user with the most. */
   #dropFromLongest(): T | undefined {
     const users = longest(this.#addresses.values(), (one) =>
-      [...one.values()].reduce((sum, line) => sum + line.length, 0),
+      [...one.values()].reduce((sum, queue) => sum + queue.length, 0),
     );
-    const line = users && longest(users.values(), ({ length }) => length);
-    return line && this.#dropLast(users, line);
+    const queue = users && longest(users.values(), ({ length }) => length);
+    return queue && this.#dropLast(users, queue);
   }
 
-  #dropLast(users: Map<string, Line<T>>, line: Line<T>): T | undefined {
-    const last = line.pop();
+  #dropLast(users: Map<string, Queue<T>>, queue: Queue<T>): T | undefined {
+    const last = queue.pop();
     this.#size -= 1;
-    if (last && line.length === 0) users.delete(last.origin.user);
+    if (last && queue.length === 0) users.delete(last.origin.user);
     if (last && users.size === 0) this.#addresses.delete(last.origin.address);
     return last?.job;
   }
@@ -82,19 +82,19 @@ function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
   return entry;
 }
 
-function toTheEnd<K, V>(map: Map<K, V>, key: K, value: V, size: number): void {
+function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V, size: number): void {
   map.delete(key);
   if (size > 0) map.set(key, value);
 }
 
-function longest<V>(values: Iterable<V>, lengthOf: (value: V) => number): V | undefined {
+function longest<V>(values: Iterable<V>, sizeOf: (value: V) => number): V | undefined {
   return [...values].reduce<V | undefined>(
-    (most, value) => (most === undefined || lengthOf(value) > lengthOf(most) ? value : most),
+    (max, value) => (max === undefined || sizeOf(value) > sizeOf(max) ? value : max),
     undefined,
   );
 }
 
-/** The part of an address that stands for one client: an IPv4 address, or the /64 network of an IPv6 address. */
+/** The part of an address that identifies a client: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressOf(remote: string | undefined): string {
   const address = (remote ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!address.includes(':')) return address;

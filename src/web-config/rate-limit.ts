@@ -1,6 +1,6 @@
 import type { RateLimit } from './load.ts';
 
-/** A bucket that starts full and gets one token each interval, as golang.org/x/time/rate has it. */
+/** A bucket that starts full and gets one token each interval, like golang.org/x/time/rate. */
 export class TokenBucket {
   readonly limit: RateLimit;
   #tokens: number;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { either, optional, section } from '../config/fields.ts';
+import { either, flag, optional, section } from '../config/fields.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { CLIENT_POLICIES, CURVES, suiteNames, VERSIONS } from './tls-names.ts';
 
-// As in config/fields.ts: an `error` is what follows "expected", but issues of code `custom` are whole sentences, and show
-// no value: it may be a secret.
+// Errors are written as in config/fields.ts.
 
-/** To the toolkit a key with nothing or an empty text under it is not there. */
+/** To the toolkit a key with null or an empty text is absent. */
 function filled<S extends z.ZodType>(schema: S) {
   return z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 }
@@ -19,7 +18,6 @@ function oneOf<T extends object>(names: T) {
   return z.enum(keysOf(names), { error: either(keysOf(names)) });
 }
 
-const flag = z.boolean({ error: 'true or false' });
 const file = filled(z.string({ error: 'the path of a file' }));
 const version = oneOf(VERSIONS);
 const suites = suiteNames();
@@ -59,7 +57,7 @@ const header = filled(
     .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a text that a header can carry' }),
 );
 
-/** The toolkit allows these and no others. */
+/** The toolkit allows no others. */
 const Headers = section({
   'Content-Security-Policy': header,
   'X-Frame-Options': filled(z.enum(['deny', 'sameorigin'], { error: 'deny or sameorigin' })),

@@ -1,8 +1,8 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
 
 /**
- * The names of Go's crypto/tls that the format uses, and what OpenSSL calls the same. The suites are those of
- * https://pkg.go.dev/crypto/tls#CipherSuites, which leaves out what Go calls insecure.
+ * The names of Go's crypto/tls, which the format uses, and those of OpenSSL. The suites are those of
+ * https://pkg.go.dev/crypto/tls#CipherSuites: without the ones that Go calls insecure.
  */
 const SUITES_1_3: readonly (readonly [go: string, openssl: string])[] = [
   ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
@@ -24,16 +24,13 @@ const SUITES: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
 ]);
 
-/** Of the suites those that this Node was built with. */
+/** The suites that this Node was built with. */
 export function suiteNames(): string[] {
   const known = new Set(getCiphers());
   return [...SUITES].filter(([, openssl]) => known.has(openssl.toLowerCase())).map(([go]) => go);
 }
 
-/**
- * The list for OpenSSL. As in Go the choice is one for TLS up to 1.2; the suites of 1.3 are always there, unless it
- * leaves none for older versions.
- */
+/** The list for OpenSSL. As in Go, only suites for TLS up to 1.2 can be chosen: those of 1.3 are always included. */
 export function opensslSuites(names: readonly string[]): string {
   return [...new Set([...names, ...SUITES_1_3.map(([go]) => go)])].map((name) => SUITES.get(name) ?? name).join(':');
 }
@@ -46,7 +43,7 @@ export const HTTP2_SUITES: readonly string[] = [
 
 export const CURVES = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
-/** In their order. */
+/** Oldest first. */
 export const VERSIONS = {
   TLS10: 'TLSv1',
   TLS11: 'TLSv1.1',
@@ -54,7 +51,7 @@ export const VERSIONS = {
   TLS13: 'TLSv1.3',
 } as const satisfies Record<string, SecureVersion>;
 
-/** What a server wants to see of a client: a certificate at all, and one that its CAs vouch for. */
+/** Whether a server asks clients for a certificate, requires one, and verifies it with its CAs. */
 export interface ClientPolicy {
   readonly isAsked: boolean;
   readonly isRequired: boolean;
@@ -68,7 +65,7 @@ export const CLIENT_POLICIES = {
   NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
   RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
   RequireAnyClientCert: ANY,
-  // The toolkit's older name.
+  // The older name of the same in the toolkit.
   RequireClientCert: ANY,
   VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
   RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },

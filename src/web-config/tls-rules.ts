@@ -1,11 +1,11 @@
-import type { Finding } from '../config/mistakes.ts';
+import { type Finding, notBoth } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
 import { HTTP2_SUITES, suiteNames, VERSIONS } from './tls-names.ts';
 
 const SECTION = 'tls_server_config';
 
-/** What is given in two ways: as text or as a file. */
-const EITHER = [
+/** Keys for the same thing as text and as a file. */
+const TEXT_OR_FILE = [
   ['cert', 'cert_file'],
   ['key', 'key_file'],
   ['client_ca', 'client_ca_file'],
@@ -13,7 +13,7 @@ const EITHER = [
 
 const ORDER = Object.keys(VERSIONS);
 
-/** What contradicts itself between the keys of a web config, whatever else is wrong with it. */
+/** Contradictions between keys. Reads the document before the schema does, so that all mistakes are reported together. */
 export function tlsFindings(document: unknown): Finding[] {
   const tls = valueAt(document, [SECTION]);
   if (typeof tls !== 'object' || tls === null) return [];
@@ -22,15 +22,13 @@ export function tlsFindings(document: unknown): Finding[] {
   const asksNobody = !has('client_auth_type') || valueAt(tls, ['client_auth_type']) === 'NoClientCert';
   const at = (key: string, message: string): Finding => ({ path: [SECTION, key], message });
   return [
-    // An empty cert_file is a mistake where nothing else is there, too; an empty section is plain HTTP.
+    // An empty section is plain HTTP; one that has only an empty cert_file is a mistake.
     ...(Object.keys(tls).length === 0
       ? []
-      : EITHER.slice(0, 2)
+      : TEXT_OR_FILE.slice(0, 2)
           .filter(([text, file]) => !has(text) && !has(file))
           .map(([text, file]) => at(text in tls ? text : file, `missing one of ${text} or ${file}`))),
-    ...EITHER.filter(([text, file]) => has(text) && has(file)).map(([text, file]) =>
-      at(file, `${text} is there too, expected only one of the two`),
-    ),
+    ...TEXT_OR_FILE.filter(([text, file]) => has(text) && has(file)).map(([text, file]) => at(file, notBoth(text))),
     ...['client_ca', 'client_ca_file', 'client_allowed_sans']
       .filter((key) => has(key) && asksNobody)
       .map((key) =>
@@ -54,7 +52,7 @@ function versionFindings(tls: object): Finding[] {
   return [{ path: [SECTION, key], message: `no version is left: the lowest is ${min}, the highest ${max}` }];
 }
 
-/** The toolkit does not start with such a file, so that it would not work for another exporter. */
+/** With such a file the toolkit does not start: other exporters could not use it. */
 function http2Findings(document: unknown): Finding[] {
   const suites = valueAt(document, [SECTION, 'cipher_suites']);
   const isOff = valueAt(document, ['http_server_config', 'http2']) === false;

@@ -8,29 +8,29 @@ import type { TlsSettings } from './load.ts';
 const HANDSHAKE = 22;
 
 /** Each keeps the processor busy for about a millisecond. */
-const AT_ONCE = 4;
+const HANDSHAKES_PER_TURN = 4;
 
-/** What Go answers to a client that forgot the s of https. */
+/** The answer of Go to an HTTP request. */
 const PLAIN_HTTP =
   'HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n' +
   'Client sent an HTTP request to an HTTPS server.\n';
 
 export interface TlsSource {
-  /** What holds for a handshake that starts now; undefined: none may. */
+  /** The settings for a handshake that starts now; undefined: it is refused. */
   readonly settings: () => Promise<TlsSettings | undefined>;
-  /** Told why a connection was closed before it could ask for anything. */
+  /** Called with the reason why a connection was closed before its first request. */
   readonly onRefused: (reason: string) => void;
 }
 
-/** An HTTPS server, each of whose handshakes follows the web config as it is then, and takes no longer than headers may. */
+/** An HTTPS server. Each handshake follows the web config as it is then, and may take as long as headers may. */
 export class TlsServer extends Server {
   readonly #source: TlsSource;
-  /** What a server does with a connection otherwise. */
+  /** The listener by which an HTTP server takes a connection. */
   readonly #serve: ((socket: Socket) => void) | undefined;
-  /** Connections that HTTP does not know of yet. */
+  /** Connections that the HTTP server does not have yet. */
   readonly #early = new Set<Socket>();
   readonly #waiting: (() => void)[] = [];
-  /** One for each state of the file, with tickets of its own: no session outlives the rules it began under. */
+  /** One for each state of the file, with session tickets of its own: a session is resumed only under the same rules. */
   readonly #layers = new WeakMap<TlsSettings, TlsLayer>();
 
   constructor(options: ServerOptions, listener: RequestListener, source: TlsSource) {
@@ -50,15 +50,15 @@ export class TlsServer extends Server {
   #receive(socket: Socket): void {
     this.#early.add(socket);
     socket.once('close', () => this.#early.delete(socket));
-    // Who hangs up before the handshake is nobody's loss.
+    // A client may hang up before the handshake.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(this.headersTimeout, () => socket.destroy());
-    // TLS, unlike HTTP, has no use for a client who has said its last word.
+    // Unlike HTTP, TLS cannot go on after the client has ended its side.
     socket.allowHalfOpen = false;
-    socket.once('readable', () => this.#sort(socket));
+    socket.once('readable', () => this.#startTls(socket));
   }
 
-  #sort(socket: Socket): void {
+  #startTls(socket: Socket): void {
     const start: Buffer | null = socket.read();
     if (start === null) {
       socket.destroy();
@@ -77,14 +77,14 @@ export class TlsServer extends Server {
     this.#waiting.push(() => {
       if (!socket.destroyed) this.#layerOf(settings).emit('connection', socket);
     });
-    if (this.#waiting.length === 1) setImmediate(() => this.#turn());
+    if (this.#waiting.length === 1) setImmediate(() => this.#beginHandshakes());
   }
 
-  /** Begins a few handshakes, and lets those who are connected have their answers before the next few. */
-  #turn(): void {
-    for (const begin of this.#waiting.slice(0, AT_ONCE)) begin();
-    this.#waiting.splice(0, AT_ONCE);
-    if (this.#waiting.length > 0) setImmediate(() => this.#turn());
+  /** Begins a few handshakes; between them, connected clients get their answers. */
+  #beginHandshakes(): void {
+    for (const begin of this.#waiting.slice(0, HANDSHAKES_PER_TURN)) begin();
+    this.#waiting.splice(0, HANDSHAKES_PER_TURN);
+    if (this.#waiting.length > 0) setImmediate(() => this.#beginHandshakes());
   }
 
   #layerOf(settings: TlsSettings): TlsLayer {
@@ -95,7 +95,7 @@ export class TlsServer extends Server {
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: this.headersTimeout,
       requestCert: settings.clients.isAsked,
-      // Decided below, because not every policy that asks for a certificate needs one.
+      // Decided below: some policies ask for a certificate without requiring it.
       rejectUnauthorized: false,
     });
     layer.on('secureConnection', (socket) => {
@@ -103,7 +103,7 @@ export class TlsServer extends Server {
       if (problem !== undefined) return this.#refuse(socket, problem);
       this.#serve?.call(this, socket);
     });
-    // Also when the time is up, which closes nothing by itself.
+    // A handshake timeout ends here too: by itself it closes nothing.
     layer.on('tlsClientError', (error, socket) => this.#refuse(socket, String(error)));
     this.#layers.set(settings, layer);
     return layer;

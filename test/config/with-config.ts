@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Given, type Loaded, loadConfig } from '../../src/config/load.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/mistakes.ts';
 
 /** Loads `text` as a file that the mistakes call `config.yaml`. */
-export async function withConfig(text: string, given: Partial<Given> = {}): Promise<Loaded> {
+export async function withConfig(text: string, given: Partial<LoadOptions> = {}): Promise<LoadedConfig> {
   const folder = await mkdtemp(join(tmpdir(), 'config-'));
   const file = join(folder, 'config.yaml');
   try {
@@ -20,7 +20,7 @@ export async function withConfig(text: string, given: Partial<Given> = {}): Prom
 }
 
 /** The lines that a refused configuration is told with. */
-export async function refusal(loading: Promise<Loaded>): Promise<string[]> {
+export async function refusal(loading: Promise<LoadedConfig>): Promise<string[]> {
   try {
     await loading;
   } catch (error) {

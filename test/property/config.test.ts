@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Loaded } from '../../src/config/load.ts';
+import type { LoadedConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/mistakes.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/paces.ts';
@@ -18,7 +18,7 @@ const EXAMPLE = readFileSync(join(import.meta.dirname, '../../config.example.yam
 const SILENT = pino({ enabled: false });
 
 /** The config, or undefined where it was refused line by line, without the key. */
-async function load(text: string, mayQuote = false): Promise<Loaded['config'] | undefined> {
+async function load(text: string, mayQuote = false): Promise<LoadedConfig['config'] | undefined> {
   try {
     return (await withConfig(text)).config;
   } catch (error) {
@@ -30,7 +30,7 @@ async function load(text: string, mayQuote = false): Promise<Loaded['config'] | 
 }
 
 /** Whatever is accepted can be planned and shown. */
-function expectUsable(config: Loaded['config'], allowedPerDay: number): void {
+function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
   const sources = sourcesOf(config, SILENT);
   const asking = sources.map((source) => ({ source, requestsPerPoll: 1 }));
   const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay });
