@@ -46,6 +46,11 @@ export const flag = z.boolean({ error: 'true or false' });
 export const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
 export const positive = z.number({ error: 'a number' }).gt(0, { error: 'a number above 0' });
 
+/** Text that is not empty. */
+export function text(expected: string) {
+  return z.string({ error: expected }).min(1, { error: expected });
+}
+
 /** Text that `parse` turns into a value; undefined: it is not what was expected. */
 function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   return z.string({ error: expected }).transform((text, context) => {

@@ -13,6 +13,7 @@ import {
   SECOND,
   section,
   telemetryPath,
+  text,
 } from './fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
 import { DailyTask, Machines, Slashings } from './source-sections.ts';
@@ -92,9 +93,7 @@ const Chains = perChain(
 const Web = section({
   listen_address: listenAddress().prefault(':10032').describe('Where to listen; without a host on every interface.'),
   telemetry_path: telemetryPath().prefault('/metrics').describe('The path of the metrics.'),
-  config_file: z
-    .string({ error: 'the path of a file or null' })
-    .min(1, { error: 'the path of a file or null' })
+  config_file: text('the path of a file or null')
     .nullable()
     .prefault(null)
     .describe('TLS, authentication and rate limit (docs/web-config.md). null: plain HTTP, open to all who reach it.'),

@@ -1,17 +1,15 @@
 import { z } from 'zod';
-import { keyPrefix, redisUrl, section } from './fields.ts';
+import { keyPrefix, redisUrl, section, text } from './fields.ts';
 
 const DEFAULT_DIR = './beaconchain-exporter-state';
 
-const file = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
+const file = text('the path of a file');
 
 const Tls = section({
   ca_file: file.optional().describe("Certificates to trust instead of the system's."),
   cert_file: file.optional().describe('A client certificate, with key_file.'),
   key_file: file.optional().describe('The key of the client certificate.'),
-  server_name: z
-    .string({ error: 'a host name' })
-    .min(1, { error: 'a host name' })
+  server_name: text('a host name')
     .optional()
     .describe('The name in the certificate, where it is not the host of the url.'),
 })
@@ -36,9 +34,7 @@ const Redis = section({
 });
 
 export const State = section({
-  dir: z
-    .string({ error: 'the path of a directory' })
-    .min(1, { error: 'the path of a directory' })
+  dir: text('the path of a directory')
     .optional()
     .meta({ description: 'A directory for one process.', default: DEFAULT_DIR }),
   redis: Redis.nullish().describe('Instead of dir, for replicas on one key. See docs/high-availability.md.'),
