@@ -6,7 +6,10 @@ export interface WrittenFiles {
   readonly hasTargetLabels: boolean;
 }
 
-/** Blocks as long as the longest that Prometheus makes. By default promtool makes one of every two hours, and reads the whole file for each. */
+/**
+ * Blocks as long as the longest that Prometheus makes. By default promtool makes one of every two hours, and reads the whole
+ * file for each.
+ */
 const CREATE = 'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h';
 
 /** What the user does with the files. */

@@ -32,7 +32,8 @@ export interface ConfigDocument {
 }
 
 /**
- * Reads YAML. With duplicate keys there is still a value in which to look for more mistakes; with broken syntax there is none.
+ * Reads YAML. With duplicate keys there is still a value, in which to look for more mistakes; with broken syntax there is
+ * none.
  * @param env Variables to put in; without it `${NAME}` is plain text.
  */
 export function readDocument(text: string, env?: Environment): ConfigDocument {

@@ -23,7 +23,7 @@ import { TlsServer } from './tls-server.ts';
 const FAILURE_COUNTS_MS = 10_000;
 const HOLD_BACK_MS = 1_000;
 
-/** Decides by a web config file who may connect and ask. Holds for every path; each request follows the file as it is then. */
+/** Decides by a web config file who may connect and ask, on every path. Each request follows the file as it is then. */
 export class Access {
   /** Fixed at the start, as in the toolkit: a server never falls back to plain HTTP. */
   readonly isTls: boolean;
