@@ -50,8 +50,13 @@ export interface Life extends Draw {
   readonly monthEnd: number;
   /** Requests of others in a day, while they do what they usually do. */
   readonly othersPerDay: number;
-  /** Requests a day: of everything as configured, of what the limits leave, of the limit per second alone. */
-  readonly perDay: { readonly wanted: number; readonly allowed: number; readonly byRate: number };
+  /** Requests a day: of everything as configured, of what the limits leave, of the limit per second alone; and of a sweep. */
+  readonly perDay: {
+    readonly wanted: number;
+    readonly allowed: number;
+    readonly byRate: number;
+    readonly perSweep: number;
+  };
 }
 
 /** Ends of months of 31 days, 28, 29 and of a year. */
@@ -63,9 +68,9 @@ const MONTH_ENDS = [
 ] as const;
 
 /** Sweeps of a fleet that the rate stretches: some to learn how long they take, and some to see it met. */
-const SWEEPS = 10;
+const SWEEPS = 13;
 const REQUESTS = 120;
-const MOST_REQUESTS = 400;
+const MOST_REQUESTS = 450;
 const LONGEST_MS = 4 * DAY;
 const SHORTEST_MS = 11 * MINUTE;
 /** Pages of a sweep and what is read again, per machine. */
@@ -73,6 +78,8 @@ const REQUESTS_PER_MACHINE = 0.115;
 const SLASHINGS_PER_DAY = 1_890;
 /** What others can be expected to take is kept for half a day more. */
 const SPARE_DAYS = 0.5;
+/** So many sweeps of the whole allowance, of which slashings and the daily sources take a part. */
+const EVEN_POLLS = 30;
 
 /** With few digits, so that a finding can be read. */
 const share = (least: number, most: number): fc.Arbitrary<number> =>
@@ -80,17 +87,28 @@ const share = (least: number, most: number): fc.Arbitrary<number> =>
 const part = share(0, 1);
 
 const quota: fc.Arbitrary<Limits> = fc
-  .tuple(share(3, 6), fc.integer({ min: 1, max: 10 }))
+  // Of the whole span, and half of them where slashings give up one thing after the other.
+  .tuple(fc.oneof(share(3, 6), share(3.9, 4.9)), fc.integer({ min: 1, max: 10 }))
   .map(([exponent, perSecond]) => ({ perSecond, perMonth: Math.round(10 ** exponent) }));
 
 const limits: fc.Arbitrary<Limits> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant({ perSecond: 1, perMonth: 1_000 }) },
-  { weight: 5, arbitrary: quota },
-  { weight: 5, arbitrary: fc.constantFrom<Limits>({ perSecond: 1 }, { perSecond: 2 }, { perSecond: 5 }) },
+  { weight: 1, arbitrary: fc.constant({ perSecond: 1, perMonth: 1_000 }) },
+  { weight: 7, arbitrary: quota },
+  { weight: 4, arbitrary: fc.constantFrom<Limits>({ perSecond: 1 }, { perSecond: 2 }, { perSecond: 5 }) },
 );
 
 const others: fc.Arbitrary<Others> = fc.record({
-  kind: fc.oneof(fc.constant('none' as const), fc.constantFrom('steady', 'begins', 'ends', 'bursts')),
+  kind: fc.constantFrom<Others['kind'][]>(
+    'none',
+    'none',
+    'none',
+    'none',
+    'steady',
+    'steady',
+    'begins',
+    'ends',
+    'bursts',
+  ),
   share: share(0.05, 0.5),
   at: part,
 });
@@ -106,12 +124,12 @@ const outages = fc.array(
 
 /** Often nothing at all: what is told is met where nothing disturbs it. */
 const seldom = <T>(arbitrary: fc.Arbitrary<readonly T[]>): fc.Arbitrary<readonly T[]> =>
-  fc.oneof({ weight: 2, arbitrary: fc.constant<readonly T[]>([]) }, { weight: 1, arbitrary });
+  fc.oneof({ weight: 3, arbitrary: fc.constant<readonly T[]>([]) }, { weight: 1, arbitrary });
 
 const draw: fc.Arbitrary<Draw> = fc.record({
   limits,
   utilization: fc.oneof(fc.constant(0.9), share(0.3, 0.9)),
-  fit: fc.option(share(0.7, 1.5), { nil: undefined }),
+  fit: fc.option(share(0.6, 1.3), { nil: undefined }),
   chains: fc.constantFrom(1, 2),
   machines: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 400 })),
   lag: fc.record({
@@ -124,7 +142,7 @@ const draw: fc.Arbitrary<Draw> = fc.record({
   restarts: seldom(fc.array(part, { maxLength: 2 })),
   newcomers: fc.array(part, { maxLength: 2 }),
   month: fc.nat({ max: MONTH_ENDS.length - 1 }),
-  monthEnds: fc.constantFrom<Draw['monthEnds'][]>(1, 1, 0.5, 'later'),
+  monthEnds: fc.constantFrom<Draw['monthEnds'][]>(1, 1, 1, 0.5, 'later'),
   hasRun: fc.boolean(),
   seed: fc.nat({ max: 2 ** 31 - 1 }),
 });
@@ -144,7 +162,8 @@ function lifeOf(drawn: Draw): Life {
   const utilization = drawn.machines < 30 || fitting === undefined ? drawn.utilization : Math.min(0.9, fitting);
   const byRate = perSecond * utilization * 86_400;
   const theirs = drawn.others.kind === 'none' ? 0 : drawn.others.share;
-  const left = perMonth * Math.min(utilization, 1 - theirs * (1 + SPARE_DAYS / monthDays));
+  const expected = drawn.others.kind === 'steady' || drawn.others.kind === 'ends' ? theirs : 0;
+  const left = perMonth * Math.min(utilization, 1 - expected * (1 + SPARE_DAYS / monthDays));
   const allowed = Math.min(byRate, left / monthDays);
   const requests = byRate < wanted && byRate <= allowed ? Math.min(SWEEPS * perSweep, MOST_REQUESTS) : REQUESTS;
   const span = Math.round(Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (requests / Math.min(wanted, allowed)) * DAY)));
@@ -163,13 +182,20 @@ function lifeOf(drawn: Draw): Life {
     monthStart,
     monthEnd,
     othersPerDay: perMonth < Number.POSITIVE_INFINITY ? (theirs * perMonth) / monthDays : theirs * perSecond * 86_400,
-    perDay: { wanted, allowed, byRate },
+    perDay: { wanted, allowed, byRate, perSweep },
   };
 }
 
 /** A small quota may be that of a trial, which lasts 30 days. */
 export function lastsToMonthEnd({ limits, hasRun, start, monthStart, monthEnd }: Life): boolean {
   return (limits.perMonth ?? 0) > 1_000 || (hasRun ? monthStart : start) + 30 * DAY <= monthEnd;
+}
+
+/** The quota is that of a program that has run for long, nobody surprises it, and it carries many polls to its end. */
+export function lastsEvenly(life: Life): boolean {
+  const { hasRun, monthEnds, perDay, start, end } = life;
+  const polls = (perDay.allowed * (end - start)) / DAY / perDay.perSweep;
+  return isUndisturbed(life) && hasRun && monthEnds === 1 && lastsToMonthEnd(life) && polls >= EVEN_POLLS;
 }
 
 /** Nothing but the limits decides how the program runs. */

@@ -1,5 +1,6 @@
-import { isUndisturbed, type Life, lastsToMonthEnd } from './drawn-life.ts';
-import type { LifeSeen, Moment, PollSeen } from './drawn-seen.ts';
+import { idle } from './drawn-idle.ts';
+import { isUndisturbed, type Life, lastsEvenly } from './drawn-life.ts';
+import type { LifeSeen, PollSeen } from './drawn-seen.ts';
 import { DAY, HOUR, MINUTE } from './timing.ts';
 
 /** What a life shows that must not be, in words. */
@@ -35,12 +36,16 @@ function refusals({ latencyMs }: Life, { exchanges, spent }: LifeSeen): string[]
 }
 
 const LONGEST_GAP = 1.5;
+/** Where a quota lasts unevenly a wait of less than an interval is not told. */
+const UNTOLD_WAIT = 0.5;
 /** A heartbeat, and the second after a restart. */
 const LATE_MS = 20_000;
 
 /** Between two polls of a source lies no more than one and a half of the longest interval that was told meanwhile. */
 function longGaps(life: Life, { polls, moments, spent, restarts }: LifeSeen): string[] {
   const ids = [...(moments[0]?.sources.keys() ?? [])].filter(isPaced);
+  // A quota that nobody surprises lasts to its end.
+  const isCalm = lastsEvenly(life);
   const isBurst = life.others.kind === 'bursts' || life.limits.perMonth === undefined;
   return ids.flatMap((id) => {
     const mine = polls.filter((poll) => poll.id === id);
@@ -53,15 +58,14 @@ function longGaps(life: Life, { polls, moments, spent, restarts }: LifeSeen): st
       const told = Math.max(before.toldMs ?? 0, poll.toldMs ?? 0, ...during.map(({ intervalMs }) => intervalMs));
       // What is under way at the end began when the last one ended, where polls take as long as their interval.
       const gap = poll.at - (i === edges.length - 2 ? before.end : before.at);
-      // A restart cuts a sweep off, the first ones of a large fleet teach how long they take, and what is left of a quota
-      // may not carry the last poll: a wait of less than an interval is not told.
+      // A restart cuts a sweep off, and the first ones of a large fleet teach how long they take.
       const cuts = restarts.filter((at) => at >= before.at && at <= poll.at).length;
       const isLearning = i <= 2;
-      const isSpent = moments.some((one) => one.at >= before.at && one.at <= poll.at && one.ours < 1);
-      const longest = LONGEST_GAP + cuts + (isSpent ? 0.5 : 0);
+      const untold = life.limits.perMonth === undefined || isCalm ? 0 : UNTOLD_WAIT;
+      const longest = LONGEST_GAP + cuts + untold;
       if (told === 0 || gap <= longest * told + LATE_MS) return [];
       if (isLearning && (cuts > 0 || gap <= LONGEST_GAP * (before.end - before.at) + LATE_MS)) return [];
-      if (!before.ok || during.some(({ waits, failing }) => waits || failing)) return [];
+      if (!before.ok || during.some(({ waits, failing }) => (waits && !isCalm) || failing)) return [];
       if (isBurst && spent.some(({ at }) => at >= before.at && at <= poll.at)) return [];
       return [`${id}: nothing for ${span(gap)} from ${when(before.at)} on, told ${span(told)}`];
     });
@@ -79,7 +83,7 @@ function isPaced(id: string): boolean {
 
 /** The first part teaches what polls cost and take; at the very end of a quota a single request decides. */
 const STEADY = [0.4, 0.9] as const;
-const FEWEST_GAPS = 4;
+const FEWEST_GAPS = 3;
 const MET_WITHIN = 0.05;
 /** Sweeps are of whole requests, and differ by some: a mean of few of them says less. */
 const ODD_SWEEP = 0.1;
@@ -97,7 +101,7 @@ function unmet(life: Life, { polls, moments }: LifeSeen): string[] {
     if (told.some(({ waits, failing }) => waits || failing)) return [];
     const starts = polls.filter((poll) => poll.id === id && poll.at >= from && poll.at <= to);
     const [first, last] = [starts[0], starts.at(-1)];
-    if (!first || !last || starts.length <= FEWEST_GAPS) return [];
+    if (!first || !last || starts.length - 1 < FEWEST_GAPS) return [];
     const met = (last.at - first.at) / (starts.length - 1);
     const mean = told.reduce((sum, { intervalMs }) => sum + intervalMs, 0) / told.length;
     const intervals = told.map(({ intervalMs }) => intervalMs);
@@ -136,7 +140,7 @@ function untrue({ lag }: Life, { moments, polls }: LifeSeen): string[] {
 }
 
 /** Of a large fleet a sweep may read little beside what is new. */
-const SWEEPS_TO_FIND = [9, 12] as const;
+const SWEEPS_TO_FIND = [5, 12] as const;
 const LARGE_FLEET = 100;
 const LATEST_MS = 5 * MINUTE;
 /** Where sweeps are further apart, records that come late are not looked for. */
@@ -168,33 +172,6 @@ function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
   return missing;
 }
 
-const SPENT = 0.97;
-/** Where the rate limits, latency idles a permit. */
-const USED = 0.9;
-
-/** What may be spent is spent. */
-function idle(life: Life, { exchanges, moments, ownBefore, polls }: LifeSeen): string[] {
-  const { perDay, limits, utilization, monthEnds, others, end, start } = life;
-  if (!isUndisturbed(life) || others.kind !== 'none') return [];
-  const isStretched = (moment: Moment): boolean => (moment.sources.get('machines')?.intervalMs ?? 0) > 1.02 * MINUTE;
-  const isAlways = moments.slice(5).every(isStretched);
-  if (!isAlways) return [];
-  const from = start + STEADY[0] * (end - start);
-  if (perDay.byRate <= perDay.allowed) {
-    const used =
-      exchanges.filter(({ at }) => at >= from).length / (((end - from) / 1_000) * limits.perSecond * utilization);
-    return used >= USED ? [] : [`only ${percent(used)} of the rate is used`];
-  }
-  if (monthEnds !== 1 || limits.perMonth === undefined || !lastsToMonthEnd(life)) return [];
-  const allowed = Math.floor(limits.perMonth * utilization) - ownBefore;
-  const spent = exchanges.filter(({ status }) => status === 200).length;
-  const perSweep =
-    exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length /
-    polls.filter(({ id }) => id === 'machines').length;
-  const least = SPENT * allowed - 2 - 1.3 * perSweep;
-  return spent >= least ? [] : [`only ${spent} of ${allowed} are spent, ${percent(spent / allowed)}`];
-}
-
 /** What polls cost is learned in the first hour in which something is told. */
 const LEARNING_MS = HOUR;
 
@@ -208,14 +185,12 @@ function repeatedPlans({ plans }: LifeSeen): string[] {
   });
 }
 
+const FIRST_POLLS = 3;
 /** With less a poll may begin that finds more to read than usual. */
 const FEW_LEFT = 4;
 
 /** No poll fails but for an outage, or because of what others did. */
-function failed(
-  { outages, others: { kind }, restarts, start }: Life,
-  { polls, moments, exchanges }: LifeSeen,
-): string[] {
+function failed({ outages, others: { kind }, restarts }: Life, { polls, moments, exchanges }: LifeSeen): string[] {
   if (outages.length + restarts.length > 0 || (kind !== 'none' && kind !== 'steady')) return [];
   const oursAt = (at: number): number => {
     const moment = moments.findLast((one) => one.at <= at);
@@ -224,7 +199,8 @@ function failed(
   };
   return polls.flatMap(({ id, at, ok, reason }) => {
     // What the first polls cost is not known before them.
-    if (ok || at <= start + MINUTE || (kind === 'steady' && reason === 'rate_limited')) return [];
+    const isFirst = polls.filter((poll) => poll.id === id && poll.at <= at).length <= FIRST_POLLS;
+    if (ok || isFirst || (kind === 'steady' && reason === 'rate_limited')) return [];
     return oursAt(at) < FEW_LEFT ? [] : [`${id} fails at ${when(at)}: ${reason}`];
   });
 }
@@ -235,8 +211,4 @@ function when(at: number): string {
 
 function span(ms: number): string {
   return ms < 10 * MINUTE ? `${(ms / 1_000).toFixed(1)} s` : `${(ms / MINUTE).toFixed(1)} min`;
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }
