@@ -5,7 +5,10 @@ import { mistakesOf } from '../support/drawn-mistakes.ts';
 import { live } from '../support/drawn-run.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 
-describe('simulation: property', PATIENT, () => {
+/** Each case is some hundred requests: seconds of one core for the usual number of them. */
+const TIMEOUT = { timeout: 4 * PATIENT.timeout };
+
+describe('simulation: property', TIMEOUT, () => {
   it('what is told is met, what is shown is fresh or gone, what may be spent is spent, nothing is refused', async () => {
     await fc.assert(
       fc.asyncProperty(life, async (drawn) => {

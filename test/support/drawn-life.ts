@@ -69,7 +69,7 @@ const MONTH_ENDS = [
 
 /** Sweeps of a fleet that the rate stretches: some to learn how long they take, and some to see it met. */
 const SWEEPS = 13;
-const REQUESTS = 120;
+const REQUESTS = 90;
 const MOST_REQUESTS = 450;
 const LONGEST_MS = 4 * DAY;
 const SHORTEST_MS = 11 * MINUTE;

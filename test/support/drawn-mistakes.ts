@@ -36,7 +36,7 @@ function refusals({ latencyMs }: Life, { exchanges, spent }: LifeSeen): string[]
 }
 
 const LONGEST_GAP = 1.5;
-/** Where a quota lasts unevenly a wait of less than an interval is not told. */
+/** Where a quota lasts unevenly, or for all but the last poll, a wait of less than an interval is not told. */
 const UNTOLD_WAIT = 0.5;
 /** A heartbeat, and the second after a restart. */
 const LATE_MS = 20_000;
@@ -61,7 +61,8 @@ function longGaps(life: Life, { polls, moments, spent, restarts }: LifeSeen): st
       // A restart cuts a sweep off, and the first ones of a large fleet teach how long they take.
       const cuts = restarts.filter((at) => at >= before.at && at <= poll.at).length;
       const isLearning = i <= 2;
-      const untold = life.limits.perMonth === undefined || isCalm ? 0 : UNTOLD_WAIT;
+      const isSpent = moments.some(({ at, ours }) => at >= before.at && at <= poll.at && ours < 1);
+      const untold = life.limits.perMonth === undefined || (isCalm && !isSpent) ? 0 : UNTOLD_WAIT;
       const longest = LONGEST_GAP + cuts + untold;
       if (told === 0 || gap <= longest * told + LATE_MS) return [];
       if (isLearning && (cuts > 0 || gap <= LONGEST_GAP * (before.end - before.at) + LATE_MS)) return [];
@@ -112,11 +113,13 @@ function unmet(life: Life, { polls, moments }: LifeSeen): string[] {
 }
 
 /** An interval that a used up quota does not stretch is the one that was told when it was not used up. */
-function stretchedByNothing({ limits, utilization }: Life, { moments, polls }: LifeSeen): string[] {
+function stretchedByNothing({ limits, utilization }: Life, { moments, polls, spent, exchanges }: LifeSeen): string[] {
   const { perMonth } = limits;
   if (perMonth === undefined) return [];
   return moments.flatMap(({ at, left, sources }) => {
-    if (left >= 1) return [];
+    const taken = spent.findLast((one) => one.at <= at)?.at ?? 0;
+    const isKnown = exchanges.some((exchange) => exchange.at > taken && exchange.at < at);
+    if (left >= 1 || !isKnown) return [];
     return [...sources].flatMap(([id, { intervalMs }]) => {
       const last = polls.findLast((poll) => poll.id === id && poll.end <= at && poll.toldMs !== undefined);
       if (!last?.toldMs || intervalMs <= 1.05 * last.toldMs) return [];
@@ -185,7 +188,7 @@ function repeatedPlans({ plans }: LifeSeen): string[] {
   });
 }
 
-const FIRST_POLLS = 3;
+const FIRST_POLLS = 5;
 /** With less a poll may begin that finds more to read than usual. */
 const FEW_LEFT = 4;
 

@@ -16,7 +16,7 @@ interface Happening {
   readonly happens: () => void | Promise<void>;
 }
 
-const MOMENTS = 60;
+const MOMENTS = 50;
 const MOST_VISITS = 60;
 
 /** One drawn life of the real program between scheduler and wire, on virtual time. */
