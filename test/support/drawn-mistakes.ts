@@ -189,12 +189,15 @@ function repeatedPlans({ plans }: LifeSeen): string[] {
 }
 
 const FIRST_POLLS = 5;
+const USUAL = 0.95;
 /** With less a poll may begin that finds more to read than usual. */
 const FEW_LEFT = 4;
 
 /** No poll fails but for an outage, or because of what others did. */
 function failed({ outages, others: { kind }, restarts }: Life, { polls, moments, exchanges }: LifeSeen): string[] {
   if (outages.length + restarts.length > 0 || (kind !== 'none' && kind !== 'steady')) return [];
+  const pages = exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length;
+  const perSweep = pages / polls.filter(({ id }) => id === 'machines').length;
   const oursAt = (at: number): number => {
     const moment = moments.findLast((one) => one.at <= at);
     const since = exchanges.filter((exchange) => exchange.at > (moment?.at ?? 0) && exchange.at <= at);
@@ -204,7 +207,10 @@ function failed({ outages, others: { kind }, restarts }: Life, { polls, moments,
     // What the first polls cost is not known before them.
     const isFirst = polls.filter((poll) => poll.id === id && poll.at <= at).length <= FIRST_POLLS;
     if (ok || isFirst || (kind === 'steady' && reason === 'rate_limited')) return [];
-    return oursAt(at) < FEW_LEFT ? [] : [`${id} fails at ${when(at)}: ${reason}`];
+    const left = oursAt(at);
+    // It began with what its polls usually take, and took more.
+    const isOdd = reason === 'BudgetClosed' && (left < FEW_LEFT || left >= USUAL * perSweep);
+    return isOdd ? [] : [`${id} fails at ${when(at)}: ${reason}, ${left} left`];
   });
 }
 
