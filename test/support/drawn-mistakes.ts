@@ -87,7 +87,7 @@ const STEADY = [0.4, 0.9] as const;
 const FEWEST_GAPS = 3;
 const MET_WITHIN = 0.05;
 /** Sweeps are of whole requests, and differ by some: a mean of few of them says less. */
-const ODD_SWEEP = 0.1;
+const ODD_SWEEP = 0.25;
 /** What is told in a steady state differs by less. */
 const STEADY_RATIO = 1.25;
 
