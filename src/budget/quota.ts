@@ -7,6 +7,9 @@ export interface Quota {
   readonly opensAt: number;
   /** What a wait is for: the window that is used up, a 429, or else the month, of which little may be left. */
   readonly limit: 'hour' | 'month' | '429';
+  /** Requests that this exporter may still spend of it, and of a whole one; Infinity: the plan has none. */
+  readonly left: number;
+  readonly whole: number;
   /** When there is a whole quota again; Infinity: the plan has none. */
   readonly renewsAt: number;
   /** When one request may leave all the same, to ask whether there is more by now. */
@@ -29,6 +32,8 @@ export function quotaOf(bucket: Bucket, terms: Terms, now: number): Quota {
   return {
     opensAt,
     limit: spent ?? (opensAt > now ? '429' : 'month'),
+    left: month ? usable(month, terms.utilization) : Number.POSITIVE_INFINITY,
+    whole: month ? usable({ limit: month.limit, own: 0, since: now }, terms.utilization) : Number.POSITIVE_INFINITY,
     renewsAt: opensAt > now ? opensAt : ends,
     asksAt: bucketAsksAt(bucket),
     wholePerDay: wholePerDay(bucket, terms, now),

@@ -1,6 +1,6 @@
 import type { Quota } from '../budget/quota.ts';
 import { type Coverage, MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
-import type { Entry } from '../state/entry.ts';
+import { type Entry, requestsPerPoll } from '../state/entry.ts';
 import { nextAttemptAt } from './plan.ts';
 
 /** How a source runs now. Times are Unix ms. */
@@ -43,23 +43,34 @@ export function isPace(intervalMs: number, whole: () => Pace): boolean {
 
 /** A source that is left with less than a pace waits: however long that takes, its interval and staleness stay. */
 export function scheduleOf(standing: Standing, now: number): Schedule {
-  const { source, entry, planned, whole, quota, opensAt } = standing;
+  const { source, entry, planned, whole, quota } = standing;
+  const carriesAt = carriesPollAt(quota, entry);
+  const opensAt = Math.max(standing.opensAt, carriesAt);
   const nextAt = (pace: Cadence, permittedAt: number): number =>
     nextAttemptAt(source, entry, { now, ...pace }, permittedAt);
-  if (quota.opensAt <= now + planned.intervalMs && isPace(planned.intervalMs, whole)) {
+  if (carriesAt <= now + planned.intervalMs && isPace(planned.intervalMs, whole)) {
     return { pace: planned, nextAttemptAt: nextAt(planned, opensAt), asksAt: Number.POSITIVE_INFINITY };
   }
   const last = lastPace(entry, whole);
-  const pace: Pace = { ...last, requestsPerDay: quota.opensAt > now ? 0 : planned.requestsPerDay };
+  const pace: Pace = { ...last, requestsPerDay: carriesAt > now ? 0 : planned.requestsPerDay };
   const next = Math.min(nextAt(planned, opensAt), nextAt(last, Math.max(opensAt, quota.renewsAt)));
   const due = nextAt(last, 0) || now;
   // A refused or revoked key closes what the quota leaves open.
-  const isKeyClosed = opensAt > Math.max(now, quota.opensAt);
+  const isKeyClosed = standing.opensAt > Math.max(now, quota.opensAt);
   if (isKeyClosed || next <= due + last.intervalMs) {
     return { pace, nextAttemptAt: next, asksAt: Number.POSITIVE_INFINITY };
   }
   const wait: Wait = { until: next, limit: quota.limit };
   return { pace, nextAttemptAt: next, asksAt: Math.max(due, quota.asksAt), wait };
+}
+
+/**
+ * When the quota carries a whole poll. One that began with less would end in the middle: it would fail, and take what other
+ * sources can still use.
+ */
+function carriesPollAt({ opensAt, left, whole, renewsAt }: Quota, entry: Entry): number {
+  const needed = Math.min(requestsPerPoll(entry), whole);
+  return left < needed ? Math.max(opensAt, renewsAt) : opensAt;
 }
 
 type Cadence = { readonly intervalMs: number; readonly coverage: Coverage };

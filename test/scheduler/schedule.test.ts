@@ -68,6 +68,17 @@ describe('scheduler/schedule', () => {
     });
   });
 
+  it('waits for the renewal where less is left than a poll takes, unless a whole quota carries none either', () => {
+    const entry = { ...POLLED, costs: [7, 7, 7] };
+    const wait = { until: NOVEMBER, limit: 'month' };
+    expect(scheduled({ entry, quota: { ...LEFT, left: 6, whole: 900 } })).toMatchObject({
+      wait,
+      nextAttemptAt: NOVEMBER,
+    });
+    expect(scheduled({ entry, quota: { ...LEFT, left: 7, whole: 900 } }).wait).toBeUndefined();
+    expect(scheduled({ entry, quota: { ...LEFT, left: 6, whole: 6 } }).wait).toBeUndefined();
+  });
+
   it('waits for a long time that a 429 named, whatever is left by our count', () => {
     const { pace, wait } = scheduled({ quota: { ...SPENT, limit: '429' }, opensAt: NOVEMBER, planned: every(HOUR) });
     expect(pace).toMatchObject({ intervalMs: 2 * HOUR, requestsPerDay: 0 });

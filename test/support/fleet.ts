@@ -115,6 +115,12 @@ export class Fleet {
     return this.#pushes(this.#member(name), array, now - 60 * MINUTE, now, now)[0]?.time;
   }
 
+  /** Whether an array has a record of this second (Unix seconds), which has arrived at `now`. */
+  has(name: string, array: ArrayName, seconds: number, now: number): boolean {
+    const pushes = this.#pushes(this.#member(name), array, seconds * 1_000, seconds * 1_000 + 999, now);
+    return pushes.some(({ time }) => Math.floor(time / 1_000) === seconds);
+  }
+
   /** The body of the answer at `now`. @throws Error for a cursor with other filters than those it was given for. */
   answer(request: FleetRequest, now: number): string {
     this.requests.push({ at: now, body: request });

@@ -4,6 +4,8 @@ import type { Quota } from '../../src/budget/quota.ts';
 export const NO_QUOTA: Quota = {
   opensAt: 0,
   limit: 'month',
+  left: Number.POSITIVE_INFINITY,
+  whole: Number.POSITIVE_INFINITY,
   renewsAt: Number.POSITIVE_INFINITY,
   asksAt: Number.POSITIVE_INFINITY,
   wholePerDay: Number.POSITIVE_INFINITY,

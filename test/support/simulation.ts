@@ -5,6 +5,7 @@ import type { Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, limitsOf, quotaIn, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
@@ -36,7 +37,14 @@ export interface SimulationOptions {
   /** What an earlier process left. */
   readonly ledger?: Ledger;
   readonly entries?: ReadonlyMap<string, Entry>;
+  /** The scheduler sleeps until something may be due, in place of 15 s at most: long spans of few polls pass quickly. */
+  readonly sleepsLong?: boolean;
 }
+
+/** What the scheduler sleeps at most. */
+const HEARTBEAT_MS = 15_000;
+/** What changes without a poll is seen after this share of an interval. */
+const INTERVAL_SHARE = 1 / 10;
 
 /** One exchange with the simulated service. */
 export interface Exchange {
@@ -100,7 +108,7 @@ export class Simulation {
     this.rateLimiter = rateLimiter;
     this.scheduler = new Scheduler(sources, options.entries ?? new Map(), {
       api,
-      clock,
+      clock: options.sleepsLong ? this.#sleepingLong() : clock,
       log: createLogger({ level: 'error', format: 'json' }),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       allowance: {
@@ -128,6 +136,21 @@ export class Simulation {
     const view = this.scheduler.views().find(({ source }) => sourceId(source) === id);
     if (!view) throw new TypeError(`no source ${id}`);
     return view;
+  }
+
+  #sleepingLong(): Clock {
+    const { clock } = this;
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (ms, signal) => clock.sleep(ms === HEARTBEAT_MS ? Math.max(ms, this.#untilDue()) : ms, signal),
+    };
+  }
+
+  #untilDue(): number {
+    const views = this.scheduler.views();
+    const next = Math.min(...views.filter(({ running }) => !running).map(({ nextAttemptAt }) => nextAttemptAt));
+    return Math.min(next - this.clock.now(), INTERVAL_SHARE * Math.min(...views.map(({ pace }) => pace.intervalMs)));
   }
 
   async stop(): Promise<void> {

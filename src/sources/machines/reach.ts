@@ -86,9 +86,12 @@ export function lateRange(reach: Reach, main: MainRange, seconds: number): LateR
   const width = Math.floor(Math.min(due, widthOf(pages)));
   // A small fleet's minute fits on few pages, each of which is worth a request only once it is due as a whole.
   const parts = Math.min(SWEEPS_PER_MINUTE, Math.ceil(MINUTE / Math.max(1, widthOf(1))));
-  if (pages < 1 || width < 1 || due < PART * Math.floor(SWEEPS_PER_MINUTE / parts)) return undefined;
+  // What is left of a minute of which a part was read does not wait for a whole one.
+  const worth = Math.min(PART * Math.floor(SWEEPS_PER_MINUTE / parts), MINUTE - reach.phase);
+  if (pages < 1 || width < 1 || due < worth) return undefined;
   const newest = seconds - MAX_LATE;
-  const end = newest - modulo(newest - (reach.phase + width), MINUTE);
+  // A whole minute has all phases wherever it begins: then it is the newest one.
+  const end = width === MINUTE ? newest : newest - modulo(newest - (reach.phase + width), MINUTE);
   return { start: end - width, end, pages };
 }
 

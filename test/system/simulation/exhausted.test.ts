@@ -134,6 +134,24 @@ describe('system/simulation/exhausted: nothing is left of the month', { timeout:
   });
 });
 
+describe('system/simulation/exhausted: less is left than a sweep takes', { timeout: 60_000 }, () => {
+  it.each([1_010, 1_020, 1_030, 1_040])(
+    'no sweep begins that would end in the middle (%i a month)',
+    async (perMonth) => {
+      const plan = { perSecond: 5, perMonth };
+      const sim = new Simulation({
+        start: NOVEMBER - 2 * HOUR,
+        sandbox: { ...TRIAL, plan, machines: 120 },
+        sources: configured(),
+      });
+      await sim.clock.advance(2 * HOUR - 1);
+      await sim.stop();
+      for (const { source, entry } of sim.scheduler.views()) expect(entry.failures, source.name).toBe(0);
+      expect(sim.sandbox.account.inMonth).toBeGreaterThanOrEqual(0.97 * 0.9 * perMonth);
+    },
+  );
+});
+
 describe('system/simulation/exhausted: a larger plan', { timeout: 60_000 }, () => {
   it.each([1, 6])('is noticed within a day where our share is spent (bought after %i days)', async (bought) => {
     const sources = configured();

@@ -1,0 +1,204 @@
+import * as fc from 'fast-check';
+import type { Limits } from '../../src/sandbox/plan.ts';
+import { DAY, MINUTE } from './timing.ts';
+
+/** What else is on the account. `share`: of the month's quota, or of the limit per second where that alone counts. */
+export interface Others {
+  readonly kind: 'none' | 'steady' | 'begins' | 'ends' | 'bursts';
+  readonly share: number;
+  /** When it begins, ends or bursts: a part of the span. */
+  readonly at: number;
+}
+
+export interface Outage {
+  readonly kind: 'offline' | 'errors';
+  /** Parts of the span. */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** What a life of the program is drawn from. */
+interface Draw {
+  readonly limits: Limits;
+  readonly utilization: number;
+  /** In place of `utilization`: what the rate allows, in fleets of this size. */
+  readonly fit?: number | undefined;
+  readonly chains: 1 | 2;
+  readonly machines: number;
+  /** How late records come, of all machines or of one in 25. */
+  readonly lag: { readonly ms: number; readonly ofAll: boolean };
+  readonly latencyMs: number;
+  readonly others: Others;
+  readonly outages: readonly Outage[];
+  /** Parts of the span. */
+  readonly restarts: readonly number[];
+  /** Of a machine that is new: a part of the span. */
+  readonly newcomers: readonly number[];
+  readonly month: number;
+  /** Where the month ends: a part of the span, or not at all. */
+  readonly monthEnds: 1 | 0.5 | 'later';
+  /** The program has run since the month began and has spent its due, or it starts with a whole quota. */
+  readonly hasRun: boolean;
+  readonly seed: number;
+}
+
+/** A part of the life of the program, and of the account. Times are Unix ms. */
+export interface Life extends Draw {
+  readonly start: number;
+  readonly end: number;
+  readonly monthStart: number;
+  readonly monthEnd: number;
+  /** Requests of others in a day, while they do what they usually do. */
+  readonly othersPerDay: number;
+  /** Requests a day: of everything as configured, of what the limits leave, of the limit per second alone; and of a sweep. */
+  readonly perDay: {
+    readonly wanted: number;
+    readonly allowed: number;
+    readonly byRate: number;
+    readonly perSweep: number;
+  };
+}
+
+/** Ends of months of 31 days, 28, 29 and of a year. */
+const MONTH_ENDS = [
+  [2026, 10],
+  [2027, 2],
+  [2028, 2],
+  [2027, 0],
+] as const;
+
+/** Sweeps of a fleet that the rate stretches: some to learn how long they take, and some to see it met. */
+const SWEEPS = 13;
+const REQUESTS = 90;
+const MAX_REQUESTS = 450;
+const MAX_MS = 4 * DAY;
+const MIN_MS = 11 * MINUTE;
+/** Pages of a sweep and what is read again, per machine. */
+const REQUESTS_PER_MACHINE = 0.115;
+const SLASHINGS_PER_DAY = 1_890;
+/** What others can be expected to take is kept for half a day more. */
+const SPARE_DAYS = 0.5;
+/** So many sweeps of the whole allowance, of which slashings and the daily sources take a part. */
+const EVEN_POLLS = 30;
+
+/** With few digits, so that a finding can be read. */
+const share = (least: number, most: number): fc.Arbitrary<number> =>
+  fc.integer({ min: Math.round(least * 1_000), max: Math.round(most * 1_000) }).map((n) => n / 1_000);
+const part = share(0, 1);
+
+const quota: fc.Arbitrary<Limits> = fc
+  // Of the whole span, and half of them where slashings give up one thing after the other.
+  .tuple(fc.oneof(share(3, 6), share(3.9, 4.9)), fc.integer({ min: 1, max: 10 }))
+  .map(([exponent, perSecond]) => ({ perSecond, perMonth: Math.round(10 ** exponent) }));
+
+const limits: fc.Arbitrary<Limits> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant({ perSecond: 1, perMonth: 1_000 }) },
+  { weight: 7, arbitrary: quota },
+  { weight: 4, arbitrary: fc.constantFrom<Limits>({ perSecond: 1 }, { perSecond: 2 }, { perSecond: 5 }) },
+);
+
+const others: fc.Arbitrary<Others> = fc.record({
+  kind: fc.constantFrom<Others['kind'][]>(
+    'none',
+    'none',
+    'none',
+    'none',
+    'steady',
+    'steady',
+    'begins',
+    'ends',
+    'bursts',
+  ),
+  share: share(0.05, 0.5),
+  at: part,
+});
+
+const outages = fc.array(
+  fc.record({
+    kind: fc.constantFrom('offline', 'errors'),
+    at: part,
+    length: share(0.001, 0.2),
+  }),
+  { maxLength: 2 },
+);
+
+/** Often nothing at all: what is told is met where nothing disturbs it. */
+const seldom = <T>(arbitrary: fc.Arbitrary<readonly T[]>): fc.Arbitrary<readonly T[]> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant<readonly T[]>([]) }, { weight: 1, arbitrary });
+
+const draw: fc.Arbitrary<Draw> = fc.record({
+  limits,
+  utilization: fc.oneof(fc.constant(0.9), share(0.3, 0.9)),
+  fit: fc.option(share(0.6, 1.3), { nil: undefined }),
+  chains: fc.constantFrom(1, 2),
+  machines: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 400 })),
+  lag: fc.record({
+    ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 298_000 })),
+    ofAll: fc.boolean(),
+  }),
+  latencyMs: fc.integer({ min: 20, max: 400 }),
+  others,
+  outages: seldom(outages),
+  restarts: seldom(fc.array(part, { maxLength: 2 })),
+  newcomers: fc.array(part, { maxLength: 2 }),
+  month: fc.nat({ max: MONTH_ENDS.length - 1 }),
+  monthEnds: fc.constantFrom<Draw['monthEnds'][]>(1, 1, 1, 0.5, 'later'),
+  hasRun: fc.boolean(),
+  seed: fc.nat({ max: 2 ** 31 - 1 }),
+});
+
+/** A span of so few requests that thousands of lives can be simulated. */
+export const life: fc.Arbitrary<Life> = draw.map(lifeOf);
+
+function lifeOf(drawn: Draw): Life {
+  const [year, month] = MONTH_ENDS[drawn.month] ?? MONTH_ENDS[0];
+  const monthStart = Date.UTC(year, month - 1, 1);
+  const monthEnd = Date.UTC(year, month, 1);
+  const monthDays = (monthEnd - monthStart) / DAY;
+  const { perSecond, perMonth = Number.POSITIVE_INFINITY } = drawn.limits;
+  const perSweep = Math.ceil(1 + drawn.machines * REQUESTS_PER_MACHINE);
+  const wanted = 1_440 * perSweep + drawn.chains * SLASHINGS_PER_DAY;
+  const fitting = drawn.fit === undefined ? undefined : wanted / drawn.fit / perSecond / 86_400;
+  const utilization = drawn.machines < 30 || fitting === undefined ? drawn.utilization : Math.min(0.9, fitting);
+  const byRate = perSecond * utilization * 86_400;
+  const theirs = drawn.others.kind === 'none' ? 0 : drawn.others.share;
+  const expected = drawn.others.kind === 'steady' || drawn.others.kind === 'ends' ? theirs : 0;
+  const left = perMonth * Math.min(utilization, 1 - expected * (1 + SPARE_DAYS / monthDays));
+  const allowed = Math.min(byRate, left / monthDays);
+  const requests = byRate < wanted && byRate <= allowed ? Math.min(SWEEPS * perSweep, MAX_REQUESTS) : REQUESTS;
+  const span = Math.round(Math.min(MAX_MS, Math.max(MIN_MS, (requests / Math.min(wanted, allowed)) * DAY)));
+  // In the middle of a month nothing special comes.
+  const start = drawn.monthEnds === 'later' ? monthEnd - 15 * DAY : Math.round(monthEnd - span * drawn.monthEnds);
+  // A whole quota for the rest of a month allows as much a day as the one that was drawn does in a month.
+  const toSpend = drawn.hasRun ? 1 : (monthEnd - start) / DAY / monthDays;
+  const limits =
+    perMonth < Number.POSITIVE_INFINITY ? { perSecond, perMonth: Math.ceil(perMonth * toSpend) } : { perSecond };
+  return {
+    ...drawn,
+    utilization,
+    limits,
+    start,
+    end: start + span,
+    monthStart,
+    monthEnd,
+    othersPerDay: perMonth < Number.POSITIVE_INFINITY ? (theirs * perMonth) / monthDays : theirs * perSecond * 86_400,
+    perDay: { wanted, allowed, byRate, perSweep },
+  };
+}
+
+/** A small quota may be that of a trial, which lasts 30 days. */
+export function lastsToMonthEnd({ limits, hasRun, start, monthStart, monthEnd }: Life): boolean {
+  return (limits.perMonth ?? 0) > 1_000 || (hasRun ? monthStart : start) + 30 * DAY <= monthEnd;
+}
+
+/** The quota is that of a program that has run for long, nobody surprises it, and it carries many polls to its end. */
+export function lastsEvenly(life: Life): boolean {
+  const { hasRun, monthEnds, perDay, start, end } = life;
+  const polls = (perDay.allowed * (end - start)) / DAY / perDay.perSweep;
+  return isUndisturbed(life) && hasRun && monthEnds === 1 && lastsToMonthEnd(life) && polls >= EVEN_POLLS;
+}
+
+/** Nothing but the limits decides how the program runs. */
+export function isUndisturbed({ others: { kind }, outages, restarts }: Life): boolean {
+  return (kind === 'none' || kind === 'steady') && outages.length + restarts.length === 0;
+}

@@ -1,0 +1,230 @@
+import { unit } from '../../src/lib/random.ts';
+import { Sandbox } from '../../src/sandbox/world.ts';
+import type { SourceView } from '../../src/scheduler/views.ts';
+import { sourceId } from '../../src/state/entry.ts';
+import type { Life } from './drawn-life.ts';
+import { pastOf } from './drawn-past.ts';
+import type { LifeSeen, Moment, PollSeen, Told } from './drawn-seen.ts';
+import { Fleet } from './fleet.ts';
+import { BOTH_CHAINS, configured } from './month.ts';
+import { restarted } from './restart.ts';
+import { type Exchange, Simulation, type SimulationOptions } from './simulation.ts';
+import { DAY } from './timing.ts';
+
+interface Happening {
+  readonly at: number;
+  readonly happens: () => void | Promise<void>;
+}
+
+const MOMENTS = 50;
+const MAX_VISITS = 60;
+
+/** One drawn life of the real program between scheduler and wire, on virtual time. */
+export function live(life: Life): Promise<LifeSeen> {
+  return new Living(life).run();
+}
+
+class Living {
+  readonly #life: Life;
+  readonly #fleet: Fleet;
+  readonly #began = new Map<string, number>();
+  readonly #sandbox: Sandbox;
+  readonly #ownBefore: number;
+  readonly #takenBefore: number;
+  readonly #sources;
+  #sim: Simulation;
+  #simSince: number;
+  /** Outages under way, of each kind. */
+  #offline = 0;
+  #errors = 0;
+  readonly #polls: PollSeen[] = [];
+  readonly #counted = new Map<string, number>();
+  readonly #moments: Moment[] = [];
+  readonly #exchanges: Exchange[] = [];
+  readonly #spent: { at: number; requests: number }[] = [];
+  readonly #plans: { since: number; at: number }[] = [];
+  readonly #restarts: number[] = [];
+  #draws = 0;
+
+  constructor(life: Life) {
+    const { machines, seed, lag, limits, start, chains } = life;
+    this.#life = life;
+    this.#fleet = new Fleet({
+      machines,
+      seed,
+      lateMs: (id) => (lag.ofAll || id % 25 === 2 ? lag.ms : 0),
+    });
+    for (const name of this.#fleet.names) this.#began.set(name, Number.NEGATIVE_INFINITY);
+    this.#sandbox = new Sandbox({ start, plan: limits, machines: 0, slotsPerSlashing: Number.POSITIVE_INFINITY });
+    this.#sources = configured(chains === 2 ? BOTH_CHAINS : {});
+    const past = pastOf(life);
+    this.#ownBefore = past.own;
+    this.#takenBefore = past.taken;
+    if (past.own + past.taken > 0) this.#sandbox.spend(past.own + past.taken, start - 2_000);
+    this.#simSince = start;
+    this.#sim = new Simulation({
+      ...this.#options(),
+      start,
+      sandbox: this.#sandbox,
+      sources: this.#sources,
+      ...(past.ledger ? { ledger: past.ledger } : {}),
+    });
+  }
+
+  async run(): Promise<LifeSeen> {
+    for (const { at, happens } of this.#happenings()) {
+      await this.#sim.clock.advance(Math.max(0, at - this.#sim.clock.now()));
+      await happens();
+    }
+    await this.#sim.stop();
+    this.#collect();
+    const [polls, moments, exchanges, spent, plans] = [
+      this.#polls.toSorted((a, b) => a.at - b.at),
+      this.#moments,
+      this.#exchanges,
+      this.#spent,
+      this.#plans,
+    ];
+    return { polls, moments, exchanges, spent, plans, restarts: this.#restarts, ownBefore: this.#ownBefore };
+  }
+
+  #options(): Pick<SimulationOptions, 'terms' | 'way' | 'instead' | 'onChange' | 'sleepsLong'> {
+    return {
+      sleepsLong: true,
+      terms: { utilization: this.#life.utilization },
+      way: () => {
+        const latency = 20 + (this.#life.latencyMs - 20) * this.#random();
+        const there = latency * this.#random();
+        return [there, latency - there];
+      },
+      instead: (path, body, now) =>
+        path.endsWith('/machine-metrics') ? this.#fleet.answer(JSON.parse(body), now) : undefined,
+      onChange: (source) => this.#note(this.#sim.view(sourceId(source))),
+    };
+  }
+
+  #random(): number {
+    this.#draws += 1;
+    return unit(this.#life.seed, this.#draws);
+  }
+
+  #note({ source, entry }: SourceView): void {
+    const id = sourceId(source);
+    const { attempts, lastAttemptAt: at, durationMs, intervalMs: toldMs, failuresInARow, lastError } = entry;
+    if (at === undefined || this.#counted.get(id) === attempts) return;
+    this.#counted.set(id, attempts);
+    this.#polls.push({ id, at, end: at + durationMs, toldMs, ok: failuresInARow === 0, reason: lastError?.reason });
+  }
+
+  /** Everything that comes from outside, in order. */
+  #happenings(): Happening[] {
+    const { start, end, outages, restarts, newcomers } = this.#life;
+    const at = (part: number): number => Math.round(start + part * (end - start));
+    const all: Happening[] = [...this.#visits()];
+    for (let i = 1; i <= MOMENTS; i += 1) {
+      all.push({ at: at((i - this.#random()) / MOMENTS), happens: () => this.#look() });
+    }
+    for (const part of restarts) all.push({ at: at(part), happens: () => this.#restart() });
+    for (const [i, part] of newcomers.entries()) {
+      const name = `new-${i}`;
+      const happens = (): void => {
+        this.#fleet.add(name, at(part));
+        this.#began.set(name, at(part));
+      };
+      all.push({ at: at(part), happens });
+    }
+    for (const { kind, at: part, length } of outages) {
+      all.push({ at: at(part), happens: () => this.#down(kind, 1) });
+      all.push({ at: at(part + length), happens: () => this.#down(kind, -1) });
+    }
+    all.push({ at: end - 1, happens: () => this.#look() });
+    return all.filter((one) => one.at < end).sort((a, b) => a.at - b.at);
+  }
+
+  #down(kind: 'offline' | 'errors', more: number): void {
+    if (kind === 'offline') this.#offline += more;
+    else this.#errors += more;
+    this.#sim.offline = this.#offline > 0;
+    this.#sandbox.outage = this.#errors > 0;
+  }
+
+  /** What others ask. */
+  #visits(): Happening[] {
+    const { start, end, others, othersPerDay, limits } = this.#life;
+    const { kind, share, at } = others;
+    if (kind === 'none') return [];
+    const turn = start + at * (end - start);
+    const spend = (requests: number): void => {
+      if (requests < 1) return;
+      const now = this.#sim.clock.now();
+      this.#sandbox.spend(requests, now);
+      this.#spent.push({ at: now, requests });
+    };
+    if (kind === 'bursts') {
+      const most = limits.perMonth === undefined ? limits.perSecond : share * limits.perMonth;
+      return [{ at: turn, happens: () => spend(Math.round(most / 3)) }];
+    }
+    const from = kind === 'begins' ? turn : start;
+    const until = kind === 'ends' ? turn : end;
+    const requests = (othersPerDay * (until - from)) / DAY;
+    const visits = Math.max(1, Math.min(MAX_VISITS, Math.floor(requests)));
+    return Array.from({ length: visits }, (_, i) => ({
+      at: Math.round(from + ((i + 0.5) / visits) * (until - from)),
+      happens: () => spend(Math.floor(((i + 1) * requests) / visits) - Math.floor((i * requests) / visits)),
+    }));
+  }
+
+  async #restart(): Promise<void> {
+    this.#collect();
+    this.#sim = await restarted(this.#sim, this.#sources, this.#options());
+    this.#sim.offline = this.#offline > 0;
+    this.#simSince = this.#sim.clock.now();
+    this.#restarts.push(this.#simSince);
+  }
+
+  /** What the process that ends has seen. */
+  #collect(): void {
+    this.#exchanges.push(...this.#sim.exchanges);
+    this.#plans.push(...this.#sim.plans.map(({ at }) => ({ since: this.#simSince, at })));
+  }
+
+  #look(): void {
+    const at = this.#sim.clock.now();
+    const views = this.#sim.scheduler.views();
+    const told = views.map(({ source, pace, timing, wait, entry }): [string, Told] => [
+      sourceId(source),
+      {
+        intervalMs: pace.intervalMs,
+        shownForMs: timing.intervalMs,
+        waits: wait !== undefined,
+        failing: entry.failuresInARow > 0,
+      },
+    ]);
+    const shown = new Map(views.flatMap((view) => (view.source.name === 'machines' ? shownIn(view) : [])));
+    const { limits, utilization, monthEnd } = this.#life;
+    const { perMonth = Number.POSITIVE_INFINITY } = limits;
+    const { monthEndsAt, inMonth } = this.#sandbox.account;
+    const used = at < monthEndsAt ? inMonth : 0;
+    const isBefore = (one: { at: number }): boolean => at < monthEnd === one.at < monthEnd;
+    const theirs = this.#spent
+      .filter(isBefore)
+      .reduce((sum, { requests }) => sum + requests, at < monthEnd ? this.#takenBefore : 0);
+    this.#moments.push({
+      at,
+      sources: new Map(told),
+      left: perMonth - used,
+      ours: Math.min(perMonth - used, Math.floor(perMonth * utilization) - (used - theirs)),
+      shown,
+      living: new Map(this.#began),
+      untrue: [...shown].filter(([name, second]) => !this.#fleet.has(name, 'system', second, at)).map(([name]) => name),
+    });
+  }
+}
+
+/** Machines with the second of the record whose values are shown. */
+function shownIn({ source, entry, timing }: SourceView): [name: string, second: number][] {
+  const family = source
+    .families(entry.value, timing)
+    .find(({ name }) => name === 'beaconchain_machine_cpu_user_seconds_total');
+  return (family?.samples ?? []).map(({ labels, value }) => [labels['machine'] ?? '', value]);
+}
