@@ -2,23 +2,23 @@ import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
 import { absolute, plural, relative, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
 import type { SourceView } from '../scheduler/views.ts';
-import { type Badge, badge, type Notice } from '../sources/content.ts';
+import { type Notice, notice } from '../sources/content.ts';
 import type { Known } from './status-known.ts';
 import { stateOf } from './status-sources.ts';
 
 /** The page's headline: the key first, because without it nothing else matters. */
-export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Badge {
-  if (ledger.key.standing === 'revoked') return badge('bad', 'Stopped: access is revoked');
-  if (ledger.key.standing === 'refused') return badge('bad', 'Not working: the key is refused');
+export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Notice {
+  if (ledger.key.standing === 'revoked') return notice('bad', 'Stopped: access is revoked');
+  if (ledger.key.standing === 'refused') return notice('bad', 'Not working: the key is refused');
   const waiting = views.filter(({ wait }) => wait).length;
-  if (waiting > 0 && waiting === views.length) return badge('bad', 'Not working: all sources wait for the quota');
-  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return badge('neutral', 'Starting');
+  if (waiting > 0 && waiting === views.length) return notice('bad', 'Not working: all sources wait for the quota');
+  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return notice('neutral', 'Starting');
   const broken = views.filter(({ entry }) => entry.failuresInARow > 0).length;
-  if (broken > 0 && broken === views.length) return badge('bad', 'Not working');
-  if (notices.some(({ tone }) => tone === 'bad')) return badge('bad', 'Needs attention');
-  if (waiting > 0) return badge('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
-  if (notices.some(({ tone }) => tone === 'warning')) return badge('warning', 'Working, with something to look at');
-  return badge('good', 'Working');
+  if (broken > 0 && broken === views.length) return notice('bad', 'Not working');
+  if (notices.some(({ tone }) => tone === 'bad')) return notice('bad', 'Needs attention');
+  if (waiting > 0) return notice('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
+  if (notices.some(({ tone }) => tone === 'warning')) return notice('warning', 'Working, with something to look at');
+  return notice('good', 'Working');
 }
 
 /** What an operator should know of the configuration, the key, the sources and the budget. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Page, Table } from '../../src/sources/content.ts';
-import { pageText } from '../../src/web/page.ts';
+import type { Table } from '../../src/sources/content.ts';
+import { type Page, pageText } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { Known } from '../../src/web/status-known.ts';
 import { fakeSource } from '../support/fake-source.ts';

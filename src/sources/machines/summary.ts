@@ -1,16 +1,7 @@
+import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
 import { bytes, cropped, percent, plural } from '../../lib/words.ts';
-import {
-  type Badge,
-  badge,
-  type Cell,
-  type Inline,
-  lines,
-  type Notice,
-  type Row,
-  type Summary,
-  time,
-} from '../content.ts';
+import { badge, bar, type Cell, lines, type Notice, type Row, type Summary, type Tone, time } from '../content.ts';
 import type { Timing } from '../source.ts';
 import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';
@@ -26,7 +17,7 @@ const TONES = {
   'partly silent': 'warning',
   'not synced': 'warning',
   fresh: 'good',
-} as const satisfies Record<Standing, Badge['tone']>;
+} as const satisfies Record<Standing, Tone>;
 
 /** Of a name, which may be of any length: /metrics has it whole. */
 const MAX_NAME = 100;
@@ -46,7 +37,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
       {
         title: 'Machines',
         columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: { [Symbol.iterator]: () => rowsOf(options, all) },
+        rows: { [Symbol.iterator]: () => rowsOf(options, all, timing) },
         size: all.length,
         empty: 'None seen yet. A client reports machines once it is told the address of the service.',
         notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
@@ -86,11 +77,11 @@ function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
   return [...notices, { tone: 'warning', text: `${plural(dropped, 'machine')} left out: more than machines.max.` }];
 }
 
-function* rowsOf(options: MachinesOptions, all: readonly Listed[]): Generator<Row> {
-  for (const one of all) yield rowOf(options, one);
+function* rowsOf(options: MachinesOptions, all: readonly Listed[], timing: Timing): Generator<Row> {
+  for (const one of all) yield rowOf(options, one, timing);
 }
 
-function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row {
+function rowOf(options: MachinesOptions, { name, standing, shown }: Listed, { now }: Timing): Row {
   const state = badge(TONES[standing], standing);
   const title = titleOf(name);
   if (!shown) return [title, state, chainOf(options, name), '', '', '', ''];
@@ -99,7 +90,7 @@ function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row
     title,
     state,
     shown.labels.chain,
-    lines(...processLines(shown)),
+    lines(...processLines(shown, now)),
     { true: 'yes', false: 'no', undefined: '' }[String(isSynced(shown.fresh))] ?? '',
     system ? memory(system) : '',
     system ? disk(system) : '',
@@ -111,11 +102,11 @@ function titleOf(name: string): string {
   return isolated(cropped(name, MAX_NAME));
 }
 
-function processLines({ seen, fresh }: Shown): Inline[][] {
-  return PROCESSES.flatMap((process): Inline[][] => {
+function processLines({ seen, fresh }: Shown, now: number): Cell[] {
+  return PROCESSES.flatMap((process): Cell[] => {
     const record = seen[process];
     if (!record) return [];
-    return [[`${process}${clientOf(process, fresh)}, `, time(Math.round(record.timestamp) * 1000)]];
+    return [html`${process}${clientOf(process, fresh)}, ${time(Math.round(record.timestamp) * 1000, now)}`];
   });
 }
 
@@ -147,5 +138,5 @@ function usage(total: number | null | undefined, free: number): Cell {
   const used = Math.max(0, total - free);
   const share = used / total;
   const text = `${percent(share)} of ${bytes(total)}`;
-  return { kind: 'bar', total, parts: [{ fill: share >= FULL ? 'full' : 'used', size: used, text }] };
+  return bar(total, [{ fill: share >= FULL ? 'full' : 'used', size: used, text }]);
 }

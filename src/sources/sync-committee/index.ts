@@ -27,7 +27,7 @@ export function syncCommitteeSource(options: {
     weight: options.weight,
     pace: (requestsPerDay) => oncePer(PERIOD_SECONDS * 1000, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollSyncCommittee(options.chain, api, previous, timing, signal),
-    summary: (value) => syncCommitteeSummary(value.period),
+    summary: (value, timing) => syncCommitteeSummary(value.period, timing),
     families: (value) => syncCommitteeFamilies(options.chain, value.period),
     nextChange: () => Number.POSITIVE_INFINITY,
   };

@@ -1,8 +1,10 @@
+import { html } from '../../lib/html.ts';
 import { lines, quiet, type Summary, time } from '../content.ts';
+import type { Timing } from '../source.ts';
 import type { SyncCommittee } from './schema.ts';
 
 /** The current period and its end. */
-export function syncCommitteeSummary(period: SyncCommittee['period']): Summary {
+export function syncCommitteeSummary(period: SyncCommittee['period'], { now }: Timing): Summary {
   if (!period) return { facts: [['Sync committee', 'not known yet']] };
   const { number, epoch, timestamp } = period;
   return {
@@ -10,8 +12,8 @@ export function syncCommitteeSummary(period: SyncCommittee['period']): Summary {
       [
         'Sync committee',
         lines(
-          [`period ${number} `, quiet(`epochs ${epoch.start} to ${epoch.end}`)],
-          ['ends ', time(timestamp.end * 1000)],
+          html`period ${number} ${quiet(`epochs ${epoch.start} to ${epoch.end}`)}`,
+          html`ends ${time(timestamp.end * 1000, now)}`,
         ),
       ],
     ],
