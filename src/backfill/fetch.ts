@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { RequestFailed } from '../api/errors.ts';
 import { eachPage, type Page } from '../api/paginate.ts';
-import type { Clock } from '../lib/clock.ts';
+import { CLOCK_AHEAD_SECONDS, type Clock } from '../lib/clock.ts';
 import type { History } from '../sources/history.ts';
 import { PageLog, readPages } from './page-log.ts';
 import { patiently } from './patience.ts';
@@ -24,9 +24,6 @@ export interface Fetching {
   /** Told when a slice is complete. */
   readonly onSlice: (slice: Slice) => void;
 }
-
-/** A record further ahead of our clock is a bad one. */
-const CLOCK_AHEAD_SECONDS = 300;
 
 /** Reads what is not there yet, the oldest slices first, and returns the plan as it became. Every page is kept at once. */
 export async function fetchAll(fetching: Fetching, plan: Plan, signal: AbortSignal): Promise<Plan> {

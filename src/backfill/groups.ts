@@ -1,5 +1,5 @@
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History } from '../sources/history.ts';
-import { DAY_SECONDS } from './plan.ts';
 
 /** Divides records by group, each group in ascending time. Of what comes twice the first counts, as it does live. */
 export function groupsOf(history: History, records: readonly unknown[]): { records: unknown[]; duplicates: number }[] {
@@ -32,5 +32,5 @@ export function missingDays(history: History, records: readonly unknown[]): numb
   if (!history.isDaily) return 0;
   const [first, last] = [records[0], records.at(-1)];
   if (first === undefined || last === undefined) return 0;
-  return Math.round((history.at(last) - history.at(first)) / DAY_SECONDS) + 1 - records.length;
+  return Math.round((history.at(last) - history.at(first)) / SECONDS_PER_DAY) + 1 - records.length;
 }

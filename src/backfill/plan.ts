@@ -48,8 +48,6 @@ export const Plan = z.object({
 });
 export type Plan = z.infer<typeof Plan>;
 
-export const DAY_SECONDS = 86_400;
-
 /** Shorter ones are not cut: what is sparse in an hour is sparse because nothing more was sent. */
 const MIN_SLICE_SECONDS = 3_600;
 

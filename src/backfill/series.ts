@@ -1,3 +1,4 @@
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { Family, Labels, Sample } from '../metrics/family.ts';
 
 export interface Telling {
@@ -10,8 +11,6 @@ export interface Telling {
   /** Unix seconds. */
   readonly now: number;
 }
-
-const DAY_SECONDS = 86_400;
 
 /**
  * The samples of a family in the order that OpenMetrics demands: series by series, each in ascending time. A series has one
@@ -49,5 +48,5 @@ function* repeated(sample: Sample, { step, now }: Telling): Generator<Sample> {
   yield sample;
   if (step === undefined) return;
   const first = timeOf(sample);
-  for (let at = first + step; at < first + DAY_SECONDS && at <= now; at += step) yield { ...sample, at };
+  for (let at = first + step; at < first + SECONDS_PER_DAY && at <= now; at += step) yield { ...sample, at };
 }

@@ -1,5 +1,6 @@
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History } from '../sources/history.ts';
-import { DAY_SECONDS, type Slice } from './plan.ts';
+import type { Slice } from './plan.ts';
 
 /** A span of time whose samples go into one file; Unix seconds, `to` is exclusive. */
 export interface Window {
@@ -20,11 +21,11 @@ export function windowsOf(slices: readonly Slice[], histories: ReadonlyMap<strin
     const reach = histories.get(source)?.reachSeconds ?? 0;
     return 'start' in range ? [range.start - reach, range.end + 1 + reach] : [];
   });
-  const first = Math.floor(Math.min(...ends) / DAY_SECONDS);
-  const last = Math.ceil(Math.max(...ends) / DAY_SECONDS);
+  const first = Math.floor(Math.min(...ends) / SECONDS_PER_DAY);
+  const last = Math.ceil(Math.max(...ends) / SECONDS_PER_DAY);
   return Array.from({ length: Math.max(0, last - first) }, (_, i) => ({
-    from: (first + i) * DAY_SECONDS,
-    to: (first + i + 1) * DAY_SECONDS,
+    from: (first + i) * SECONDS_PER_DAY,
+    to: (first + i + 1) * SECONDS_PER_DAY,
   }));
 }
 

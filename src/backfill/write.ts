@@ -1,12 +1,13 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { syncDirectory } from '../lib/whole-file.ts';
 import type { History } from '../sources/history.ts';
 import { Buckets } from './buckets.ts';
 import { FamilySpool } from './family-spool.ts';
 import { groupsOf, missingDays } from './groups.ts';
 import { readPages } from './page-log.ts';
-import { DAY_SECONDS, type Plan, type Slice, type WrittenWindow } from './plan.ts';
+import type { Plan, Slice, WrittenWindow } from './plan.ts';
 import { inSeries, type Telling } from './series.ts';
 import { Spacing } from './spacing.ts';
 import { Census, type Window } from './windows.ts';
@@ -137,7 +138,7 @@ async function piecesOf(
   signal: AbortSignal,
 ): Promise<Window[] | undefined> {
   const { telling, maxSamples, histories } = writing;
-  const repeats = telling.step === undefined ? 1 : Math.ceil(DAY_SECONDS / telling.step);
+  const repeats = telling.step === undefined ? 1 : Math.ceil(SECONDS_PER_DAY / telling.step);
   const most = [...sorted].reduce(
     (sum, [source, { records }]) => sum + records * (histories.get(source)?.mostSamples ?? 0),
     0,

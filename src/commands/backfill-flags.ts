@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts';
-import { parseDuration } from '../config/duration.ts';
 import type { Chain } from '../lib/chain.ts';
+import { MS_PER_DAY, parseDuration } from '../lib/duration.ts';
 import { type PastRange, WINDOWS } from '../sources/history.ts';
+import { RECORDS_KEPT_SECONDS } from '../sources/machines/lookback.ts';
 import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';
 
@@ -23,8 +24,6 @@ export interface BackfillOptions {
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 const DEFAULT_MAX_SAMPLES = 5_000_000;
-/** Older machine metrics are deleted (api-facts 2). */
-const KEPT_SECONDS = 31 * 86_400;
 /** What passes between the working out of a time and its use. */
 const SLACK_SECONDS = 3_600;
 
@@ -116,7 +115,7 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
 function stepOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
-  const isStep = ms !== undefined && ms >= 1_000 && ms % 1_000 === 0 && ms <= 86_400_000;
+  const isStep = ms !== undefined && ms >= 1_000 && ms % 1_000 === 0 && ms <= MS_PER_DAY;
   return isStep
     ? ms / 1_000
     : refuse(`--step: expected whole seconds up to a day, such as 5m, got ${JSON.stringify(text)}`);
@@ -142,9 +141,9 @@ function daysOf(flags: Flags, now: number): PastRange {
 
 function spanOf({ start: from, end: to }: Flags, now: number): PastRange {
   const end = Math.min(now, to === undefined ? now : timeOf('--end', to));
-  const start = from === undefined ? now - KEPT_SECONDS : timeOf('--start', from);
-  if (start < now - KEPT_SECONDS - SLACK_SECONDS) {
-    const earliest = new Date((now - KEPT_SECONDS) * 1000).toISOString();
+  const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from);
+  if (start < now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) {
+    const earliest = new Date((now - RECORDS_KEPT_SECONDS) * 1000).toISOString();
     refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
   }
   return ordered(start, end);

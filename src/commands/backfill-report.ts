@@ -1,6 +1,6 @@
 import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
-import { formatTime } from '../backfill/time-text.ts';
 import type { Clock } from '../lib/clock.ts';
+import { roughSpan } from '../lib/words.ts';
 
 /** Where people read how it goes. */
 export interface Terminal {
@@ -46,7 +46,7 @@ export class Report {
     const isNews = this.#waiting?.reason !== reason;
     this.#waiting = { reason, until };
     if (this.#terminal.isTTY || !isNews) return;
-    this.#terminal.write(`waiting ${formatTime(until - this.#clock.now())}: ${reason}\n`);
+    this.#terminal.write(`waiting ${roughSpan(until - this.#clock.now())}: ${reason}\n`);
   }
 
   async stop(): Promise<void> {

@@ -5,7 +5,7 @@ import { Meter } from '../backfill/meter.ts';
 import { nextSteps } from '../backfill/next-steps.ts';
 import { readPages } from '../backfill/page-log.ts';
 import { patiently } from '../backfill/patience.ts';
-import { DAY_SECONDS, type Plan, planned, type Slice, spansOf } from '../backfill/plan.ts';
+import { type Plan, planned, type Slice, spansOf } from '../backfill/plan.ts';
 import { summary } from '../backfill/summary.ts';
 import { windowsOf } from '../backfill/windows.ts';
 import { WorkFolder } from '../backfill/work-folder.ts';
@@ -15,6 +15,7 @@ import { type Account, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import { Stopper } from '../lib/stop.ts';
 import type { History, PastRange } from '../sources/history.ts';
@@ -38,9 +39,9 @@ export interface BackfillContext {
 }
 
 /** From a day on the service leaves so much out (api-facts 2) that graphs, which look back five minutes, get holes. */
-const USUAL_SLICE_SECONDS = DAY_SECONDS - 3_600;
+const USUAL_SLICE_SECONDS = SECONDS_PER_DAY - 3_600;
 /** The longest that came in full by what is known of the service (api-facts 2); where it does not, it is cut. */
-const FULL_SLICE_SECONDS = DAY_SECONDS / 2;
+const FULL_SLICE_SECONDS = SECONDS_PER_DAY / 2;
 /** Sequences per request a second that hide the latency of an answer, about half a second. */
 const SEQUENCES_PER_RATE = 0.6;
 const MAX_SEQUENCES = 8;

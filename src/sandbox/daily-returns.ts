@@ -1,4 +1,5 @@
-import { CHAINS, type Chain, SECONDS_PER_DAY, SECONDS_PER_EPOCH, SECONDS_PER_SLOT } from '../lib/chain.ts';
+import { CHAINS, type Chain, SECONDS_PER_EPOCH, SECONDS_PER_SLOT } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { chainName, type Fields, fields, natural, pageSize, span } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

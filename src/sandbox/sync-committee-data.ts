@@ -1,7 +1,5 @@
-import type { Chain } from '../lib/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from '../lib/chain.ts';
 
-/** EPOCHS_PER_SYNC_COMMITTEE_PERIOD (api-facts 9). */
-const EPOCHS_PER_PERIOD = 256;
 /** Epochs of the Altair fork, both at the start of a period (api-facts 9). */
 const ALTAIR_EPOCH: Record<Chain, number> = { mainnet: 74_240, hoodi: 0 };
 
@@ -13,12 +11,12 @@ export interface Period {
 }
 
 export function periodAt(epoch: number): number {
-  return Math.floor(epoch / EPOCHS_PER_PERIOD);
+  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
 }
 
 /** Undefined for a period before the first sync committee. */
 export function periodOf(chain: Chain, period: number): Period | undefined {
-  const firstEpoch = period * EPOCHS_PER_PERIOD;
+  const firstEpoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
   if (firstEpoch < ALTAIR_EPOCH[chain]) return undefined;
-  return { period, firstEpoch, lastEpoch: firstEpoch + EPOCHS_PER_PERIOD - 1 };
+  return { period, firstEpoch, lastEpoch: firstEpoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1 };
 }

@@ -8,10 +8,10 @@ import {
   usable,
 } from '../budget/long-window.ts';
 import { planOf } from '../budget/plan-name.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
 import { count, plural, span } from '../lib/words.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
-import { MS_PER_DAY } from '../sources/source.ts';
 import type { Known } from './status-known.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */

@@ -1,5 +1,5 @@
 import { html } from '../lib/html.ts';
-import { count, cropped, span } from '../lib/words.ts';
+import { count, cropped, spaced, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Table, time } from '../sources/content.ts';
 
@@ -19,7 +19,7 @@ export function sourcesTable(views: readonly SourceView[], now: number): Table {
 function rowOf(view: SourceView, now: number): Row {
   const { source, entry, nextAttemptAt, running } = view;
   const { chain } = source;
-  const name = source.name.replaceAll('_', ' ');
+  const name = spaced(source.name);
   const { tone, text } = stateOf(view, now);
   return [
     chain ? html`${name} ${quiet(chain)}` : name,
@@ -61,7 +61,7 @@ function lastError({ entry }: SourceView, now: number): Cell {
   if (!error) return '';
   const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
   return lines(
-    html`${badge(tone, error.reason.replaceAll('_', ' '))} ${time(error.at, now)}`,
+    html`${badge(tone, spaced(error.reason))} ${time(error.at, now)}`,
     quiet(cropped(error.message, MAX_ERROR)),
   );
 }

@@ -1,5 +1,5 @@
 import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
-import { absolute, plural, relative, span } from '../lib/words.ts';
+import { absolute, plural, relative, spaced, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { type Notice, notice } from '../sources/content.ts';
@@ -109,6 +109,6 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
 }
 
 function nameOf({ source }: SourceView): string {
-  const name = source.name.replaceAll('_', ' ');
+  const name = spaced(source.name);
   return source.chain ? `${name} of ${source.chain}` : name;
 }

@@ -1,4 +1,5 @@
-import { CHAINS, SECONDS_PER_DAY } from '../../lib/chain.ts';
+import { CHAINS } from '../../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { History, PastRange } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
 import { type DailyReturnsOptions, readDays } from './poll.ts';

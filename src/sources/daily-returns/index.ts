@@ -1,4 +1,5 @@
-import { MS_PER_DAY, oncePer, type Source } from '../source.ts';
+import { MS_PER_DAY } from '../../lib/duration.ts';
+import { oncePer, type Source } from '../source.ts';
 import { dailyReturnsDue } from './due.ts';
 import { dailyReturnsHistory } from './history.ts';
 import { dailyReturnFamilies } from './metrics.ts';

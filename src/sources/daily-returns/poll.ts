@@ -1,6 +1,8 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS, SECONDS_PER_DAY } from '../../lib/chain.ts';
+import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { Poll, Timing } from '../source.ts';
 import { newer } from './due.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
@@ -15,9 +17,6 @@ export interface DailyReturnsOptions {
 
 const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
-/** A day that has not begun is not one, but clocks differ. */
-const CLOCK_AHEAD_MS = 300_000;
-
 /** Reads the newest day. A smaller day never replaces a larger one. */
 export async function pollDailyReturns(
   options: DailyReturnsOptions,
@@ -28,6 +27,7 @@ export async function pollDailyReturns(
 ): Promise<Poll<DailyReturns>> {
   const query = { range: { evaluation_window: '24h' } };
   const { path, page } = await readDays(options, api, query, previous.path, signal);
+  // A day that has not begun is not one, but clocks differ.
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = await api.records(

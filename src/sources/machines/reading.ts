@@ -1,5 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { type Ending, eachPage, type Page } from '../../api/paginate.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { MachinesOptions } from './options.ts';
 import { MachineMetricsPage, NodeRecord, SystemRecord, ValidatorRecord } from './schema.ts';
 import { type Sweep, take } from './sweep.ts';
@@ -25,8 +26,6 @@ export interface Range {
   readonly end: number;
 }
 
-/** How far a client's clock may be ahead of ours; beyond it a record is a bad record. */
-export const CLOCK_AHEAD_SECONDS = 300;
 const PAGE_SIZE = 10;
 
 /** Takes in every record of a range, of these machines or of all. */

@@ -1,7 +1,18 @@
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
-import { bytes, cropped, percent, plural } from '../../lib/words.ts';
-import { badge, bar, type Cell, lines, type Notice, type Row, type Summary, type Tone, time } from '../content.ts';
+import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
+import {
+  badge,
+  bar,
+  type Cell,
+  lines,
+  type Notice,
+  notice,
+  type Row,
+  type Summary,
+  type Tone,
+  time,
+} from '../content.ts';
 import type { Timing } from '../source.ts';
 import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';
@@ -22,7 +33,6 @@ const TONES = {
 /** Of a name, which may be of any length: /metrics has it whole. */
 const MAX_NAME = 100;
 const MAX_CLIENT = 40;
-const MAX_IN_NOTICE = 5;
 
 /** Each machine, those that want looking after first. */
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
@@ -69,12 +79,10 @@ function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
   const notices = STANDINGS.filter((standing) => standing !== 'fresh').flatMap((standing): Notice[] => {
     const names = all.filter((one) => one.standing === standing).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
-    const more = names.length > MAX_IN_NOTICE ? ' and others' : '';
-    const listed = `${names.slice(0, MAX_IN_NOTICE).join(', ')}${more}`;
-    return [{ tone: 'warning', text: `${plural(names.length, 'machine')} ${standing}: ${listed}.` }];
+    return [notice('warning', `${plural(names.length, 'machine')} ${standing}: ${listed(names)}.`)];
   });
   if (dropped === 0) return notices;
-  return [...notices, { tone: 'warning', text: `${plural(dropped, 'machine')} left out: more than machines.max.` }];
+  return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
 function* rowsOf(options: MachinesOptions, all: readonly Listed[], timing: Timing): Generator<Row> {

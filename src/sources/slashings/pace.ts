@@ -1,5 +1,6 @@
-import { SECONDS_PER_DAY, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
-import { type Coverage, evenPace, MS_PER_DAY, type Pace } from '../source.ts';
+import { SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { MS_PER_DAY, SECONDS_PER_DAY } from '../../lib/duration.ts';
+import { type Coverage, evenPace, type Pace } from '../source.ts';
 
 export const EPOCH_MS = SECONDS_PER_EPOCH * 1000;
 const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;

@@ -1,7 +1,7 @@
 import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { count, plural } from '../../lib/words.ts';
-import { badge, type Cell, lines, link, type Notice, quiet, type Row, type Summary, time } from '../content.ts';
+import { count, listed, plural } from '../../lib/words.ts';
+import { badge, type Cell, lines, link, type Notice, notice, quiet, type Row, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
 import { shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './poll.ts';
@@ -40,12 +40,8 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
 function watchedNotices(chain: Chain, watch: Watch, { slashed }: Slashings): Notice[] {
   const watched = slashed.filter(([validator]) => watches(watch, validator)).map(([validator]) => validator);
   if (watched.length === 0) return [];
-  const more = watched.length > MAX_IN_NOTICE ? ' and others' : '';
-  const names = `${watched.slice(0, MAX_IN_NOTICE).join(', ')}${more}`;
-  return [{ tone: 'bad', text: `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${names}.` }];
+  return [notice('bad', `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${listed(watched)}.`)];
 }
-
-const MAX_IN_NOTICE = 5;
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);
