@@ -14,6 +14,8 @@ export const CHAIN_NAMES = Object.keys(CHAINS) as [Chain, ...Chain[]];
 export const SECONDS_PER_SLOT = 12;
 export const SLOTS_PER_EPOCH = 32;
 export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
+export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
+export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
 

@@ -33,8 +33,14 @@ export function relative(at: number, now: number): string {
 /** A time (Unix ms) in UTC, without the date where that is the day of `now`; undefined where no calendar has it. */
 export function absolute(at: number, now: number): string | undefined {
   if (!(Math.abs(at) <= LATEST_DATE_MS)) return undefined;
-  const [day = '', clock = ''] = new Date(at).toISOString().slice(0, -5).split('T');
-  return new Date(now).toISOString().startsWith(day) ? `${clock} UTC` : `${day} ${clock} UTC`;
+  const text = utc(at);
+  const day = text.slice(0, text.indexOf(' ') + 1);
+  return utc(now).startsWith(day) ? text.slice(day.length) : text;
+}
+
+/** A time (Unix ms) as `2026-10-01 12:01:00 UTC`. */
+export function utc(at: number): string {
+  return `${new Date(at).toISOString().slice(0, -5).replace('T', ' ')} UTC`;
 }
 
 /** A whole number with its thousands apart. */

@@ -1,4 +1,4 @@
-import { CHAINS, type Chain, SECONDS_PER_EPOCH } from '../lib/chain.ts';
+import { CHAINS, type Chain, EPOCHS_PER_DAY } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { chainName, type Fields, fields, pageSize, span } from './body.ts';
 import { epochsRange } from './chain-range.ts';
@@ -6,8 +6,6 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
-
-const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 
 /** Days, both inclusive; none if `first` > `last`. */
 interface Days {

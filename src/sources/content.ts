@@ -24,6 +24,9 @@ export function notice(tone: Tone, text: string): Notice {
   return { tone, text };
 }
 
+/** Said of a fact until the first answer. */
+export const NOT_KNOWN = 'not known yet';
+
 export interface Table {
   readonly title: string;
   /** The first one heads the rows. */

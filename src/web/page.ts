@@ -1,5 +1,5 @@
 import { Html, html } from '../lib/html.ts';
-import { plural } from '../lib/words.ts';
+import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table } from '../sources/content.ts';
 import { ICON, STYLE } from './page-style.ts';
 
@@ -24,11 +24,6 @@ export interface Page {
 const MAX_PAGE_BYTES = 1_000_000;
 /** What follows the last row. */
 const RESERVED_BYTES = 20_000;
-
-/** The whole page. */
-export function pageText(page: Page): string {
-  return [...pagePieces(page)].join('');
-}
 
 /** The page in pieces of a row or so, for rendering in slices. */
 export function* pagePieces(page: Page): Generator<string> {
@@ -79,7 +74,7 @@ function top(page: Page): Html {
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
 <h2 id="verdict">${verdict.text}</h2>
 ${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<li class="${tone}">${text}</li>`)}</ul>`}
-<p class="asof">As of ${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} UTC. ${refreshing(page)}</p>
+<p class="asof">As of ${utc(now)}. ${refreshing(page)}</p>
 </section>
 `;
 }

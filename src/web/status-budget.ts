@@ -29,7 +29,7 @@ export function budgetTable(known: Known, now: number): Table {
 }
 
 /** Requests a day that the sources on a bucket ask for; 0 where nothing may leave. */
-export function pacePerDay({ views, ledger, bucketOf }: Known, bucket: string): number {
+function pacePerDay({ views, ledger, bucketOf }: Known, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views
     .filter(({ source }) => bucketOf(source) === bucket)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { html } from '../../src/lib/html.ts';
 import { badge, bar, type Cell, lines, link, quiet, type Row, time } from '../../src/sources/content.ts';
-import { type Page, pagePieces, pageText } from '../../src/web/page.ts';
+import { type Page, pagePieces } from '../../src/web/page.ts';
+import { pageText } from '../support/page-text.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 
 function page(overrides: Partial<Page> = {}): Page {

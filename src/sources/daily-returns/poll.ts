@@ -15,6 +15,9 @@ export interface DailyReturnsOptions {
   readonly path: string;
 }
 
+/** The most that the service gives (api-facts 7.2). */
+export const DAYS_PER_PAGE = 10;
+
 const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** Reads the newest day. A smaller day never replaces a larger one. */
@@ -56,7 +59,7 @@ export async function readDays(
   const paths = pathsToTry(options.path, remembered);
   for (const [i, path] of paths.entries()) {
     try {
-      const body = { chain: options.chain, ...query, page_size: 10 };
+      const body = { chain: options.chain, ...query, page_size: DAYS_PER_PAGE };
       const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
       return { path, page: await api.request(request, DailyReturnsPage, signal) };
     } catch (error) {

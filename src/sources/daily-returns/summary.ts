@@ -1,6 +1,6 @@
 import { html } from '../../lib/html.ts';
 import { percent } from '../../lib/words.ts';
-import { lines, quiet, type Summary, time } from '../content.ts';
+import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
 import type { Datapoint } from './schema.ts';
 
@@ -9,7 +9,7 @@ const TERMS = 'The daily return must not be used as a financial benchmark.';
 
 /** The newest day. */
 export function dailyReturnSummary(day: Datapoint | undefined, { now }: Timing): Summary {
-  if (!day) return { facts: [['Daily return', 'not known yet']], notes: [TERMS] };
+  if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
   const { apr, moving_averages: averages } = day;
   const { window_7d: week, window_31d: month } = averages;
   return {

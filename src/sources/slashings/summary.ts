@@ -1,7 +1,19 @@
 import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { count, listed, plural } from '../../lib/words.ts';
-import { badge, type Cell, lines, link, type Notice, notice, quiet, type Row, type Summary, time } from '../content.ts';
+import {
+  badge,
+  type Cell,
+  lines,
+  link,
+  NOT_KNOWN,
+  type Notice,
+  notice,
+  quiet,
+  type Row,
+  type Summary,
+  time,
+} from '../content.ts';
 import type { Timing } from '../source.ts';
 import { shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './poll.ts';
@@ -21,7 +33,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
     notices: watchedNotices(chain, watch, state),
     facts: [
       ['Head', head(chain, state, timing)],
-      ['Finalized epoch', String(state.finalizedEpoch ?? 'not known yet')],
+      ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
       ['Scan lag', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
     ],
@@ -46,7 +58,7 @@ function watchedNotices(chain: Chain, watch: Watch, { slashed }: Slashings): Not
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);
   if (!shown && timing.coverage !== 'full') return 'not read: the budget allows no look at the head';
-  if (!shown) return state.head ? 'not read for long' : 'not known yet';
+  if (!shown) return state.head ? 'not read for long' : NOT_KNOWN;
   const { slot, epoch } = shown;
   return lines(
     html`${link(`slot ${slot}`, slotUrl(chain, slot))}, epoch ${epoch}`,
@@ -61,7 +73,7 @@ const COVERAGE = {
 } as const satisfies Record<Timing['coverage'], readonly Html[]>;
 
 function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {
-  if (finalizedEpoch === undefined || scannedEpoch === undefined) return 'not known yet';
+  if (finalizedEpoch === undefined || scannedEpoch === undefined) return NOT_KNOWN;
   const lag = finalizedEpoch - scannedEpoch;
   const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
   return lines(lag > 0 ? plural(lag, 'epoch') : 'none', ...skipped, ...COVERAGE[coverage]);

@@ -33,7 +33,7 @@ export function syncCommitteeSource(options: {
 }
 
 /** Once a period: five minutes after its end, and then every interval until the next one is there. */
-export function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, timing: Timing): number {
+function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, timing: Timing): number {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!period || attempts.lastAttemptAt === undefined) return tick;
   const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);
