@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { DURATION_PATTERN } from '../src/config/duration.ts';
 import { ConfigFile } from '../src/config/schema.ts';
+import { DURATION_PATTERN } from '../src/lib/duration.ts';
 
 /** The config file as JSON Schema, made from what the program itself checks by. */
 

@@ -1,4 +1,5 @@
-import { roughDuration } from './rough-duration.ts';
+import { MS_PER_HOUR } from '../lib/duration.ts';
+import { roughSpan } from '../lib/words.ts';
 
 export interface Costs {
   /** What is read. */
@@ -18,13 +19,13 @@ export function isOverBudget({ requests, left }: Costs): boolean {
 /** What it will take, for the user to decide before it begins. */
 export function costsText(costs: Costs): string {
   const { what, requests, sequences, perSecond, left, isKnown } = costs;
-  const byHour = left.hour === undefined ? 0 : (3_600_000 * requests) / Math.max(1, left.hour);
+  const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
   const rate = `${perSecond} requests a second${isKnown ? '' : ' (assumed)'}`;
   return [
     `${what}`,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
-    `  time      about ${roughDuration(ms)} at ${rate}`,
+    `  time      about ${roughSpan(ms)} at ${rate}`,
     `  quota     ${quotaText(costs)}`,
     '',
   ].join('\n');

@@ -1,4 +1,4 @@
-import { SECONDS_PER_DAY } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History } from '../sources/history.ts';
 
 /** Sorts records into groups, each in ascending time. Of duplicates the first counts, as it does when it is polled. */

@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts';
-import { SECONDS_PER_DAY } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import { type Plan, type Slice, slicesOf, splitSpan } from './plan.ts';
 import { retryUntilAnswered } from './retry-until-answered.ts';

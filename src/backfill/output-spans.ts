@@ -1,4 +1,4 @@
-import { SECONDS_PER_DAY } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History } from '../sources/history.ts';
 import type { Slice } from './plan.ts';
 

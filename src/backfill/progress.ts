@@ -1,4 +1,4 @@
-import { roughDuration } from './rough-duration.ts';
+import { roughSpan } from '../lib/words.ts';
 
 /** How far a run is. */
 export interface Progress {
@@ -28,9 +28,7 @@ export function progressLine(progress: Progress): string {
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
   const percent = `${String(Math.floor(100 * share)).padStart(3)} %`;
   const count = `${done} of ${expected} requests`;
-  const rest = waiting
-    ? `waiting ${roughDuration(waiting.ms)}: ${waiting.reason}`
-    : `${roughDuration(leftMs(progress))} left`;
+  const rest = waiting ? `waiting ${roughSpan(waiting.ms)}: ${waiting.reason}` : `${roughSpan(leftMs(progress))} left`;
   return `${bar} ${percent}  ${count}, ${rest}`;
 }
 

@@ -1,4 +1,4 @@
-import { SECONDS_PER_DAY } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { Family, Labels, Sample } from '../metrics/family.ts';
 
 export interface SeriesOptions {

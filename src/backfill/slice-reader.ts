@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { RequestFailed } from '../api/errors.ts';
 import { type Ending, eachPage, type Page } from '../api/paginate.ts';
+import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import type { PageLog } from './page-log.ts';
 import { canBeHalved, type Slice } from './plan.ts';
@@ -20,8 +21,6 @@ export interface SliceReaderOptions extends RetryOptions {
   readonly onPage: (slice: Slice) => void;
 }
 
-/** A record further ahead of our clock is a bad one. */
-const CLOCK_AHEAD_SECONDS = 300;
 const NO_MORE_PAGES: Page = { cursor: null, records: 0 };
 
 /** Reads the pages of one slice into its log, from where the log ends. */

@@ -1,6 +1,6 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { SECONDS_PER_DAY } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { syncDirectory } from '../lib/whole-file.ts';
 import type { History } from '../sources/history.ts';
 import { FamilySpool } from './family-spool.ts';

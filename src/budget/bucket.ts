@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MS_PER_DAY } from '../lib/duration.ts';
 import { type Observation, WINDOWS, type Window } from './headers.ts';
 import {
   charge,
@@ -58,7 +59,6 @@ export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0,
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = 60_000;
 const MAX_BLIND_WAIT_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const HOURS_PER_DAY = 24;
 /** Of what is left: where others take nearly all of it, the quota cannot last, and to keep it for them helps nobody. */
 const MIN_SHARE = 0.1;
@@ -99,7 +99,7 @@ export function chargeBucket(bucket: Bucket, terms: Terms, now: number): Bucket 
 
 /** Requests per day that the limits leave this exporter until each of them renews. */
 export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: number): number {
-  const bySecond = (perSecondOf(bucket, terms) * terms.utilization * DAY_MS) / 1000;
+  const bySecond = (perSecondOf(bucket, terms) * terms.utilization * MS_PER_DAY) / 1000;
   const byHour = bucket?.hour ? bucket.hour.limit * terms.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', terms, now);
   if (!month) return Math.min(bySecond, byHour);
@@ -107,7 +107,7 @@ export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: num
   const left = usable(month, terms.utilization);
   const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
   const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
-  return Math.min(bySecond, byHour, ours / ((end - now) / DAY_MS));
+  return Math.min(bySecond, byHour, ours / ((end - now) / MS_PER_DAY));
 }
 
 /**

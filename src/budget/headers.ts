@@ -1,3 +1,5 @@
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
+
 export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
 
 export type Window = (typeof WINDOWS)[number];
@@ -16,7 +18,7 @@ export interface Observation {
 }
 
 /** The month window is the longest: what claims to wait longer is not a wait for a reset. */
-const MAX_WAIT_SECONDS = 32 * 86_400;
+const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
 /** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
 export function readHeaders(headers: Headers, now: number): Observation {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 
 /** A time that has a date. */
 export const UnixMs = z.number().nonnegative().max(8.64e15);
@@ -30,11 +31,9 @@ export interface WindowReport {
   readonly unaccounted: number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** A quota of this size may be that of a trial, which has 30 days from the first use on and does not renew. */
 const TRIAL_QUOTA = 1_000;
-const TRIAL_MS = 30 * DAY_MS;
+const TRIAL_MS = 30 * MS_PER_DAY;
 /** Refunds and answers that overtake each other raise `remaining` by a few; a renewal by more. */
 const RENEWAL_JUMP = 20;
 
@@ -75,7 +74,7 @@ export function usable(window: LongWindow, utilization: number): number {
 
 /** Unix ms of the full hour or the UTC month start after `at`. */
 export function calendarEnd(name: LongWindowName, at: number): number {
-  return name === 'hour' ? (Math.floor(at / HOUR_MS) + 1) * HOUR_MS : monthStart(at, 1);
+  return name === 'hour' ? (Math.floor(at / MS_PER_HOUR) + 1) * MS_PER_HOUR : monthStart(at, 1);
 }
 
 /** Unix ms of the start of the UTC month of `at`, or of one that is `later` by so many. */

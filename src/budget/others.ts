@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 import { UnixMs } from './long-window.ts';
 
 /** How much others on the account had taken of a window, at times; oldest first. */
@@ -13,16 +14,15 @@ export type TakenByOthers = z.infer<typeof TakenByOthers>;
 
 type Point = TakenByOthers['points'][number];
 
-const DAY_MS = 86_400_000;
 const DAYS_KEPT = 7;
-const SPACING_MS = 4 * 3_600_000;
-const LONG_GAP_MS = 12 * 3_600_000;
+const SPACING_MS = 4 * MS_PER_HOUR;
+const LONG_GAP_MS = 12 * MS_PER_HOUR;
 const RECENT_DAYS = 3;
 /** A burst is no habit, and one can lie on two days. */
 const MAX_ODD_DAYS = 2;
 const CLEARLY_MORE = 1.15;
 /** Kept beyond the end: a refusal is worse than a few requests that are left over. */
-const SPARE_MS = DAY_MS / 2;
+const SPARE_MS = MS_PER_DAY / 2;
 
 /**
  * Takes in how much others have taken of the window so far. What they took before the first time is gone, and says
@@ -36,7 +36,7 @@ export function noteTaken(known: TakenByOthers | undefined, taken: number, since
   // A new window begins anew to count, and others go on as they did.
   const offset = known?.since === since ? 0 : last.taken - taken;
   const level = past.map((point) => ({ at: point.at, taken: Math.min(point.taken - offset, taken) }));
-  const oldest = now - (DAYS_KEPT * DAY_MS + SPACING_MS);
+  const oldest = now - (DAYS_KEPT * MS_PER_DAY + SPACING_MS);
   const kept = level.filter((_, i) => (level[i + 1]?.at ?? now) > oldest);
   const before = kept.at(-2);
   // The last one moves on until it is far enough from the one before it.
@@ -49,7 +49,7 @@ export function noteTaken(known: TakenByOthers | undefined, taken: number, since
 export function keptForOthers(known: TakenByOthers | undefined, end: number): number {
   const { points = [], perDay = 0 } = known ?? {};
   const seenAt = points.at(-1)?.at ?? end;
-  return (perDay * Math.max(0, end + SPARE_MS - seenAt)) / DAY_MS;
+  return (perDay * Math.max(0, end + SPARE_MS - seenAt)) / MS_PER_DAY;
 }
 
 /**
@@ -58,8 +58,8 @@ export function keptForOthers(known: TakenByOthers | undefined, end: number): nu
  */
 function habitOf(points: readonly Point[], now: number): number {
   const days = Array.from({ length: DAYS_KEPT }, (_, i) => {
-    const end = now - i * DAY_MS;
-    return takenAt(points, end) - takenAt(points, end - DAY_MS);
+    const end = now - i * MS_PER_DAY;
+    return takenAt(points, end) - takenAt(points, end - MS_PER_DAY);
   });
   const usual = days.toSorted((a, b) => b - a)[MAX_ODD_DAYS] ?? 0;
   const week = days.reduce((sum, taken) => sum + Math.min(taken, usual), 0) / DAYS_KEPT;

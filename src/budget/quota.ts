@@ -1,3 +1,4 @@
+import { MS_PER_DAY } from '../lib/duration.ts';
 import { allowedPerDay, type Bucket, bucketOpensAt, type Terms, windowAt } from './bucket.ts';
 import { LONG_WINDOWS, lastsUntil, monthStart, usable } from './long-window.ts';
 
@@ -17,8 +18,6 @@ export interface Quota {
   /** Requests per day that a whole quota leaves this exporter. */
   readonly wholePerDay: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The quota of a bucket, as far as the bucket itself says. */
 export function quotaOf(bucket: Bucket, terms: Terms, now: number): Quota {
@@ -45,7 +44,7 @@ export function quotaOf(bucket: Bucket, terms: Terms, now: number): Quota {
  * After a 429 the service itself has said until when to wait, and that may be cut by a second.
  */
 export function bucketAsksAt({ closedUntil, lastUseAt = 0 }: Bucket): number {
-  return Math.max(closedUntil, lastUseAt) + DAY_MS;
+  return Math.max(closedUntil, lastUseAt) + MS_PER_DAY;
 }
 
 function wholePerDay(bucket: Bucket, terms: Terms, now: number): number {

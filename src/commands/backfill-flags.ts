@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts';
-import { parseDuration } from '../config/duration.ts';
-import { type Chain, SECONDS_PER_DAY } from '../lib/chain.ts';
+import type { Chain } from '../lib/chain.ts';
+import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { type PastRange, WINDOWS } from '../sources/history.ts';
+import { RECORDS_KEPT_SECONDS } from '../sources/machines/lookback.ts';
 import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';
 
@@ -23,8 +24,6 @@ export interface BackfillOptions {
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 const DEFAULT_MAX_SAMPLES = 5_000_000;
-/** The service deletes older machine metrics (api-facts 2). */
-const KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 /** May pass between working out a start and giving it to the program. */
 const SLACK_SECONDS = 3_600;
 
@@ -142,9 +141,9 @@ function daysOf(flags: Flags, now: number): PastRange {
 
 function spanOf({ start: from, end: to }: Flags, now: number): PastRange {
   const end = Math.min(now, to === undefined ? now : timeOf('--end', to));
-  const start = from === undefined ? now - KEPT_SECONDS : timeOf('--start', from);
-  if (start < now - KEPT_SECONDS - SLACK_SECONDS) {
-    const earliest = new Date((now - KEPT_SECONDS) * 1000).toISOString();
+  const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from);
+  if (start < now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) {
+    const earliest = new Date((now - RECORDS_KEPT_SECONDS) * 1000).toISOString();
     refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
   }
   return ordered(start, end);

@@ -1,6 +1,6 @@
 import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
-import { roughDuration } from '../backfill/rough-duration.ts';
 import type { Clock } from '../lib/clock.ts';
+import { roughSpan } from '../lib/words.ts';
 
 /** Where costs and progress are shown. */
 export interface Terminal {
@@ -44,7 +44,7 @@ export class ProgressReport {
     const isNew = this.#waiting?.reason !== reason;
     this.#waiting = { reason, until };
     if (this.#terminal.isTTY || !isNew) return;
-    this.#terminal.write(`waiting ${roughDuration(until - this.#clock.now())}: ${reason}\n`);
+    this.#terminal.write(`waiting ${roughSpan(until - this.#clock.now())}: ${reason}\n`);
   }
 
   async stop(): Promise<void> {

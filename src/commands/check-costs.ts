@@ -4,10 +4,10 @@ import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, quotaIn } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
 import type { Quota } from '../budget/quota.ts';
-import { formatDuration } from '../config/duration.ts';
+import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
 import type { Schedule } from '../scheduler/schedule.ts';
 import { of, schedulesOf } from '../scheduler/views.ts';
-import { MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import type { Pace, Source } from '../sources/source.ts';
 import { type Entry, emptyEntry, requestsPerPoll, sourceId } from '../state/entry.ts';
 
 /** What the costs are worked out from. */

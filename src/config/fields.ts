@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
-import { DURATION_PATTERN, formatDuration, parseDuration } from './duration.ts';
+import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
 import { nearest } from './nearest.ts';
 
 // The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
@@ -62,7 +62,7 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
 }
 
 /** A century: times are shown as dates, and dates have a limit. */
-const MAX_DURATION_MS = 100 * 365 * 86_400_000;
+const MAX_DURATION_MS = 100 * 365 * MS_PER_DAY;
 
 /** A duration in milliseconds, within bounds in milliseconds. */
 export function duration(min: number, max = MAX_DURATION_MS) {

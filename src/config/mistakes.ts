@@ -33,7 +33,7 @@ export class ConfigError extends Error {
   }
 }
 
-export function describeMistake({ place, line, path, message }: Mistake): string {
+function describeMistake({ place, line, path, message }: Mistake): string {
   const where = line === undefined ? place : `${place}:${line}`;
   return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../lib/chain.ts';
+import { LOG_LEVELS } from '../lib/log.ts';
 import {
   autoOrPath,
   baseUrl,
@@ -103,11 +104,9 @@ const Web = section({
   configFile: web.config_file,
 }));
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-
 const Log = section({
   level: z
-    .enum(LEVELS, { error: either(LEVELS) })
+    .enum(LOG_LEVELS, { error: either(LOG_LEVELS) })
     .prefault('info')
     .describe('The least important lines that are written.'),
   format: z

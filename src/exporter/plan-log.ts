@@ -1,4 +1,4 @@
-import { formatDuration } from '../config/duration.ts';
+import { formatDuration } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Wait } from '../scheduler/schedule.ts';
 import type { Pace, Source } from '../sources/source.ts';

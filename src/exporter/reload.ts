@@ -23,7 +23,7 @@ export interface Supervisor {
 }
 
 /** What the process was started with and cannot exchange. */
-export class NeedsRestart extends Error {
+class NeedsRestart extends Error {
   override readonly name = 'NeedsRestart';
 
   constructor(setting: string) {

@@ -1,3 +1,5 @@
+import { SECONDS_PER_DAY } from './duration.ts';
+
 /** Chain constants. Source: the published configs of eth-clients/mainnet and eth-clients/hoodi. */
 export const CHAINS = {
   mainnet: { genesis: 1606824023, v1BaseUrl: 'https://beaconcha.in' },
@@ -12,7 +14,10 @@ export const CHAIN_NAMES = Object.keys(CHAINS) as [Chain, ...Chain[]];
 export const SECONDS_PER_SLOT = 12;
 export const SLOTS_PER_EPOCH = 32;
 export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
-export const SECONDS_PER_DAY = 86_400;
+export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
+export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
+/** The same on both chains. */
+export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
 
 /** The page of a slot in the public explorer, which is on the chain's own host. */
 export function slotUrl(chain: Chain, slot: number): string {

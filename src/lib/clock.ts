@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { MS_PER_MINUTE } from './duration.ts';
 
 /** The only door to real time. Pure code takes `now` as a parameter; tests hand in a virtual clock. */
 export interface Clock {
@@ -9,6 +10,10 @@ export interface Clock {
   /** Resolves after at least `ms` milliseconds; rejects with the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** What is dated further ahead of our clock is wrong: clocks are disciplined by less. */
+export const CLOCK_AHEAD_MS = 5 * MS_PER_MINUTE;
+export const CLOCK_AHEAD_SECONDS = CLOCK_AHEAD_MS / 1000;
 
 /** Node clamps longer timers to 1 ms (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args). */
 const MAX_TIMER_MS = 2 ** 31 - 1;

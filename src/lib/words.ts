@@ -1,24 +1,22 @@
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
+import { inUnits, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from './duration.ts';
 
-const TEN_MINUTES_MS = 600_000;
-const TWO_DAYS_MS = 172_800_000;
+const HOURS = ['h', MS_PER_HOUR] as const;
+const MINUTES = ['min', MS_PER_MINUTE] as const;
+const UNITS = [['d', MS_PER_DAY], HOURS, MINUTES, ['s', 1_000]] as const;
 
 /** A length of time, no finer than its size asks for: `45 s`, `2 h 8 min`, `12 d 4 h`. */
 export function span(ms: number): string {
   const size = Math.abs(ms);
-  const step = size < TEN_MINUTES_MS ? 1_000 : size < TWO_DAYS_MS ? 60_000 : 3_600_000;
-  let left = Math.round(size / step) * step;
-  if (left === 0) return '0 s';
-  return UNITS.flatMap(([unit, length]) => {
-    const amount = Math.floor(left / length);
-    left -= amount * length;
-    return amount > 0 ? [`${amount} ${unit}`] : [];
-  }).join(' ');
+  const step = size < 10 * MS_PER_MINUTE ? 1_000 : size < 2 * MS_PER_DAY ? MS_PER_MINUTE : MS_PER_HOUR;
+  return inUnits(Math.round(size / step) * step, UNITS, ' ') || '0 s';
+}
+
+/** An estimated length of time, coarser: `40 s`, `15 h 4 min`, `3 days 2 h`. */
+export function roughSpan(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 100) return `${seconds} s`;
+  const rounded = Math.round(seconds / 60) * MS_PER_MINUTE;
+  return inUnits(rounded, rounded < 2 * MS_PER_DAY ? [HOURS, MINUTES] : [['days', MS_PER_DAY], HOURS], ' ');
 }
 
 /** https://tc39.es/ecma262/#sec-time-values-and-time-range */
@@ -35,8 +33,14 @@ export function relative(at: number, now: number): string {
 /** A time (Unix ms) in UTC, without the date where that is the day of `now`; undefined where no calendar has it. */
 export function absolute(at: number, now: number): string | undefined {
   if (!(Math.abs(at) <= LATEST_DATE_MS)) return undefined;
-  const [day = '', clock = ''] = new Date(at).toISOString().slice(0, -5).split('T');
-  return new Date(now).toISOString().startsWith(day) ? `${clock} UTC` : `${day} ${clock} UTC`;
+  const text = utc(at);
+  const day = text.slice(0, text.indexOf(' ') + 1);
+  return utc(now).startsWith(day) ? text.slice(day.length) : text;
+}
+
+/** A time (Unix ms) as `2026-10-01 12:01:00 UTC`. */
+export function utc(at: number): string {
+  return `${new Date(at).toISOString().slice(0, -5).replace('T', ' ')} UTC`;
 }
 
 /** A whole number with its thousands apart. */
@@ -47,6 +51,18 @@ export function count(value: number): string {
 /** `1 machine`, `2 machines`. */
 export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** A name such as `daily_returns` as words. */
+export function spaced(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+const MAX_LISTED = 5;
+
+/** `a, b, c`; of many names only the first few. */
+export function listed(names: readonly (string | number)[]): string {
+  return `${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ' and others' : ''}`;
 }
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

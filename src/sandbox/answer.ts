@@ -51,7 +51,7 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: number): 
   }
   const [usage, limits] = isKeyValid ? [sandbox.account, limitsOf(sandbox.plan)] : [sandbox.strangers, STRANGERS];
   // The headers show the charge before it is refunded.
-  const { refused, headers, refund } = charge(usage, limits, now, sandbox.secondWindow);
+  const { refused, headers, refund } = charge(usage, limits, now);
   const result = refused
     ? { status: 429, body: v2Error(429) }
     : isKeyValid

@@ -18,7 +18,7 @@ export function fields(value: unknown): Fields {
   return value as Fields;
 }
 
-export function natural(value: unknown): number {
+function natural(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new Refusal(400);
   return value;
 }
@@ -28,10 +28,10 @@ export interface Span {
   readonly end: number;
 }
 
-/** Both ends, read alike and in order. */
-export function span(value: unknown, read: (end: unknown) => number): Span {
+/** Both ends, in order. */
+export function span(value: unknown): Span {
   const { start, end } = fields(value);
-  const result = { start: read(start), end: read(end) };
+  const result = { start: natural(start), end: natural(end) };
   if (result.start > result.end) throw new Refusal(400);
   return result;
 }

@@ -1,4 +1,5 @@
-import { CHAINS, type Chain, SECONDS_PER_DAY } from '../lib/chain.ts';
+import { CHAINS, type Chain } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { between, unit } from '../lib/random.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;

@@ -1,13 +1,11 @@
-import { CHAINS, type Chain, SECONDS_PER_DAY, SECONDS_PER_EPOCH, SECONDS_PER_SLOT } from '../lib/chain.ts';
-import { chainName, type Fields, fields, natural, pageSize, span } from './body.ts';
+import { CHAINS, type Chain, EPOCHS_PER_DAY } from '../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import { chainName, type Fields, fields, pageSize, span } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
-import { epochOf, finalizedEpoch, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
-
-const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 
 /** Days, both inclusive; none if `first` > `last`. */
 interface Days {
@@ -26,7 +24,8 @@ export function dailyReturns(sandbox: Sandbox, body: Fields, now: number): strin
   const chain = chainName(body['chain']);
   const size = pageSize(body['page_size']);
   const asked = askedDays(sandbox, chain, fields(body['range']), now);
-  const place = decodeCursor<Place>(['daily-returns', chain, body['range'], size], body['cursor']);
+  const query = ['daily-returns', chain, body['range'], size];
+  const place = decodeCursor<Place>(query, body['cursor']);
   const newest = newestDay(chain, now);
   const days = place?.days ?? { first: Math.max(0, asked.first), last: Math.min(newest, asked.last) };
   const from = place?.from ?? days.last;
@@ -37,10 +36,7 @@ export function dailyReturns(sandbox: Sandbox, body: Fields, now: number): strin
   return JSON.stringify({
     data: isEmpty ? [] : datapoints(sandbox.seed, chain, from, to),
     range: epochsRange(chain, covered.first * EPOCHS_PER_DAY, (covered.last + 1) * EPOCHS_PER_DAY - 1),
-    paging: {
-      next_cursor:
-        isEmpty || to === days.first ? '' : encodeCursor(['daily-returns', chain, body['range'], size], next),
-    },
+    paging: { next_cursor: isEmpty || to === days.first ? '' : encodeCursor(query, next) },
   });
 }
 
@@ -62,39 +58,11 @@ function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: number): 
     const last = newestDay(chain, now);
     return { first: last - days + 1, last };
   }
-  const seconds = rangeReader(chain, selector, now);
+  if (selector !== 'timestamp') throw new Refusal(400);
   if (sandbox.plan !== 'scale') throw new Refusal(403);
-  const { start, end } = span(range[selector], seconds);
+  const { start, end } = span(range[selector]);
   // Widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: number): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
   const midnight = (time: number): number => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
   return { first: dayAt(midnight(start)), last: dayAt(midnight(end) + SECONDS_PER_DAY - 1) };
-}
-
-/** Turns one end of a range into Unix seconds. */
-function rangeReader(chain: Chain, selector: string, now: number): (end: unknown) => number {
-  const { genesis } = CHAINS[chain];
-  const head = headSlot(chain, now);
-  switch (selector) {
-    case 'timestamp':
-      return natural;
-    case 'epoch':
-      return (end) => genesis + SECONDS_PER_EPOCH * position(end, epochOf(head), finalizedEpoch(head));
-    case 'slot':
-      return (end) => {
-        const lastFinal = (finalizedEpoch(head) + 1) * (SECONDS_PER_EPOCH / SECONDS_PER_SLOT) - 1;
-        return genesis + SECONDS_PER_SLOT * position(end ?? { view: 'latest' }, head, lastFinal);
-      };
-    default:
-      throw new Refusal(400);
-  }
-}
-
-function position(selector: unknown, latest: number, finalized: number): number {
-  const { number, view, root } = fields(selector);
-  if (number !== undefined) return natural(number);
-  if (view === 'latest') return latest;
-  if (view === 'finalized') return finalized;
-  // Roots are well formed, but the simulated chain cannot be searched by them.
-  throw new Refusal(typeof root === 'string' && /^0x[0-9a-f]{64}$/i.test(root) ? 404 : 400);
 }

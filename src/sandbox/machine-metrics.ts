@@ -1,4 +1,4 @@
-import { type Fields, fields, natural, pageSize, type Span, span } from './body.ts';
+import { type Fields, fields, pageSize, type Span, span } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   newestPushes,
@@ -25,7 +25,7 @@ interface Place {
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
 export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): string {
-  const range = span(fields(body['range'])['timestamp'], natural);
+  const range = span(fields(body['range'])['timestamp']);
   const names = machineNames(body['machines']);
   const size = pageSize(body['page_size']);
   const query = ['machine-metrics', range, names ?? null, size];
@@ -36,9 +36,8 @@ export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): str
   const ahead = PROCESSES.map((process, i) =>
     newestPushes(rings[process], process, window, place?.after[i] ?? undefined, size + 1),
   );
-  const taken = sandbox.pageSizeOver === 'each' ? ahead.map(() => size) : newestOfAll(ahead, size);
-  const pages = ahead.map((found, i) => found.slice(0, taken[i]));
-  const isLast = ahead.every((found, i) => found.length <= (taken[i] ?? 0));
+  const pages = ahead.map((found) => found.slice(0, size));
+  const isLast = ahead.every((found) => found.length <= size);
   const after = pages.map((page, i) => lastOf(page) ?? place?.after[i] ?? null);
   const next: Place = { newest: window.newest, gap: window.gap, after };
   const [system, validator, node] = PROCESSES.map((process, i) =>
@@ -71,17 +70,6 @@ function gapOf(minutes: number): number {
   if (minutes > 2_880) return 5;
   if (minutes > 1_440) return 4;
   return minutes > 770 ? 2 : 1;
-}
-
-/** How many records of each array are among the newest `size` of all. */
-function newestOfAll(ahead: readonly (readonly Push[])[], size: number): number[] {
-  const taken = ahead.map(() => 0);
-  const ageOrder = ahead
-    .flatMap((found, i) => found.map((push) => ({ time: push.time, i })))
-    .sort((a, b) => b.time - a.time)
-    .slice(0, size);
-  for (const { i } of ageOrder) taken[i] = (taken[i] ?? 0) + 1;
-  return taken;
 }
 
 function lastOf(page: readonly Push[]): Position | undefined {

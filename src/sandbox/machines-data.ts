@@ -1,14 +1,13 @@
 import type { Chain } from '../lib/chain.ts';
+import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { createMachine, type Machine, PROFILES, type Process, recordAt } from './machines-records.ts';
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
 /** The processes of a machine push one after the other, ms. */
 const DELAY: Record<Process, number> = { system: 0, validator: 40, node: 85 };
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** Older records are deleted (api-facts 2). */
-export const RETENTION_SECONDS = 31 * 86_400;
+export const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
 /** All machines of the account, and per process those that run it in the order in which a minute is read. */
 export interface Fleet {
@@ -36,7 +35,7 @@ export function createFleet(seed: string, count: number, start: number): Fleet {
     return createMachine(name, chain, chosen, seed);
   });
   const quiet = machines.find((machine) => machine.name === QUIET_MACHINE);
-  if (quiet) quiet.silence = { from: start - 5 * HOUR, until: Number.POSITIVE_INFINITY };
+  if (quiet) quiet.silence = { from: start - 5 * MS_PER_HOUR, until: Number.POSITIVE_INFINITY };
   return { machines: new Map(machines.map((machine) => [machine.name, machine])), rings: ringsOf(machines) };
 }
 
@@ -93,12 +92,12 @@ export function newestPushes(
   const found: Push[] = [];
   if (ring.length === 0) return found;
   const start = (after ? after[0] : newest) - DELAY[process];
-  let minute = Math.floor(start / MINUTE);
-  let i = indexOf(ring, start - minute * MINUTE, after?.[1]);
-  for (; (minute + 1) * MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
+  let minute = Math.floor(start / MS_PER_MINUTE);
+  let i = indexOf(ring, start - minute * MS_PER_MINUTE, after?.[1]);
+  for (; (minute + 1) * MS_PER_MINUTE + DELAY[process] > oldest; minute -= 1, i = 0) {
     if (minute % gap !== 0) continue;
     for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
-      const time = minute * MINUTE + machine.phase + DELAY[process];
+      const time = minute * MS_PER_MINUTE + machine.phase + DELAY[process];
       if (time < oldest || found.length === most) return found;
       if (!isSilent(machine, time)) found.push({ time, machine });
     }

@@ -1,4 +1,5 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../lib/chain.ts';
+import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { between, seedOf, unit } from '../lib/random.ts';
 
 /** What a client reports and what it leaves at 0 (api-facts 1.3 - 1.6). */
@@ -36,7 +37,7 @@ export function createMachine(name: string, chain: Chain, profile: Profile, worl
 }
 
 /** Machines restart this seldom, so that a month rarely sees it. */
-const BOOT_EVERY_SECONDS = 400 * 86_400;
+const BOOT_EVERY_SECONDS = 400 * SECONDS_PER_DAY;
 const GIB = 2 ** 30;
 
 export type Process = 'system' | 'validator' | 'node';
@@ -155,7 +156,7 @@ function node(machine: Machine, time: number): Record<string, unknown> {
     disk_beaconchain_bytes_total: storesMuch ? Math.floor(1.5e11 + 800 * uptime) : 0,
     network_libp2p_bytes_total_receive: isLodestar ? Math.floor(counter(uptime, 9e5)) : 0,
     network_libp2p_bytes_total_transmit: isLodestar ? Math.floor(counter(uptime, 7e5)) : 0,
-    network_peers_connected: between(70, 110, seed, 9, Math.floor(time / 60_000)),
+    network_peers_connected: between(70, 110, seed, 9, Math.floor(time / MS_PER_MINUTE)),
     sync_eth1_connected: true,
     sync_eth2_synced: true,
     sync_beacon_head_slot:

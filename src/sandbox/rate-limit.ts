@@ -8,9 +8,6 @@ export interface Usage {
   inMonth: number;
 }
 
-/** `opening`: the one-second window opens with the first request; `aligned`: it follows the clock. */
-export type SecondWindow = 'opening' | 'aligned';
-
 export interface Charge {
   readonly refused: boolean;
   readonly headers: Record<string, string>;
@@ -22,11 +19,11 @@ export function newUsage(): Usage {
   return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
 }
 
-/** Counts requests in both windows, refused ones too. */
-export function spend(usage: Usage, requests: number, now: number, second: SecondWindow): void {
+/** Counts requests in both windows, refused ones too. The one of a second opens with the first request. */
+export function spend(usage: Usage, requests: number, now: number): void {
   // Also when the clock was set back: a window of the future would never end.
   if (now >= usage.secondOpenedAt + 1000 || now < usage.secondOpenedAt) {
-    usage.secondOpenedAt = second === 'opening' ? now : Math.floor(now / 1000) * 1000;
+    usage.secondOpenedAt = now;
     usage.inSecond = 0;
   }
   const monthEndsAt = endOfMonth(now);
@@ -39,8 +36,8 @@ export function spend(usage: Usage, requests: number, now: number, second: Secon
 }
 
 /** Charges one request and says what the service's headers say (api-facts 6.1). */
-export function charge(usage: Usage, limits: Limits, now: number, second: SecondWindow): Charge {
-  spend(usage, 1, now, second);
+export function charge(usage: Usage, limits: Limits, now: number): Charge {
+  spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
   const isMonthLimited = limits.perMonth !== undefined;
   const leftInSecond = Math.max(0, perSecond - usage.inSecond);

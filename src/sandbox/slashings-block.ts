@@ -70,35 +70,12 @@ function pick(choices: readonly string[], ...parts: readonly number[]): string {
   return choices[between(0, choices.length - 1, ...parts)] ?? '';
 }
 
-/** The same fields where there is no block: null, except what is counted (api-facts 5.1). */
-export const EMPTY_FIELDS = {
-  stateroot: null,
-  attestationscount: 0,
-  depositscount: 0,
-  voluntaryexitscount: 0,
-  withdrawalcount: 0,
-  eth1data_blockhash: null,
-  eth1data_depositroot: null,
-  eth1data_depositcount: 0,
-  graffiti: null,
-  graffiti_text: '',
-  randaoreveal: null,
-  signature: null,
-  syncaggregate_bits: null,
-  syncaggregate_signature: null,
-  syncaggregate_participation: 0,
-  exec_base_fee_per_gas: null,
-  exec_block_number: null,
-  exec_gas_limit: null,
-  exec_gas_used: null,
-  exec_timestamp: null,
-  exec_transactions_count: 0,
-  exec_block_hash: null,
-  exec_parent_hash: null,
-  exec_random: null,
-  exec_receipts_root: null,
-  exec_state_root: null,
-  exec_logs_bloom: null,
-  exec_extra_data: null,
-  exec_fee_recipient: null,
-};
+/** The same fields where there is no block: null, except what is counted and the text (api-facts 5.1). */
+export const EMPTY_FIELDS = Object.fromEntries(
+  Object.keys(blockFields('mainnet', 0, 0, 0)).map((name) => [name, emptyOf(name)]),
+);
+
+function emptyOf(name: string): 0 | '' | null {
+  if (name === 'graffiti_text') return '';
+  return /count$|_participation$/.test(name) ? 0 : null;
+}

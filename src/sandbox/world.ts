@@ -2,7 +2,7 @@ import type { Chain } from '../lib/chain.ts';
 import { seedOf } from '../lib/random.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
 import type { Plan } from './plan.ts';
-import { newUsage, type SecondWindow, spend, type Usage } from './rate-limit.ts';
+import { newUsage, spend, type Usage } from './rate-limit.ts';
 import { type ChainWorld, createChainWorld, orderSlashing } from './slashings-data.ts';
 
 export const DEMO_KEY = 'sandbox';
@@ -14,11 +14,6 @@ export interface SandboxOptions {
   readonly key?: string;
   readonly plan?: Plan;
   readonly machines?: number;
-  /** Whether a page of machine metrics holds `page_size` records of each array, or of all together. */
-  readonly pageSizeOver?: 'each' | 'all';
-  /** The name under which the daily-return series is served; the other is not found. */
-  readonly dailyReturnsPath?: 'benchmark-store' | 'eth-store';
-  readonly secondWindow?: SecondWindow;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
   readonly slotsPerSlashing?: number;
 }
@@ -27,15 +22,15 @@ export interface SandboxOptions {
 export class Sandbox {
   readonly seed: number;
   readonly key: string;
-  readonly pageSizeOver: 'each' | 'all';
-  readonly dailyReturnsPath: string;
-  readonly secondWindow: SecondWindow;
   readonly fleet: Fleet;
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = newUsage();
   /** Callers without a valid key. */
   readonly strangers: Usage = newUsage();
   plan: Plan;
+  /** The name under which the daily-return series is served; any other is not found. */
+  dailyReturnsPath = 'benchmark-store';
+  /** The trial expired or the subscription was cancelled. */
   revoked = false;
   /** Every request is answered with a 500. */
   outage = false;
@@ -45,9 +40,6 @@ export class Sandbox {
     this.seed = seedOf(seed);
     this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
-    this.pageSizeOver = options.pageSizeOver ?? 'each';
-    this.dailyReturnsPath = options.dailyReturnsPath ?? 'benchmark-store';
-    this.secondWindow = options.secondWindow ?? 'opening';
     this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES, options.start);
     this.chains = {
       mainnet: createChainWorld('mainnet', seed, slotsPerSlashing),
@@ -76,13 +68,8 @@ export class Sandbox {
     return orderSlashing(this.chains[chain], validators, now);
   }
 
-  /** The trial expired or the subscription was cancelled. */
-  revoke(): void {
-    this.revoked = true;
-  }
-
   /** Someone else uses the account. */
   spend(requests: number, now: number): void {
-    spend(this.account, requests, now, this.secondWindow);
+    spend(this.account, requests, now);
   }
 }

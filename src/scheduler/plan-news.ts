@@ -1,4 +1,5 @@
-import { MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import type { Pace, Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 import { isMaterialChange } from './paces.ts';
 

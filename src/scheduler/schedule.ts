@@ -1,5 +1,6 @@
 import type { Quota } from '../budget/quota.ts';
-import { type Coverage, MS_PER_DAY, type Pace, type Source } from '../sources/source.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import type { Coverage, Pace, Source } from '../sources/source.ts';
 import { type Entry, requestsPerPoll } from '../state/entry.ts';
 import { nextAttemptAt } from './plan.ts';
 

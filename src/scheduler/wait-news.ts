@@ -1,4 +1,5 @@
-import { MS_PER_DAY, type Source } from '../sources/source.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import type { Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 import type { Schedule, Wait } from './schedule.ts';
 

@@ -1,18 +1,15 @@
-/** What a page says, as plain data. Every text is text: the renderer escapes it, wherever it came from. */
-export interface Page {
-  readonly title: string;
-  /** Unix ms of what is shown. */
-  readonly now: number;
-  /** One line on what this is. */
-  readonly about: readonly Inline[];
-  readonly links: readonly Link[];
-  /** The answer to "is it working?". */
-  readonly verdict: Badge;
-  /** Why, the worst first. */
-  readonly notices: readonly Notice[];
-  readonly tables: readonly Table[];
-  /** Whether the browser is asked to load the page again by itself. */
-  readonly isRefreshing: boolean;
+import { type Html, html } from '../lib/html.ts';
+import { absolute, relative } from '../lib/words.ts';
+
+/** What one source has to say on the status page, beside how its attempts went. */
+export interface Summary {
+  readonly notices?: readonly Notice[];
+  /** Of the chain of the source, in the order in which they are read. */
+  readonly facts?: readonly (readonly [label: string, value: Cell])[];
+  /** Notes on the facts. */
+  readonly notes?: readonly string[];
+  /** Joined, by title, with those of the other chains. */
+  readonly tables?: readonly Table[];
 }
 
 /** How something stands. Colours show it, and words next to them. */
@@ -22,6 +19,13 @@ export interface Notice {
   readonly tone: Tone;
   readonly text: string;
 }
+
+export function notice(tone: Tone, text: string): Notice {
+  return { tone, text };
+}
+
+/** Said of a fact until the first answer. */
+export const NOT_KNOWN = 'not known yet';
 
 export interface Table {
   readonly title: string;
@@ -38,82 +42,56 @@ export interface Table {
 /** One cell for each column. */
 export type Row = readonly Cell[];
 
-export type Cell = Inline | Lines;
+/** Markup, or text, which is escaped wherever it came from. */
+export type Cell = Html | string;
 
-export interface Lines {
-  readonly kind: 'lines';
-  readonly lines: readonly (readonly Inline[])[];
+export function badge(tone: Tone, text: string): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-export type Inline = string | Badge | Time | Link | Bar | Quiet;
-
-export interface Badge {
-  readonly kind: 'badge';
-  readonly tone: Tone;
-  readonly text: string;
-}
-
-/** Shown relative to the page's own time, and absolute. */
-export interface Time {
-  readonly kind: 'time';
-  /** Unix ms. */
-  readonly at: number;
+/** A time (Unix ms), relative to `now` and absolute. */
+export function time(at: number | undefined, now: number): Cell {
+  if (at === undefined) return 'never';
+  const utc = absolute(at, now);
+  return html`${relative(at, now)}${utc === undefined ? '' : html` <small class="at">${utc}</small>`}`;
 }
 
 /** `href` is ours, never one that came from elsewhere: a scheme is nothing that escaping tames. */
-export interface Link {
-  readonly kind: 'link';
-  readonly href: string;
-  readonly text: string;
+export function link(text: string, href: string): Html {
+  return html`<a href="${href}">${text}</a>`;
 }
-
-/** Shares of a whole; each is told in words as well. What the parts leave of `total` stays empty. */
-export interface Bar {
-  readonly kind: 'bar';
-  readonly total: number;
-  readonly parts: readonly { readonly fill: Fill; readonly size: number; readonly text: string }[];
-}
-
-export type Fill = 'used' | 'full' | 'kept' | 'left';
 
 /** Of less weight than what is beside it. */
-export interface Quiet {
-  readonly kind: 'quiet';
+export function quiet(text: string): Html {
+  return html`<small>${text}</small>`;
+}
+
+export function lines(...all: readonly Cell[]): Html {
+  return html`${all.flatMap((line, i) => (i === 0 ? [line] : [BREAK, line]))}`;
+}
+
+const BREAK = html`<br>`;
+
+interface Share {
+  readonly fill: 'used' | 'full' | 'kept' | 'left';
+  readonly size: number;
   readonly text: string;
 }
 
-export function badge(tone: Tone, text: string): Badge {
-  return { kind: 'badge', tone, text };
-}
-
-/** `at` in Unix ms; undefined: what is said instead. */
-export function time(at: number | undefined, otherwise = 'never'): Time | string {
-  return at === undefined ? otherwise : { kind: 'time', at };
-}
-
-export function link(text: string, href: string): Link {
-  return { kind: 'link', text, href };
-}
-
-export function quiet(text: string): Quiet {
-  return { kind: 'quiet', text };
-}
-
-export function lines(...all: readonly (Inline | readonly Inline[])[]): Lines {
-  return { kind: 'lines', lines: all.map((line) => (isSequence(line) ? line : [line])) };
-}
-
-function isSequence(line: Inline | readonly Inline[]): line is readonly Inline[] {
-  return Array.isArray(line);
-}
-
-/** What one source has to say on the page, beside how its attempts went. */
-export interface Summary {
-  readonly notices?: readonly Notice[];
-  /** Of the chain of the source, in the order in which they are read. */
-  readonly facts?: readonly (readonly [label: string, value: Cell])[];
-  /** Notes on the facts. */
-  readonly notes?: readonly string[];
-  /** Joined, by title, with those of the other chains. */
-  readonly tables?: readonly Table[];
+/**
+ * Shares of a whole; what they leave of it stays empty. The drawing is hidden from screen readers: the words beside it
+ * say the same.
+ */
+export function bar(total: number, shares: readonly Share[]): Html {
+  let start = 0;
+  const shapes = shares.map(({ fill, size }) => {
+    const width = total > 0 ? Math.round((Math.min(Math.max(size, 0), total) / total) * 1000) / 10 : 0;
+    const from = start === 0 ? '' : html` x="${start}%"`;
+    start += width;
+    return html`<rect class="${fill}"${from} width="${width}%"/>`;
+  });
+  const words = shares.map(({ fill, text }) =>
+    shares.length === 1 ? text : html`<span class="key ${fill}">${text}</span> `,
+  );
+  return html`<svg class="${shares.length === 1 ? 'bar' : 'bar wide'}" aria-hidden="true">${shapes}</svg>${words}`;
 }

@@ -2,6 +2,7 @@ import type { ZodType } from 'zod';
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import type { Chain } from '../lib/chain.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
@@ -10,7 +11,6 @@ import type { History } from './history.ts';
 export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'slashings'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-export const MS_PER_DAY = 86_400_000;
 /** With next to nothing to spend, a poll once a month is the least that is still a poll. */
 export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 

@@ -1,17 +1,29 @@
 import { Html, html } from '../lib/html.ts';
-import { absolute, plural, relative } from '../lib/words.ts';
-import type { Badge, Bar, Cell, Inline, Page, Row, Table } from '../sources/content.ts';
+import { plural, utc } from '../lib/words.ts';
+import { link, type Notice, type Row, type Table } from '../sources/content.ts';
 import { ICON, STYLE } from './page-style.ts';
+
+/** The status page before it is written out. */
+export interface Page {
+  readonly title: string;
+  /** Unix ms of what is shown. */
+  readonly now: number;
+  /** One line on what this is. */
+  readonly about: string;
+  readonly links: readonly { readonly text: string; readonly href: string }[];
+  /** The answer to "is it working?". */
+  readonly verdict: Notice;
+  /** Why, the worst first. */
+  readonly notices: readonly Notice[];
+  readonly tables: readonly Table[];
+  /** Whether the browser is asked to load the page again by itself. */
+  readonly isRefreshing: boolean;
+}
 
 /** A page is no longer than this, however many rows there are. */
 const MAX_PAGE_BYTES = 1_000_000;
 /** What follows the last row. */
 const RESERVED_BYTES = 20_000;
-
-/** The whole page. */
-export function pageText(page: Page): string {
-  return [...pagePieces(page)].join('');
-}
 
 /** The page in pieces of a row or so, for rendering in slices. */
 export function* pagePieces(page: Page): Generator<string> {
@@ -27,7 +39,7 @@ export function* pagePieces(page: Page): Generator<string> {
     if (table.size === 0)
       yield take(html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`);
     for (const row of table.rows) {
-      const piece = rowOf(row, table, page.now);
+      const piece = rowOf(row, table);
       if (Buffer.byteLength(piece.text) > left) break;
       shown += 1;
       yield take(piece);
@@ -54,15 +66,15 @@ function top(page: Page): Html {
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${title}</h1>
-<p>${about.map((part) => inline(part, now))}</p>
-<nav aria-label="Elsewhere"><ul>${links.map((link) => html`<li>${inline(link, now)}</li>`)}</ul></nav>
+<p>${about}</p>
+<nav aria-label="Elsewhere"><ul>${links.map(({ text, href }) => html`<li>${link(text, href)}</li>`)}</ul></nav>
 </header>
 <nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
 <h2 id="verdict">${verdict.text}</h2>
 ${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<li class="${tone}">${text}</li>`)}</ul>`}
-<p class="asof">As of ${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} UTC. ${refreshing(page)}</p>
+<p class="asof">As of ${utc(now)}. ${refreshing(page)}</p>
 </section>
 `;
 }
@@ -94,53 +106,11 @@ ${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</secti
 `;
 }
 
-function rowOf(row: Row, { columns }: Table, now: number): Html {
-  const cells = row.map((one, i) =>
+function rowOf(row: Row, { columns }: Table): Html {
+  const cells = row.map((cell, i) =>
     i === 0
-      ? html`<th role="rowheader" scope="row">${cell(one, now)}</th>`
-      : html`<td role="cell" data-label="${columns[i] ?? ''}">${cell(one, now)}</td>`,
+      ? html`<th role="rowheader" scope="row">${cell}</th>`
+      : html`<td role="cell" data-label="${columns[i] ?? ''}">${cell}</td>`,
   );
   return html`<tr role="row">${cells}</tr>\n`;
-}
-
-function cell(value: Cell, now: number): Html {
-  if (typeof value === 'string' || value.kind !== 'lines') return inline(value, now);
-  return new Html(value.lines.map((line) => html`${line.map((part) => inline(part, now))}`.text).join('<br>'));
-}
-
-function inline(value: Inline, now: number): Html {
-  if (typeof value === 'string') return html`${value}`;
-  switch (value.kind) {
-    case 'badge':
-      return badge(value);
-    case 'time': {
-      const at = absolute(value.at, now);
-      return html`${relative(value.at, now)}${at === undefined ? '' : html` <small class="at">${at}</small>`}`;
-    }
-    case 'link':
-      return html`<a href="${value.href}">${value.text}</a>`;
-    case 'bar':
-      return bar(value);
-    case 'quiet':
-      return html`<small>${value.text}</small>`;
-  }
-}
-
-function badge({ tone, text }: Badge): Html {
-  return html`<span class="badge ${tone}">${text}</span>`;
-}
-
-/** The drawing is hidden from screen readers: the words beside it say the same. */
-function bar({ total, parts }: Bar): Html {
-  let start = 0;
-  const shapes = parts.map(({ fill, size }) => {
-    const width = total > 0 ? Math.round((Math.min(Math.max(size, 0), total) / total) * 1000) / 10 : 0;
-    const from = start === 0 ? '' : html` x="${start}%"`;
-    start += width;
-    return html`<rect class="${fill}"${from} width="${width}%"/>`;
-  });
-  const words = parts.map(({ fill, text }) =>
-    parts.length === 1 ? html`${text}` : html`<span class="key ${fill}">${text}</span> `,
-  );
-  return html`<svg class="${parts.length === 1 ? 'bar' : 'bar wide'}" aria-hidden="true">${shapes}</svg>${words}`;
 }

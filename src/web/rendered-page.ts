@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import type { Page } from '../sources/content.ts';
-import { pagePieces } from './page.ts';
+import { type Page, pagePieces } from './page.ts';
 
 const compress = promisify(gzip);
 /** However many ask, a page is rendered once in this time. */

@@ -8,9 +8,10 @@ import {
   usable,
 } from '../budget/long-window.ts';
 import { planOf } from '../budget/plan-name.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import { html } from '../lib/html.ts';
 import { count, plural, span } from '../lib/words.ts';
-import { type Bar, type Cell, type Inline, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
-import { MS_PER_DAY } from '../sources/source.ts';
+import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import type { Known } from './status-known.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
@@ -28,7 +29,7 @@ export function budgetTable(known: Known, now: number): Table {
 }
 
 /** Requests a day that the sources on a bucket ask for; 0 where nothing may leave. */
-export function pacePerDay({ views, ledger, bucketOf }: Known, bucket: string): number {
+function pacePerDay({ views, ledger, bucketOf }: Known, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views
     .filter(({ source }) => bucketOf(source) === bucket)
@@ -52,7 +53,7 @@ function secondRow(known: Known, name: string, bucket: Bucket): Row {
   const free = limit * (1 - terms.utilization);
   return [
     windowName('second', name, known),
-    bar(limit, { used: average, kept: free }, digits, 'planned'),
+    shares(limit, { used: average, kept: free }, digits, 'planned'),
     'every second',
     average === 0 ? 'nothing leaves' : `${digits(average)} a second on average`,
   ];
@@ -75,7 +76,7 @@ function longRow(known: Known, { name, bucket, window, state }: Long, now: numbe
   const used = Math.min(usedOf(bucket, window, state), state.limit - left);
   return [
     windowName(window, name, known),
-    bar(state.limit, { used, kept: state.limit - used - left }, count),
+    shares(state.limit, { used, kept: state.limit - used - left }, count),
     resets(bucket, window, state, now),
     quotaEnd(known, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
   ];
@@ -93,30 +94,26 @@ function windowName(window: string, bucket: string, { ledger }: Known): Cell {
     : `per ${window}`;
 }
 
-function bar(
+function shares(
   total: number,
   { used, kept }: { used: number; kept: number },
   write: (value: number) => string,
   usedWord = 'used',
 ): Cell {
   const left = Math.max(0, total - used - kept);
-  const shown: Bar = {
-    kind: 'bar',
-    total,
-    parts: [
-      { fill: 'used', size: used, text: `${usedWord} ${write(used)}` },
-      { fill: 'kept', size: kept, text: `kept free ${write(kept)}` },
-      { fill: 'left', size: left, text: `left ${write(left)}` },
-    ],
-  };
-  return lines([shown, quiet(`of ${count(total)}`)]);
+  const drawn = bar(total, [
+    { fill: 'used', size: used, text: `${usedWord} ${write(used)}` },
+    { fill: 'kept', size: kept, text: `kept free ${write(kept)}` },
+    { fill: 'left', size: left, text: `left ${write(left)}` },
+  ]);
+  return html`${drawn}${quiet(`of ${count(total)}`)}`;
 }
 
 function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: number): Cell {
   const end = calendarEnd(window, now);
   const planned = lastsUntil(window, state, bucket.firstUseAt ?? now);
-  if (planned <= end) return time(end);
-  return lines([time(end)], [quiet('or as a trial '), time(planned)]);
+  if (planned <= end) return time(end, now);
+  return lines(time(end, now), html`${quiet('or as a trial ')}${time(planned, now)}`);
 }
 
 /** When what is left is used up, if all goes on as planned. */
@@ -131,7 +128,7 @@ function quotaEnd(
   if (pace === 0) return 'nothing leaves';
   const end = now + (left / pace) * MS_PER_DAY;
   const spare = left - (pace * (until - now)) / MS_PER_DAY;
-  const lasts: Inline[] = end >= until ? [`lasts, ${count(Math.max(0, spare))} to spare`] : ['ends ', time(end)];
+  const lasts = end >= until ? `lasts, ${count(Math.max(0, spare))} to spare` : html`ends ${time(end, now)}`;
   return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
 }
 

@@ -1,6 +1,7 @@
-import { count, cropped, span } from '../lib/words.ts';
+import { html } from '../lib/html.ts';
+import { count, cropped, spaced, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
-import { type Badge, badge, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
+import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Table, time } from '../sources/content.ts';
 
 const MAX_ERROR = 120;
 
@@ -18,28 +19,29 @@ export function sourcesTable(views: readonly SourceView[], now: number): Table {
 function rowOf(view: SourceView, now: number): Row {
   const { source, entry, nextAttemptAt, running } = view;
   const { chain } = source;
-  const name = source.name.replaceAll('_', ' ');
+  const name = spaced(source.name);
+  const { tone, text } = stateOf(view, now);
   return [
-    chain ? lines([name, ' ', quiet(chain)]) : name,
-    stateOf(view, now),
-    time(entry.lastSuccessAt),
-    running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt),
+    chain ? html`${name} ${quiet(chain)}` : name,
+    badge(tone, text),
+    time(entry.lastSuccessAt, now),
+    running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt, now),
     interval(view),
-    lastError(view),
+    lastError(view, now),
   ];
 }
 
 /** In a word: does it bring what it should? */
-export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: number): Badge {
-  if (!Number.isFinite(nextAttemptAt)) return badge('bad', 'stopped');
-  if (wait) return badge('warning', 'waits for the quota');
+export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: number): Notice {
+  if (!Number.isFinite(nextAttemptAt)) return notice('bad', 'stopped');
+  if (wait) return notice('warning', 'waits for the quota');
   if (entry.failuresInARow > 0) {
-    if (entry.lastError?.reason === 'BudgetClosed') return badge('warning', 'waits for the budget');
-    if ((entry.pausedUntil ?? 0) > now) return badge('bad', 'paused');
-    return badge('bad', entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`);
+    if (entry.lastError?.reason === 'BudgetClosed') return notice('warning', 'waits for the budget');
+    if ((entry.pausedUntil ?? 0) > now) return notice('bad', 'paused');
+    return notice('bad', entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`);
   }
-  if (entry.attempts > 0) return badge('good', 'up');
-  return badge('neutral', running ? 'first poll' : 'not polled yet');
+  if (entry.attempts > 0) return notice('good', 'up');
+  return notice('neutral', running ? 'first poll' : 'not polled yet');
 }
 
 function interval({ source, pace, nextAttemptAt }: SourceView): Cell {
@@ -54,12 +56,12 @@ function perDay(requests: number): string {
 }
 
 /** It stays after it is over: what happened last night is worth knowing. */
-function lastError({ entry }: SourceView): Cell {
+function lastError({ entry }: SourceView, now: number): Cell {
   const { lastError: error } = entry;
   if (!error) return '';
   const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
   return lines(
-    [badge(tone, error.reason.replaceAll('_', ' ')), ' ', time(error.at)],
+    html`${badge(tone, spaced(error.reason))} ${time(error.at, now)}`,
     quiet(cropped(error.message, MAX_ERROR)),
   );
 }

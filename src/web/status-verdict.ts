@@ -1,24 +1,24 @@
 import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
-import { absolute, plural, relative, span } from '../lib/words.ts';
+import { absolute, plural, relative, spaced, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
 import type { SourceView } from '../scheduler/views.ts';
-import { type Badge, badge, type Notice } from '../sources/content.ts';
+import { type Notice, notice } from '../sources/content.ts';
 import type { Known } from './status-known.ts';
 import { stateOf } from './status-sources.ts';
 
 /** The page's headline: the key first, because without it nothing else matters. */
-export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Badge {
-  if (ledger.key.standing === 'revoked') return badge('bad', 'Stopped: access is revoked');
-  if (ledger.key.standing === 'refused') return badge('bad', 'Not working: the key is refused');
+export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Notice {
+  if (ledger.key.standing === 'revoked') return notice('bad', 'Stopped: access is revoked');
+  if (ledger.key.standing === 'refused') return notice('bad', 'Not working: the key is refused');
   const waiting = views.filter(({ wait }) => wait).length;
-  if (waiting > 0 && waiting === views.length) return badge('bad', 'Not working: all sources wait for the quota');
-  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return badge('neutral', 'Starting');
+  if (waiting > 0 && waiting === views.length) return notice('bad', 'Not working: all sources wait for the quota');
+  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return notice('neutral', 'Starting');
   const broken = views.filter(({ entry }) => entry.failuresInARow > 0).length;
-  if (broken > 0 && broken === views.length) return badge('bad', 'Not working');
-  if (notices.some(({ tone }) => tone === 'bad')) return badge('bad', 'Needs attention');
-  if (waiting > 0) return badge('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
-  if (notices.some(({ tone }) => tone === 'warning')) return badge('warning', 'Working, with something to look at');
-  return badge('good', 'Working');
+  if (broken > 0 && broken === views.length) return notice('bad', 'Not working');
+  if (notices.some(({ tone }) => tone === 'bad')) return notice('bad', 'Needs attention');
+  if (waiting > 0) return notice('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
+  if (notices.some(({ tone }) => tone === 'warning')) return notice('warning', 'Working, with something to look at');
+  return notice('good', 'Working');
 }
 
 /** What an operator should know of the configuration, the key, the sources and the budget. */
@@ -29,7 +29,7 @@ export function noticesOf(known: Known, now: number): Notice[] {
 function configNotices({ isConfigRead }: Known): Notice[] {
   if (isConfigRead) return [];
   const text = 'The configuration was refused when it was last reloaded; the one before holds. The log says why.';
-  return [{ tone: 'warning', text }];
+  return [notice('warning', text)];
 }
 
 /** Without a key that is taken, nothing else is worth saying. */
@@ -38,23 +38,21 @@ function keyNotices(known: Known, now: number): Notice[] {
   switch (standing) {
     case 'revoked':
       return [
-        {
-          tone: 'bad',
-          text: `The service ended access ${relative(since, now)}: the trial is over or the subscription was cancelled. Nothing is asked any more until there is another key, or the exporter is restarted.`,
-        },
+        notice(
+          'bad',
+          `The service ended access ${relative(since, now)}: the trial is over or the subscription was cancelled. Nothing is asked any more until there is another key, or the exporter is restarted.`,
+        ),
       ];
     case 'refused':
       return [
-        {
-          tone: 'bad',
-          text: `The service refused the key ${relative(since, now)}. One request in ten minutes tries it again.`,
-        },
+        notice(
+          'bad',
+          `The service refused the key ${relative(since, now)}. One request in ten minutes tries it again.`,
+        ),
       ];
     default:
       return [
-        ...(validHeader === false
-          ? [{ tone: 'bad', text: 'The service does not take the key for a valid one.' } as const]
-          : []),
+        ...(validHeader === false ? [notice('bad', 'The service does not take the key for a valid one.')] : []),
         ...startNotices(known),
         ...failureNotices(known.views, now),
         ...waitNotices(known, now),
@@ -66,14 +64,14 @@ function keyNotices(known: Known, now: number): Notice[] {
 function startNotices({ views }: Known): Notice[] {
   const waiting = views.filter(({ entry }) => entry.attempts === 0).length;
   if (waiting === 0) return [];
-  return [{ tone: 'neutral', text: `${waiting} of ${plural(views.length, 'source')} not polled yet.` }];
+  return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
 }
 
 function failureNotices(views: readonly SourceView[], now: number): Notice[] {
   const failing = views.filter((view) => stateOf(view, now).tone === 'bad');
   if (failing.length === 0) return [];
   const names = failing.map(nameOf).join(', ');
-  return [{ tone: 'bad', text: `${failing.length} of ${plural(views.length, 'source')} failing: ${names}.` }];
+  return [notice('bad', `${failing.length} of ${plural(views.length, 'source')} failing: ${names}.`)];
 }
 
 const LIMITS = {
@@ -88,15 +86,15 @@ function waitNotices({ views, ledger, terms }: Known, now: number): Notice[] {
     ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
   );
   if (waiting.size > 0) {
-    return [...waiting].map(([what, group]) => ({
-      tone: 'warning',
-      text: `Waiting for ${what}: ${group.map(({ view }) => nameOf(view)).join(', ')}. Values go as they do in an outage.`,
-    }));
+    return [...waiting].map(([what, group]) => {
+      const names = group.map(({ view }) => nameOf(view)).join(', ');
+      return notice('warning', `Waiting for ${what}: ${names}. Values go as they do in an outage.`);
+    });
   }
   const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket ?? EMPTY_BUCKET, terms, now));
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];
-  return [{ tone: 'warning', text: `The budget is closed: requests leave again ${relative(last, now)}.` }];
+  return [notice('warning', `The budget is closed: requests leave again ${relative(last, now)}.`)];
 }
 
 function stretchNotices(views: readonly SourceView[]): Notice[] {
@@ -105,10 +103,10 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
   const changes = stretched.map(
     (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
   );
-  return [{ tone: 'warning', text: `The budget does not allow the configured intervals: ${changes.join('; ')}.` }];
+  return [notice('warning', `The budget does not allow the configured intervals: ${changes.join('; ')}.`)];
 }
 
 function nameOf({ source }: SourceView): string {
-  const name = source.name.replaceAll('_', ' ');
+  const name = spaced(source.name);
   return source.chain ? `${name} of ${source.chain}` : name;
 }

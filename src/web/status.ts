@@ -1,6 +1,7 @@
 import { span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
-import { type Cell, link, type Notice, type Page, type Summary, type Table } from '../sources/content.ts';
+import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
+import type { Page } from './page.ts';
 import { budgetTable } from './status-budget.ts';
 import type { Known } from './status-known.ts';
 import { sourcesTable } from './status-sources.ts';
@@ -16,13 +17,13 @@ export function statusOf(known: Known, now: number, isRefreshing: boolean): Page
   return {
     title: 'beaconchain-exporter',
     now,
-    about: [`version ${version}, up for ${span(now - startedAt)}`],
+    about: `version ${version}, up for ${span(now - startedAt)}`,
     // Relative: a reverse proxy may serve this below a path of its own.
     links: [
-      link('Metrics', `.${telemetryPath}`),
-      link('Health', './-/healthy'),
-      link('Readiness', './-/ready'),
-      link('Documentation', DOCS_URL),
+      { text: 'Metrics', href: `.${telemetryPath}` },
+      { text: 'Health', href: './-/healthy' },
+      { text: 'Readiness', href: './-/ready' },
+      { text: 'Documentation', href: DOCS_URL },
     ],
     verdict: verdictOf(known, notices),
     notices: worstFirst(notices),
@@ -31,7 +32,7 @@ export function statusOf(known: Known, now: number, isRefreshing: boolean): Page
   };
 }
 
-const ORDER: readonly Notice['tone'][] = ['bad', 'warning', 'neutral', 'good'];
+const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
 
 function worstFirst(notices: readonly Notice[]): Notice[] {
   return notices.toSorted((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));

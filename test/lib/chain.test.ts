@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CHAIN_NAMES, CHAINS, SECONDS_PER_DAY, SECONDS_PER_EPOCH, slotTime } from '../../src/lib/chain.ts';
+import { CHAIN_NAMES, CHAINS, SECONDS_PER_EPOCH, slotTime } from '../../src/lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../src/lib/duration.ts';
 
 /** Unix seconds of a UTC time. */
 const utc = (text: string): number => Date.parse(`${text}Z`) / 1_000;

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, bytes, count, cropped, percent, plural, relative, span } from '../../src/lib/words.ts';
+import {
+  absolute,
+  bytes,
+  count,
+  cropped,
+  listed,
+  percent,
+  plural,
+  relative,
+  roughSpan,
+  spaced,
+  span,
+} from '../../src/lib/words.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 describe('lib/words', () => {
@@ -17,6 +29,19 @@ describe('lib/words', () => {
     [-45_000, '45 s'],
   ])('writes %d ms as %s', (ms, text) => {
     expect(span(ms)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 s'],
+    [98_001, '99 s'],
+    [99_001, '2 min'],
+    [59 * MINUTE, '59 min'],
+    [HOUR, '1 h'],
+    [904 * MINUTE, '15 h 4 min'],
+    [2 * DAY, '2 days'],
+    [3 * DAY + 2.9 * HOUR, '3 days 2 h'],
+  ])('writes %d ms, about, as %s', (ms, text) => {
+    expect(roughSpan(ms)).toBe(text);
   });
 
   it.each([
@@ -49,6 +74,12 @@ describe('lib/words', () => {
       '1,000 machines',
     ]);
     expect([percent(0.625), percent(0.030764, 2)]).toEqual(['63 %', '3.08 %']);
+  });
+
+  it('writes names as words, and of many the first five', () => {
+    expect(spaced('sync_committee_x')).toBe('sync committee x');
+    expect([listed([]), listed([1]), listed([1, 2, 3, 4, 5])]).toEqual(['', '1', '1, 2, 3, 4, 5']);
+    expect(listed(['a', 'b', 'c', 'd', 'e', 'f'])).toBe('a, b, c, d, e and others');
   });
 
   it('crops by characters, not through them', () => {

@@ -112,7 +112,7 @@ describe('sandbox/daily-returns', () => {
       page(scale(), body, now).data.find(({ day }) => day === 1800);
     const once = point(ask({ evaluation_window: '30d' }), NOW - 10 * DAY);
     expect(once?.day_start).toBe(1_762_344_023);
-    expect(point(ask({ epoch: { start: { number: 405_000 }, end: { number: 405_224 } } }))).toEqual(once);
+    expect(point(ask({ timestamp: { start: 1_762_344_023, end: 1_762_344_023 + 86_399 } }))).toEqual(once);
   });
 
   it('averages the first days over what there is', () => {
@@ -134,20 +134,9 @@ describe('sandbox/daily-returns', () => {
     expect(losses.length).toBeGreaterThan(0);
   });
 
-  it.each([
-    ['timestamp', { start: 1_762_344_023, end: 1_762_344_023 + 86_399 }],
-    ['epoch', { start: { number: 405_000 }, end: { number: 405_224 } }],
-    ['slot', { start: { number: 12_960_000 }, end: { number: 12_967_199 } }],
-  ])('widens a %s range to whole UTC days', (selector, range) => {
-    expect(allDays(scale(), ask({ [selector]: range }))).toEqual([1801, 1800, 1799]);
-  });
-
-  it('takes views as ends of a range', () => {
-    const to = (selector: string, end: object | undefined): number | undefined =>
-      allDays(sandboxOf({ plan: 'scale' }), ask({ [selector]: { start: { number: 0 }, end } }), NOW, 1000)[0];
-    expect(to('epoch', { view: 'finalized' })).toBe(1813);
-    expect(to('slot', { view: 'latest' })).toBe(1813);
-    expect(to('slot', undefined)).toBe(1813);
+  it('widens a range to whole UTC days', () => {
+    const range = { timestamp: { start: 1_762_344_023, end: 1_762_344_023 + 86_399 } };
+    expect(allDays(scale(), ask(range))).toEqual([1801, 1800, 1799]);
   });
 
   it('describes the span of the whole result', () => {
@@ -175,17 +164,11 @@ describe('sandbox/daily-returns', () => {
     ['two selectors', ask({ evaluation_window: '7d', timestamp: { start: 0, end: 1 } })],
     ['an unknown window', ask({ evaluation_window: '8d' })],
     ['an unknown selector', ask({ week: 1 })],
-    ['an epoch that is a bare number', ask({ epoch: { start: 1, end: 2 } })],
     ['an unknown chain', { chain: 'holesky', ...ask({ evaluation_window: '7d' }) }],
     ['a page size of 11', ask({ evaluation_window: '7d' }, 11)],
     ['a cursor that is none', { ...ask({ evaluation_window: '7d' }), cursor: 'e30' }],
   ])('refuses %s', (_, body) => {
     expect(refusalOf(post(scale(), PATH, body))).toEqual(BAD_REQUEST);
-  });
-
-  it('does not find a block root', () => {
-    const root = { root: `0x${'ab'.repeat(32)}` };
-    expect(post(scale(), PATH, ask({ slot: { start: root, end: root } })).status).toBe(404);
   });
 
   it('refuses a cursor with another body than the one it was given for', () => {
@@ -202,7 +185,7 @@ describe('sandbox/daily-returns', () => {
     const statuses = (sandbox: Sandbox): number[] =>
       ['benchmark-store', 'eth-store'].map((name) => post(sandbox, `/api/v2/ethereum/${name}`, body).status);
     expect(statuses(sandboxOf())).toEqual([200, 404]);
-    expect(statuses(sandboxOf({ dailyReturnsPath: 'eth-store' }))).toEqual([404, 200]);
+    expect(statuses(Object.assign(sandboxOf(), { dailyReturnsPath: 'eth-store' }))).toEqual([404, 200]);
     expect(get(sandboxOf(), '/api/v1/ethstore/latest').status).toBe(404);
   });
 });

@@ -37,7 +37,7 @@ describe('sandbox/server', () => {
 
   it('obeys the controls while it runs', async () => {
     const { url, sandbox } = await start();
-    sandbox.revoke();
+    sandbox.revoked = true;
     const response = await fetch(`${url}/api/v1/epoch/latest/slots`, { headers: { apikey: 'sandbox' } });
     expect([response.status, response.headers.get('x-ratelimit-limit-month')]).toEqual([429, '0']);
   });

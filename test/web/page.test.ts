@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { badge, type Cell, lines, link, type Page, quiet, type Row, time } from '../../src/sources/content.ts';
-import { pagePieces, pageText } from '../../src/web/page.ts';
+import { html } from '../../src/lib/html.ts';
+import { badge, bar, type Cell, lines, link, quiet, type Row, time } from '../../src/sources/content.ts';
+import { type Page, pagePieces } from '../../src/web/page.ts';
+import { pageText } from '../support/page-text.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 
 function page(overrides: Partial<Page> = {}): Page {
   return {
     title: 'exporter',
     now: NOW,
-    about: [],
+    about: '',
     links: [],
-    verdict: badge('good', 'Working'),
+    verdict: { tone: 'good', text: 'Working' },
     notices: [],
     tables: [],
     isRefreshing: false,
@@ -31,13 +33,13 @@ const TAMED = '&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;';
 
 describe('web/page', () => {
   it('shows every text as text, wherever it stands', () => {
-    const bar: Cell = { kind: 'bar', total: 1, parts: [{ fill: 'used', size: 1, text: EVIL }] };
-    const texts = [EVIL, badge('bad', EVIL), quiet(EVIL), link(EVIL, '/'), bar];
+    const drawn = bar(1, [{ fill: 'used', size: 1, text: EVIL }]);
+    const texts = [EVIL, badge('bad', EVIL), quiet(EVIL), link(EVIL, '/'), drawn];
     const text = pageText(
       page({
         title: EVIL,
-        about: [EVIL],
-        verdict: badge('bad', EVIL),
+        about: EVIL,
+        verdict: { tone: 'bad', text: EVIL },
         notices: [{ tone: 'bad', text: EVIL }],
         tables: [
           { title: EVIL, columns: [EVIL], rows: texts.map((one) => [one]), size: 5, empty: '', notes: [EVIL] },
@@ -59,32 +61,28 @@ describe('web/page', () => {
 
   it.each<[string, Cell, string]>([
     ['text', 'a & b', 'a &#38; b'],
-    ['a time', time(NOW - MINUTE), '1 min ago <small class="at">12:00:00 UTC</small>'],
-    ['no time', time(undefined), 'never'],
-    ['a time that no calendar has', time(1e300), 'unknown'],
+    ['a time', time(NOW - MINUTE, NOW), '1 min ago <small class="at">12:00:00 UTC</small>'],
+    ['no time', time(undefined, NOW), 'never'],
+    ['a time that no calendar has', time(1e300, NOW), 'unknown'],
     ['a badge', badge('good', 'up'), '<span class="badge good">up</span>'],
     ['a link', link('slot 1', 'https://beaconcha.in/slot/1'), '<a href="https://beaconcha.in/slot/1">slot 1</a>'],
-    ['lines', lines('a', ['b ', quiet('c')]), 'a<br>b <small>c</small>'],
+    ['lines', lines('a', html`b ${quiet('c')}`), 'a<br>b <small>c</small>'],
     [
       'a bar',
-      { kind: 'bar', total: 4, parts: [{ fill: 'used', size: 1, text: '25 %' }] },
+      bar(4, [{ fill: 'used', size: 1, text: '25 %' }]),
       '<svg class="bar" aria-hidden="true"><rect class="used" width="25%"/></svg>25 %',
     ],
     [
       'a bar of parts that are more than the whole',
-      {
-        kind: 'bar',
-        total: 10,
-        parts: [
-          { fill: 'used', size: 15, text: 'a' },
-          { fill: 'left', size: -5, text: 'b' },
-        ],
-      },
+      bar(10, [
+        { fill: 'used', size: 15, text: 'a' },
+        { fill: 'left', size: -5, text: 'b' },
+      ]),
       '<svg class="bar wide" aria-hidden="true"><rect class="used" width="100%"/><rect class="left" x="100%" width="0%"/></svg><span class="key used">a</span> <span class="key left">b</span> ',
     ],
     [
       'a bar of nothing',
-      { kind: 'bar', total: 0, parts: [{ fill: 'used', size: 0, text: 'a' }] },
+      bar(0, [{ fill: 'used', size: 0, text: 'a' }]),
       '<svg class="bar" aria-hidden="true"><rect class="used" width="0%"/></svg>a',
     ],
   ])('writes %s', (_, cell, markup) => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type Bucket, EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import { badge, type Page } from '../../src/sources/content.ts';
-import { pageText } from '../../src/web/page.ts';
+import type { Page } from '../../src/web/page.ts';
 import { budgetTable } from '../../src/web/status-budget.ts';
 import type { Known } from '../../src/web/status-known.ts';
+import { pageText } from '../support/page-text.ts';
 import { knownIn } from '../support/status-states.ts';
 import { DAY, HOUR, NOW } from '../support/timing.ts';
 
@@ -25,9 +25,9 @@ function words(
   const page: Page = {
     title: '',
     now: NOW,
-    about: [],
+    about: '',
     links: [],
-    verdict: badge('good', ''),
+    verdict: { tone: 'good', text: '' },
     notices: [],
     tables: [table],
     isRefreshing: false,

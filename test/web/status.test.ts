@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Page, Table } from '../../src/sources/content.ts';
-import { pageText } from '../../src/web/page.ts';
+import type { Table } from '../../src/sources/content.ts';
+import type { Page } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { Known } from '../../src/web/status-known.ts';
 import { fakeSource } from '../support/fake-source.ts';
+import { pageText } from '../support/page-text.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { knownIn, pageIn, STATES } from '../support/status-states.ts';
 import { HOUR, NOW } from '../support/timing.ts';

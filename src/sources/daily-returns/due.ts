@@ -1,4 +1,4 @@
-import { SECONDS_PER_DAY } from '../../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import { type Attempts, nextTick, type Timing } from '../source.ts';
 import type { DailyReturns, Datapoint } from './schema.ts';
 

@@ -1,10 +1,9 @@
-import { CHAINS, SECONDS_PER_DAY } from '../../lib/chain.ts';
+import { CHAINS } from '../../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { History, PastRange } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
-import { type DailyReturnsOptions, readDays } from './poll.ts';
+import { DAYS_PER_PAGE, type DailyReturnsOptions, readDays } from './poll.ts';
 import { Datapoint } from './schema.ts';
-
-const DAYS_PER_PAGE = 10;
 
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 

@@ -1,4 +1,5 @@
-import { MS_PER_DAY, oncePer, type Source } from '../source.ts';
+import { MS_PER_DAY } from '../../lib/duration.ts';
+import { oncePer, type Source } from '../source.ts';
 import { dailyReturnsDue } from './due.ts';
 import { dailyReturnsHistory } from './history.ts';
 import { dailyReturnFamilies } from './metrics.ts';
@@ -21,7 +22,7 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     // However short the interval, a day is asked for once in the normal case.
     pace: (requestsPerDay) => oncePer(MS_PER_DAY, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollDailyReturns(options, api, previous, timing, signal),
-    summary: (value) => dailyReturnSummary(value.newest),
+    summary: (value, timing) => dailyReturnSummary(value.newest, timing),
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
     history: () => dailyReturnsHistory(options),

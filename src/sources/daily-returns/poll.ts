@@ -1,6 +1,8 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS, SECONDS_PER_DAY } from '../../lib/chain.ts';
+import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { Poll, Timing } from '../source.ts';
 import { newer } from './due.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
@@ -13,10 +15,10 @@ export interface DailyReturnsOptions {
   readonly path: string;
 }
 
-const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
+/** The most that the service gives (api-facts 7.2). */
+export const DAYS_PER_PAGE = 10;
 
-/** A day that has not begun is not one, but clocks differ. */
-const CLOCK_AHEAD_MS = 300_000;
+const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** Reads the newest day. A smaller day never replaces a larger one. */
 export async function pollDailyReturns(
@@ -28,6 +30,7 @@ export async function pollDailyReturns(
 ): Promise<Poll<DailyReturns>> {
   const query = { range: { evaluation_window: '24h' } };
   const { path, page } = await readDays(options, api, query, previous.path, signal);
+  // A day that has not begun is not one, but clocks differ.
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = await api.records(
@@ -56,7 +59,7 @@ export async function readDays(
   const paths = pathsToTry(options.path, remembered);
   for (const [i, path] of paths.entries()) {
     try {
-      const body = { chain: options.chain, ...query, page_size: 10 };
+      const body = { chain: options.chain, ...query, page_size: DAYS_PER_PAGE };
       const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
       return { path, page: await api.request(request, DailyReturnsPage, signal) };
     } catch (error) {

@@ -1,13 +1,15 @@
+import { html } from '../../lib/html.ts';
 import { percent } from '../../lib/words.ts';
-import { lines, quiet, type Summary, time } from '../content.ts';
+import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import type { Timing } from '../source.ts';
 import type { Datapoint } from './schema.ts';
 
 /** A term of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
 /** The newest day. */
-export function dailyReturnSummary(day: Datapoint | undefined): Summary {
-  if (!day) return { facts: [['Daily return', 'not known yet']], notes: [TERMS] };
+export function dailyReturnSummary(day: Datapoint | undefined, { now }: Timing): Summary {
+  if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
   const { apr, moving_averages: averages } = day;
   const { window_7d: week, window_31d: month } = averages;
   return {
@@ -15,10 +17,10 @@ export function dailyReturnSummary(day: Datapoint | undefined): Summary {
       [
         'Daily return',
         lines(
-          [`${rate(apr.combined)} a year, day ${day.day}`],
+          `${rate(apr.combined)} a year, day ${day.day}`,
           quiet(`consensus layer ${rate(apr.consensus_layer)}, execution layer ${rate(apr.execution_layer)}`),
           quiet(`7 days ${rate(week.apr.combined)}, 31 days ${rate(month.apr.combined)}`),
-          ['day ended ', time(day.day_end * 1000)],
+          html`day ended ${time(day.day_end * 1000, now)}`,
         ),
       ],
     ],

@@ -1,8 +1,9 @@
 import type { Api } from '../../api/client.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { History, PastPage, PastRange, Span } from '../history.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
-import { CLOCK_AHEAD_SECONDS, requestPage } from './reading.ts';
+import { requestPage } from './reading.ts';
 import { type Machine, NodeRecord, type Process, SystemRecord, ValidatorRecord } from './schema.ts';
 
 /** One record: of which process, and what it said. */

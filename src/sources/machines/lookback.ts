@@ -1,6 +1,8 @@
 import { type FailureReason, RequestFailed } from '../../api/errors.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
+import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
 import { isAdmitted } from './options.ts';
-import { CLOCK_AHEAD_SECONDS, type Reading, readPage } from './reading.ts';
+import { type Reading, readPage } from './reading.ts';
 import type { Machines } from './schema.ts';
 
 type Lookback = NonNullable<Machines['lookback']>;
@@ -11,9 +13,8 @@ const PROBES = [1, 3, 6, 12, 24];
 const MAX_PROBED = 10;
 const PROBE_SECONDS = 62;
 /** The service keeps records for 31 days (api-facts 2). */
-const KEPT_SECONDS = 31 * 86_400;
+export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 const MAX_ASKED_PER_HOUR = 20;
-const HOUR_MS = 3_600_000;
 
 /** An answer that cannot be read may come each time: the sweep would fail for ever. */
 const MAX_TRIES = 5;
@@ -61,11 +62,11 @@ async function askExpected(reading: Reading): Promise<void> {
   const wanted = options.expected.filter(
     (name) => isAdmitted(options, name) && !sweep.machines.has(name) && !known.has(name),
   );
-  const recent = asked.filter(([, at]) => now - at < HOUR_MS).length;
+  const recent = asked.filter(([, at]) => now - at < MS_PER_HOUR).length;
   const batch = [...new Set(wanted)].slice(0, Math.max(0, MAX_ASKED_PER_HOUR - recent));
   for (const name of batch) {
     const done: Change = (lookback) => ({ ...lookback, asked: [...lookback.asked, [name, now]] });
-    const range = { start: end - KEPT_SECONDS, end };
+    const range = { start: end - RECORDS_KEPT_SECONDS, end };
     await answered(reading, { done, refused: done }, () => readPage(reading, range, [name]));
   }
 }

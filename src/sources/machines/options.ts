@@ -22,6 +22,9 @@ export interface MachinesOptions {
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
+/** The most that the service gives (api-facts 7.2). */
+export const RECORDS_PER_PAGE = 10;
+
 /** The label of a machine the API calls "". */
 const UNNAMED = 'unnamed';
 

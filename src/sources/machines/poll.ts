@@ -1,17 +1,10 @@
 import type { Api } from '../../api/client.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
 import { lastSeen, type MachinesOptions, staleAfter } from './options.ts';
 import { type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
-import {
-  CLOCK_AHEAD_SECONDS,
-  type Range,
-  type Reading,
-  readPage,
-  readRange,
-  schemasAt,
-  type Warning,
-} from './reading.ts';
+import { type Range, type Reading, readPage, readRange, schemasAt, type Warning } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
 import { type Batch, endSweep, namesToAsk, PAGES_TO_CUT, slices, startSweep } from './sweep.ts';
 

@@ -1,3 +1,4 @@
+import { RECORDS_PER_PAGE } from './options.ts';
 import type { Range } from './reading.ts';
 import type { Machines } from './schema.ts';
 
@@ -21,7 +22,6 @@ const MAX_LATE = 300;
 const SWEEPS_PER_MINUTE = 5;
 const PART = MINUTE / SWEEPS_PER_MINUTE;
 const RARE_SECONDS = 240;
-const RECORDS_PER_PAGE = 10;
 /** Pushes are not even: so many records more than expected can be in a range. */
 const UNEVEN = 3;
 

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { type Ending, eachPage, type Page } from '../../api/paginate.ts';
-import type { MachinesOptions } from './options.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
+import { type MachinesOptions, RECORDS_PER_PAGE } from './options.ts';
 import { MachineMetricsPage, NodeRecord, SystemRecord, ValidatorRecord } from './schema.ts';
 import { type Sweep, take } from './sweep.ts';
 
@@ -24,10 +25,6 @@ export interface Range {
   readonly start: number;
   readonly end: number;
 }
-
-/** How far a client's clock may be ahead of ours; beyond it a record is a bad record. */
-export const CLOCK_AHEAD_SECONDS = 300;
-const PAGE_SIZE = 10;
 
 /** Takes in every record of a range, of these machines or of all. */
 export async function readRange(reading: Reading, range: Range, names?: readonly string[]): Promise<void> {
@@ -62,7 +59,7 @@ export function requestPage(
   const body = {
     range: { timestamp: range },
     ...(names ? { machines: names } : {}),
-    page_size: PAGE_SIZE,
+    page_size: RECORDS_PER_PAGE,
     ...(cursor === undefined ? {} : { cursor }),
   };
   const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body } as const;

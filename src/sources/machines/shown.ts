@@ -1,9 +1,7 @@
+import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Timing } from '../source.ts';
 import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
-
-/** As far ahead a record is taken in. One further ahead is from before the clock was set back: nobody knows its age. */
-export const CLOCK_AHEAD_MS = 300_000;
 
 /** A machine as it is shown at a moment. */
 export interface Shown {
@@ -21,6 +19,7 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
     machine,
     labels: labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
+    // A record further ahead is from before the clock was set back: nobody knows its age.
     fresh: recordsUpTo(machine, shownFor(options, timing), now, CLOCK_AHEAD_MS),
   };
 }

@@ -1,14 +1,16 @@
+import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
-import { bytes, cropped, percent, plural } from '../../lib/words.ts';
+import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
 import {
-  type Badge,
   badge,
+  bar,
   type Cell,
-  type Inline,
   lines,
   type Notice,
+  notice,
   type Row,
   type Summary,
+  type Tone,
   time,
 } from '../content.ts';
 import type { Timing } from '../source.ts';
@@ -26,12 +28,11 @@ const TONES = {
   'partly silent': 'warning',
   'not synced': 'warning',
   fresh: 'good',
-} as const satisfies Record<Standing, Badge['tone']>;
+} as const satisfies Record<Standing, Tone>;
 
 /** Of a name, which may be of any length: /metrics has it whole. */
 const MAX_NAME = 100;
 const MAX_CLIENT = 40;
-const MAX_IN_NOTICE = 5;
 
 /** Each machine, those that want looking after first. */
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
@@ -46,7 +47,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
       {
         title: 'Machines',
         columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: { [Symbol.iterator]: () => rowsOf(options, all) },
+        rows: { [Symbol.iterator]: () => rowsOf(options, all, timing) },
         size: all.length,
         empty: 'None seen yet. A client reports machines once it is told the address of the service.',
         notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
@@ -78,19 +79,17 @@ function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
   const notices = STANDINGS.filter((standing) => standing !== 'fresh').flatMap((standing): Notice[] => {
     const names = all.filter((one) => one.standing === standing).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
-    const more = names.length > MAX_IN_NOTICE ? ' and others' : '';
-    const listed = `${names.slice(0, MAX_IN_NOTICE).join(', ')}${more}`;
-    return [{ tone: 'warning', text: `${plural(names.length, 'machine')} ${standing}: ${listed}.` }];
+    return [notice('warning', `${plural(names.length, 'machine')} ${standing}: ${listed(names)}.`)];
   });
   if (dropped === 0) return notices;
-  return [...notices, { tone: 'warning', text: `${plural(dropped, 'machine')} left out: more than machines.max.` }];
+  return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
-function* rowsOf(options: MachinesOptions, all: readonly Listed[]): Generator<Row> {
-  for (const one of all) yield rowOf(options, one);
+function* rowsOf(options: MachinesOptions, all: readonly Listed[], timing: Timing): Generator<Row> {
+  for (const one of all) yield rowOf(options, one, timing);
 }
 
-function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row {
+function rowOf(options: MachinesOptions, { name, standing, shown }: Listed, { now }: Timing): Row {
   const state = badge(TONES[standing], standing);
   const title = titleOf(name);
   if (!shown) return [title, state, chainOf(options, name), '', '', '', ''];
@@ -99,7 +98,7 @@ function rowOf(options: MachinesOptions, { name, standing, shown }: Listed): Row
     title,
     state,
     shown.labels.chain,
-    lines(...processLines(shown)),
+    lines(...processLines(shown, now)),
     { true: 'yes', false: 'no', undefined: '' }[String(isSynced(shown.fresh))] ?? '',
     system ? memory(system) : '',
     system ? disk(system) : '',
@@ -111,11 +110,11 @@ function titleOf(name: string): string {
   return isolated(cropped(name, MAX_NAME));
 }
 
-function processLines({ seen, fresh }: Shown): Inline[][] {
-  return PROCESSES.flatMap((process): Inline[][] => {
+function processLines({ seen, fresh }: Shown, now: number): Cell[] {
+  return PROCESSES.flatMap((process): Cell[] => {
     const record = seen[process];
     if (!record) return [];
-    return [[`${process}${clientOf(process, fresh)}, `, time(Math.round(record.timestamp) * 1000)]];
+    return [html`${process}${clientOf(process, fresh)}, ${time(Math.round(record.timestamp) * 1000, now)}`];
   });
 }
 
@@ -147,5 +146,5 @@ function usage(total: number | null | undefined, free: number): Cell {
   const used = Math.max(0, total - free);
   const share = used / total;
   const text = `${percent(share)} of ${bytes(total)}`;
-  return { kind: 'bar', total, parts: [{ fill: share >= FULL ? 'full' : 'used', size: used, text }] };
+  return bar(total, [{ fill: share >= FULL ? 'full' : 'used', size: used, text }]);
 }

@@ -1,4 +1,12 @@
-import { isAdmitted, isForgotten, lastSeen, type MachinesOptions, machineName, PROCESSES } from './options.ts';
+import {
+  isAdmitted,
+  isForgotten,
+  lastSeen,
+  type MachinesOptions,
+  machineName,
+  PROCESSES,
+  RECORDS_PER_PAGE,
+} from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';
 
 /** What a sweep has gathered so far, on top of what was known. */
@@ -83,7 +91,6 @@ export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machine
   };
 }
 
-const RECORDS_PER_PAGE = 10;
 const SECONDS_PER_PUSH = 60;
 /** From so many pages on a sweep is cut in two: that hides 300 ms at 5 requests a second. */
 export const PAGES_TO_CUT = 50;
@@ -100,7 +107,7 @@ export function slices(range: { start: number; end: number }, machines: number):
 }
 
 /** The `machines` filter takes this many names (api-facts 2). */
-export const NAMES_PER_REQUEST = 20;
+const NAMES_PER_REQUEST = 20;
 
 /** Names for one request, as the API spells them, and since when (Unix seconds) nothing is known of them. */
 export interface Batch {
@@ -134,7 +141,7 @@ function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
 }
 
-export function batches<T>(items: readonly T[], size: number): T[][] {
+function batches<T>(items: readonly T[], size: number): T[][] {
   const result: T[][] = [];
   for (let i = 0; i < items.length; i += size) result.push(items.slice(i, i + size));
   return result;

@@ -12,7 +12,7 @@ interface Attestation {
   readonly indices: Uint32Array;
 }
 
-export function attestationsOf(record: AttesterSlashing): readonly [Attestation, Attestation] {
+function attestationsOf(record: AttesterSlashing): readonly [Attestation, Attestation] {
   return [
     {
       slot: record.attestation1_slot,

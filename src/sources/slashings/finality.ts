@@ -1,7 +1,6 @@
-import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Chain, epochAt, MS_PER_EPOCH } from '../../lib/chain.ts';
 import type { Look, Slashings } from './schema.ts';
 
-const EPOCH_MS = SECONDS_PER_EPOCH * 1000;
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 const MIN_LAG = 2;
 /** A finalized epoch that cannot be read, or still holds scheduled slots, is waited for this long. */
@@ -28,7 +27,7 @@ function isExplained(state: Slashings, { epoch, readAt, head }: Look): boolean {
   if (finalizedEpoch !== undefined) {
     const moved = epoch - finalizedEpoch;
     if (head !== undefined && fromHead !== undefined) return moved >= 0 && moved <= Math.max(0, head - fromHead);
-    if (from) return moved >= 0 && moved <= Math.max(0, Math.ceil((readAt - from.readAt) / EPOCH_MS));
+    if (from) return moved >= 0 && moved <= Math.max(0, Math.ceil((readAt - from.readAt) / MS_PER_EPOCH));
   }
   return head === undefined || epoch <= head - MIN_LAG;
 }

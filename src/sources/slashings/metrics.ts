@@ -1,4 +1,5 @@
 import { CHAINS, slotTime } from '../../lib/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './poll.ts';
@@ -8,8 +9,6 @@ import { watchedCount, watches } from './watch.ts';
 type Value = number | null | undefined;
 
 const MIN_HEAD_STALE_MS = 600_000;
-/** Clocks are disciplined by less. */
-const CLOCK_AHEAD_MS = 300_000;
 const HEAD =
   'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
 const FINAL = 'of canonical blocks of finalized epochs, each epoch once';

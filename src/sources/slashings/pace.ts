@@ -1,8 +1,7 @@
-import { SECONDS_PER_DAY, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
-import { type Coverage, evenPace, MS_PER_DAY, type Pace } from '../source.ts';
+import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../lib/chain.ts';
+import { MS_PER_DAY } from '../../lib/duration.ts';
+import { type Coverage, evenPace, type Pace } from '../source.ts';
 
-export const EPOCH_MS = SECONDS_PER_EPOCH * 1000;
-const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 /**
  * What was given up comes back when so much more than its cost is there: an allowance rises and falls by some percent
  * with every sweep of a large fleet, and with what others on the account do.
@@ -20,7 +19,7 @@ const RANK = { sampled: 0, finalized: 1, full: 2 } as const satisfies Record<Cov
 export function slashingsPace(configuredMs: number, requestsPerDay: number, before: Coverage = 'full'): Pace {
   const reaches = (coverage: Coverage, cost: number): boolean =>
     requestsPerDay >= (RANK[before] < RANK[coverage] ? cost * BACK_WITH : cost);
-  const slowestHeadMs = Math.max(configuredMs, EPOCH_MS);
+  const slowestHeadMs = Math.max(configuredMs, MS_PER_EPOCH);
   if (reaches('full', fullCost(slowestHeadMs))) return full(configuredMs, requestsPerDay);
   const even = evenPace(configuredMs, requestsPerDay, 1);
   if (!reaches('finalized', EPOCHS_PER_DAY)) return { ...even, coverage: 'sampled' };

@@ -1,11 +1,10 @@
 import type { Api } from '../../api/client.ts';
-import type { Chain } from '../../lib/chain.ts';
+import { type Chain, MS_PER_EPOCH } from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
 import { type ObservedSlashing, unstuck } from './count.ts';
 import { hasBacklog, isContested } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
-import { EPOCH_MS } from './pace.ts';
 import { isAnswer, type Reader, rowAt } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
@@ -48,7 +47,7 @@ export async function pollSlashings(
   const look = timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isContested(state);
   if (look || hasBacklog(state)) {
     // Where a pass comes at least once an epoch, nothing has to be skipped but what the service could not give.
-    const sampled = timing.coverage === 'sampled' && timing.intervalMs > EPOCH_MS;
+    const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
     try {
       const pass = await finalizedPass(reader, state, { catchUpMs, sampled }, look, latest);
       state = pass.state;

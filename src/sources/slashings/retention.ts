@@ -1,4 +1,5 @@
-import { SECONDS_PER_DAY, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { RecentSlashing, Slashings } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
 

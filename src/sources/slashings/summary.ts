@@ -1,6 +1,19 @@
 import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
-import { count, plural } from '../../lib/words.ts';
-import { type Cell, type Inline, lines, link, type Notice, quiet, type Row, type Summary, time } from '../content.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { count, listed, plural } from '../../lib/words.ts';
+import {
+  badge,
+  type Cell,
+  lines,
+  link,
+  NOT_KNOWN,
+  type Notice,
+  notice,
+  quiet,
+  type Row,
+  type Summary,
+  time,
+} from '../content.ts';
 import type { Timing } from '../source.ts';
 import { shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './poll.ts';
@@ -20,7 +33,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
     notices: watchedNotices(chain, watch, state),
     facts: [
       ['Head', head(chain, state, timing)],
-      ['Finalized epoch', String(state.finalizedEpoch ?? 'not known yet')],
+      ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
       ['Scan lag', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
     ],
@@ -28,7 +41,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       {
         title: 'Last slashings',
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
-        rows: state.recent.toReversed().map((slashing) => rowOf(chain, watch, slashing)),
+        rows: state.recent.toReversed().map((slashing) => rowOf(options, slashing, timing)),
         size: state.recent.length,
         empty: 'None seen since the exporter began to look.',
       },
@@ -39,29 +52,28 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
 function watchedNotices(chain: Chain, watch: Watch, { slashed }: Slashings): Notice[] {
   const watched = slashed.filter(([validator]) => watches(watch, validator)).map(([validator]) => validator);
   if (watched.length === 0) return [];
-  const more = watched.length > MAX_IN_NOTICE ? ' and others' : '';
-  const names = `${watched.slice(0, MAX_IN_NOTICE).join(', ')}${more}`;
-  return [{ tone: 'bad', text: `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${names}.` }];
+  return [notice('bad', `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${listed(watched)}.`)];
 }
-
-const MAX_IN_NOTICE = 5;
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);
   if (!shown && timing.coverage !== 'full') return 'not read: the budget allows no look at the head';
-  if (!shown) return state.head ? 'not read for long' : 'not known yet';
+  if (!shown) return state.head ? 'not read for long' : NOT_KNOWN;
   const { slot, epoch } = shown;
-  return lines([link(`slot ${slot}`, slotUrl(chain, slot)), `, epoch ${epoch}`], time(slotTime(chain, slot) * 1000));
+  return lines(
+    html`${link(`slot ${slot}`, slotUrl(chain, slot))}, epoch ${epoch}`,
+    time(slotTime(chain, slot) * 1000, timing.now),
+  );
 }
 
 const COVERAGE = {
   full: [],
   finalized: [],
   sampled: [quiet('the budget allows only some finalized epochs, the others are skipped')],
-} as const satisfies Record<Timing['coverage'], readonly Inline[]>;
+} as const satisfies Record<Timing['coverage'], readonly Html[]>;
 
 function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {
-  if (finalizedEpoch === undefined || scannedEpoch === undefined) return 'not known yet';
+  if (finalizedEpoch === undefined || scannedEpoch === undefined) return NOT_KNOWN;
   const lag = finalizedEpoch - scannedEpoch;
   const skipped = totals.skippedEpochs > 0 ? [quiet(`${plural(totals.skippedEpochs, 'epoch')} skipped so far`)] : [];
   return lines(lag > 0 ? plural(lag, 'epoch') : 'none', ...skipped, ...COVERAGE[coverage]);
@@ -76,20 +88,24 @@ function counted({ totals }: Slashings): Cell {
   );
 }
 
-function rowOf(chain: Chain, watch: Watch, { slot, kind, validators, count: all }: RecentSlashing): Row {
+function rowOf(
+  { chain, watch }: SlashingsOptions,
+  { slot, kind, validators, count: all }: RecentSlashing,
+  { now }: Timing,
+): Row {
   return [
     link(`${slot}`, slotUrl(chain, slot)),
     chain,
-    time(slotTime(chain, slot) * 1000),
+    time(slotTime(chain, slot) * 1000, now),
     KIND_WORDS[kind],
-    lines(validatorList(watch, validators, all)),
+    validatorList(watch, validators, all),
   ];
 }
 
-function validatorList(watch: Watch, validators: readonly number[], all: number): Inline[] {
-  const named = validators.flatMap((validator, i): Inline[] => [
+function validatorList(watch: Watch, validators: readonly number[], all: number): Html {
+  const named = validators.flatMap((validator, i) => [
     i === 0 ? '' : ', ',
-    watches(watch, validator) ? { kind: 'badge', tone: 'bad', text: `${validator} watched` } : `${validator}`,
+    watches(watch, validator) ? badge('bad', `${validator} watched`) : `${validator}`,
   ]);
-  return all > validators.length ? [...named, ` and ${count(all - validators.length)} more`] : named;
+  return html`${named}${all > validators.length ? ` and ${count(all - validators.length)} more` : ''}`;
 }

@@ -1,4 +1,4 @@
-import { type Chain, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
 import { type Attempts, nextTick, oncePer, type Source, type Timing } from '../source.ts';
 import { syncCommitteeFamilies } from './metrics.ts';
 import { pollSyncCommittee } from './poll.ts';
@@ -6,8 +6,7 @@ import { SyncCommittee } from './schema.ts';
 import { syncCommitteeSummary } from './summary.ts';
 
 const AFTER_PERIOD_END_MS = 300_000;
-/** EPOCHS_PER_SYNC_COMMITTEE_PERIOD of the consensus specs is 256 on both chains. */
-const PERIOD_SECONDS = 256 * SECONDS_PER_EPOCH;
+const PERIOD_SECONDS = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SECONDS_PER_EPOCH;
 
 /** The sync committee period at the head of a chain. */
 export function syncCommitteeSource(options: {
@@ -27,14 +26,14 @@ export function syncCommitteeSource(options: {
     weight: options.weight,
     pace: (requestsPerDay) => oncePer(PERIOD_SECONDS * 1000, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollSyncCommittee(options.chain, api, previous, timing, signal),
-    summary: (value) => syncCommitteeSummary(value.period),
+    summary: (value, timing) => syncCommitteeSummary(value.period, timing),
     families: (value) => syncCommitteeFamilies(options.chain, value.period),
     nextChange: () => Number.POSITIVE_INFINITY,
   };
 }
 
 /** Once a period: five minutes after its end, and then every interval until the next one is there. */
-export function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, timing: Timing): number {
+function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, timing: Timing): number {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!period || attempts.lastAttemptAt === undefined) return tick;
   const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);

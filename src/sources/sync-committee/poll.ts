@@ -1,11 +1,16 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { type Chain, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
+import {
+  type Chain,
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
+  NONSENSE_AHEAD_SECONDS,
+  SLOTS_PER_EPOCH,
+  slotTime,
+} from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
 import { type SyncCommittee, SyncCommitteeAnswer } from './schema.ts';
 
-/** EPOCHS_PER_SYNC_COMMITTEE_PERIOD of the consensus specs is 256 on both chains. */
-const SLOTS_PER_PERIOD = 256 * SLOTS_PER_EPOCH;
+const SLOTS_PER_PERIOD = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH;
 
 /** Reads the current period. */
 export async function pollSyncCommittee(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { html } from '../../../src/lib/html.ts';
 import type { Cell, Row, Table } from '../../../src/sources/content.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { type Machine, NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
@@ -31,12 +32,11 @@ function summary(machines: readonly Machine[], options: Partial<MachinesOptions>
 }
 
 function stateOf(row: Row | undefined): unknown {
-  const state = row?.[1];
-  return typeof state === 'object' && state.kind === 'badge' ? state.text : undefined;
+  return /^<span class="badge \w+">(.*)<\/span>$/.exec(markup(row?.[1]))?.[1];
 }
 
-function barOf(cell: Cell | undefined): unknown {
-  return typeof cell === 'object' && cell.kind === 'bar' ? cell.parts[0] : undefined;
+function markup(cell: Cell | undefined): string {
+  return html`${cell ?? ''}`.text;
 }
 
 const FRESH = [MINUTE, MINUTE, MINUTE];
@@ -70,25 +70,22 @@ describe('sources/machines/summary', () => {
 
   it('tells of each process when it reported, and of one that is fresh with what client', () => {
     const [row] = summary([machine('a', [MINUTE, NOT_RUN, 2 * MINUTE])]).rows;
-    expect(row?.[3]).toEqual({
-      kind: 'lines',
-      lines: [
-        ['system, ', { kind: 'time', at: NOW - MINUTE }],
-        ['node lighthouse 8.0.0, ', { kind: 'time', at: NOW - 2 * MINUTE }],
-      ],
-    });
+    expect(markup(row?.[3]).split('<br>')).toEqual([
+      'system, 1 min ago <small class="at">12:00:00 UTC</small>',
+      'node lighthouse 8.0.0, 2 min ago <small class="at">11:59:00 UTC</small>',
+    ]);
   });
 
   it('withdraws what is too old, as the metrics do', () => {
     const [row] = summary([machine('a', [HOUR, HOUR, HOUR])]).rows;
     expect(row?.slice(4)).toEqual(['', '', '']);
-    expect(JSON.stringify(row?.[3])).not.toContain('lighthouse');
+    expect(markup(row?.[3])).not.toContain('lighthouse');
   });
 
   it('counts cache and buffers as free memory, and a full disk as full', () => {
     const [row] = summary([machine('a', FRESH, {}, { disk_node_bytes_free: undefined })]).rows;
-    expect(barOf(row?.[5])).toEqual({ fill: 'used', size: 32_200_000_000, text: '48 % of 67 GB' });
-    expect(barOf(row?.[6])).toEqual({ fill: 'full', size: 3_936_000_000_000, text: '100 % of 3.9 TB' });
+    expect(markup(row?.[5])).toMatch(/<rect class="used" width="47.9%"\/><\/svg>48 % of 67 GB$/);
+    expect(markup(row?.[6])).toMatch(/<rect class="full" width="100%"\/><\/svg>100 % of 3.9 TB$/);
   });
 
   it('says nothing of what a record does not say', () => {

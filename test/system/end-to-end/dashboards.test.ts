@@ -9,7 +9,7 @@ import { portOf, startExporter, waitFor } from '../../support/program.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
 import { areMissing, PROMETHEUS, PROMTOOL } from '../../support/tools.ts';
 
-const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/dashboards.md'), 'utf8');
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../../docs/dashboards.md'), 'utf8');
 const DAY = 86_400;
 /** The demo's own, but for polls so frequent that a few seconds show how requests go. */
 const CONFIG = `

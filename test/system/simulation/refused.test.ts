@@ -54,7 +54,7 @@ describe('system/simulation/refused', () => {
     const sources = configured();
     let sim = new Simulation({ start: OCTOBER_10, sandbox: { machines: 3 }, sources });
     await sim.clock.advance(HOUR);
-    sim.sandbox.revoke();
+    sim.sandbox.revoked = true;
     const before = sim.exchanges.length;
     await sim.clock.advance(DAY);
     // Those that had left together are refused together.
@@ -83,7 +83,7 @@ describe('system/simulation/refused', () => {
   it('revoked access: another key starts afresh at once', async () => {
     const sources = configured();
     const first = new Simulation({ start: OCTOBER_10, sandbox: { machines: 3 }, sources });
-    first.sandbox.revoke();
+    first.sandbox.revoked = true;
     await first.clock.advance(MINUTE);
     const other = new Sandbox({ start: OCTOBER_10, machines: 3, key: 'another' });
     const sim = await restarted(first, sources, { sandbox: other });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/config/duration.ts';
+import { formatDuration, parseDuration } from '../../src/lib/duration.ts';
 
-describe('config/duration', () => {
+describe('lib/duration', () => {
   it.each([
     ['0', 0],
     ['0s', 0],
