@@ -140,16 +140,16 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     (error) => log.error({ err: String(error) }, 'metrics not rendered'),
   );
   if (replica) {
-    const onDoubt = (): void => {
+    const rewrite = (): void => {
       scheduler.saveAgain(abort.signal);
       ledgerWriter.touch();
       own.writeAgain();
     };
     const onLapse = (): void => abort.abort(new LeaseLost());
-    stopper.add(replica.join({ wanted: [], apply: () => undefined, onDoubt, onLapse }, []));
+    stopper.add(replica.subscribe({ wanted: [], apply: () => undefined, rewrite, onLapse }, []));
     if (replica.leads()) {
       // What the server has may be older than what this replica has seen.
-      onDoubt();
+      rewrite();
     } else onLapse();
   }
   await exposition.refresh();

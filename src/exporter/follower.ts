@@ -50,7 +50,7 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
   const exposition = new Exposition(expositionParts(views, own, clock), clock, (error) =>
     log.error({ err: String(error) }, 'metrics not rendered'),
   );
-  const leave = replica.join(
+  const leave = replica.subscribe(
     {
       wanted: known.names,
       apply: (values) => {
@@ -58,12 +58,12 @@ export async function startFollower(options: EngineOptions, replica: Replica): P
         for (const document of unread) log.warn({ document }, 'state not readable, the last is shown');
         exposition.touch(...new Set(sources.map(({ name }) => name)), ATTEMPTS, OWN);
       },
-      onDoubt: () => undefined,
+      rewrite: () => undefined,
       onLapse: () => undefined,
     },
     known.missing(),
   );
-  await replica.look().catch((error: unknown) => {
+  await replica.refresh().catch((error: unknown) => {
     // What is known is shown all the same while the server is away; nothing known would be shown as zeros.
     if (!options.before) throw unreadable(error);
   });

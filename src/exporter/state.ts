@@ -4,7 +4,7 @@ import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Totals } from '../metrics/totals.ts';
-import type { LeaseTerms } from '../replica/lease.ts';
+import type { LeaseTimings } from '../replica/lease.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
 import { Replica } from '../replica/replica.ts';
@@ -61,14 +61,14 @@ export async function openSharedState(
   redis: RedisSettings,
   clock: Clock,
   log: Logger,
-  terms?: LeaseTerms,
+  timings?: LeaseTimings,
 ): Promise<Replica> {
   const state = new RedisState(new RedisLink(redis, clock), redis.prefix);
-  const replica = new Replica(state, clock, log, terms);
+  const replica = new Replica(state, clock, log, timings);
   for (let tries = 1; ; tries += 1) {
     try {
       await state.expectWritable();
-      await replica.look();
+      await replica.refresh();
       return replica;
     } catch (error) {
       if (tries < TRIES_AT_START) continue;

@@ -1,11 +1,12 @@
 /**
- * Who may poll. The lease is a key with a time to live at the server; its value names one term of one holder, and every
- * write is refused that does not come with it. Times here are of the own monotonic clock: replicas never compare clocks.
+ * Who may poll. The lease is a key in Redis with a time to live. Its value names one term of one holder, and Redis refuses
+ * every write that comes with another value. Times here are read from the monotonic clock of this process: replicas never
+ * compare their clocks.
  */
 
-/** How the server found the lease. */
-export type Standing =
-  /** It is ours, and was prolonged. */
+/** What Redis says about the lease. */
+export type LeaseStatus =
+  /** It was ours, and has been renewed. */
   | 'held'
   /** It was free, and is ours now. */
   | 'taken'
@@ -13,29 +14,32 @@ export type Standing =
   | 'other'
   /** Its holder gave it back. */
   | 'released'
-  /** It ran out, or was lost with the server's memory. */
+  /** It ran out, or Redis has lost its memory. */
   | 'free'
-  /** It is free, but the state is of a newer version of the program. */
+  /** It is free, but the state was written by a newer version of the program. */
   | 'newer';
 
-export interface LeaseTerms {
-  /** How long the server keeps a lease that nobody prolongs. */
+/** Which leases a heartbeat may take: none, one that was given back, or also one that ran out. */
+export type Takeable = 'never' | 'released' | 'free';
+
+export interface LeaseTimings {
+  /** How long Redis keeps a lease that nobody renews. */
   readonly ttlMs: number;
-  /** The holder stops so long before that: what is about to leave, leaves in time. */
+  /** The holder stops this long before the end, so that requests already under way are sent in time. */
   readonly marginMs: number;
   /**
-   * A lease that ran out is left alone for so long: after the server was away, its last holder is there first and loses
-   * nothing of what it has shown.
+   * How long a lease that ran out is left alone. When Redis comes back after an outage, the last holder can take its lease
+   * again first, and what it has shown is not lost.
    */
   readonly graceMs: number;
-  /** How often the lease is prolonged, and how long a change may go unnoticed. */
-  readonly beatMs: number;
+  /** How often the lease is renewed, and how long a change may go unnoticed. */
+  readonly heartbeatMs: number;
 }
 
-/** With a beat, a connection that takes its time and a second of silence, another replica asks within 15 s. */
-export const LEASE_TERMS: LeaseTerms = { ttlMs: 9_000, marginMs: 1_000, graceMs: 2_000, beatMs: 500 };
+/** Another replica sends its first request within 15 s, slow connections and a second of silence before it included. */
+export const LEASE_TIMINGS: LeaseTimings = { ttlMs: 9_000, marginMs: 1_000, graceMs: 2_000, heartbeatMs: 500 };
 
-/** The lease ran out, or is another replica's: what was to be written is not. */
+/** The lease ran out or belongs to another replica. Nothing was written. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -51,7 +55,7 @@ export interface Lease {
   readonly validUntil: number;
   /** Whether nobody else has held it since our last term. */
   readonly isLastHolder: boolean;
-  /** Since when it is known to be free, over one and the same connection. */
+  /** Since when it is known to be free, as seen over one connection. */
   readonly freeSince?: { readonly at: number; readonly connection: number };
 }
 
@@ -61,43 +65,37 @@ export function isValid(lease: Lease, now: number): boolean {
   return now < lease.validUntil;
 }
 
-/** Which lease may be taken now, if it is found so. */
-export function mayTake(lease: Lease, now: number, connection: number, { graceMs }: LeaseTerms): 'released' | 'free' {
+/** Which leases may be taken now. */
+export function takeable(lease: Lease, now: number, connection: number, { graceMs }: LeaseTimings): Takeable {
   if (lease.isLastHolder) return 'free';
   const { freeSince } = lease;
   return freeSince?.connection === connection && now - freeSince.at >= graceMs ? 'free' : 'released';
 }
 
-/** What the server said. */
-export interface Sight {
-  readonly standing: Standing;
+export interface LeaseReply {
+  readonly status: LeaseStatus;
   /** The value of the lease as it is now. */
   readonly value: string;
-  /** When the question was sent: the lease was prolonged no earlier. */
+  /** When the heartbeat was sent: Redis renewed the lease no earlier. */
   readonly sentAt: number;
   readonly connection: number;
 }
 
-export function afterSight(lease: Lease, sight: Sight, { ttlMs, marginMs }: LeaseTerms): Lease {
-  const { standing, value, sentAt, connection } = sight;
-  const { value: last, isLastHolder } = lease;
-  switch (standing) {
+export function afterReply(lease: Lease, reply: LeaseReply, { ttlMs, marginMs }: LeaseTimings): Lease {
+  const { status, value, sentAt, connection } = reply;
+  const notOurs = { value: lease.value, validUntil: Number.NEGATIVE_INFINITY, isLastHolder: lease.isLastHolder };
+  switch (status) {
     case 'held':
     case 'taken':
       return { value, validUntil: sentAt + ttlMs - marginMs, isLastHolder: true };
     case 'other':
-      return { value: last, validUntil: Number.NEGATIVE_INFINITY, isLastHolder: false };
+      return { ...notOurs, isLastHolder: false };
     case 'newer':
     case 'released':
-      return { value: last, validUntil: Number.NEGATIVE_INFINITY, isLastHolder };
+      return notOurs;
     case 'free': {
-      const known = lease.freeSince?.connection === connection ? lease.freeSince : undefined;
-      return {
-        value: last,
-        validUntil: Number.NEGATIVE_INFINITY,
-        isLastHolder,
-        freeSince: known ?? { at: sentAt, connection },
-      };
+      const since = lease.freeSince?.connection === connection ? lease.freeSince : undefined;
+      return { ...notOurs, freeSince: since ?? { at: sentAt, connection } };
     }
   }
 }

@@ -1,13 +1,13 @@
 /**
- * What is done in Redis in one step. Revisions and tokens are the server's Unix time in ms, or one more than what was
- * known before: they also grow over a loss of the last writes, and of all of them.
+ * Each script is one atomic step in Redis. Revisions and tokens are the Unix time of the server in ms, or the last known one
+ * plus one where that is more. So they grow even when Redis loses its last writes, or all of them.
  *
- * The four keys: the lease, a hash with the newest token, revision and version, the documents by name, their revisions.
+ * KEYS: the lease; a hash with the newest token, revision and version; the documents by name; their revisions by name.
  */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- 0 where there is none, also where somebody else has written something.
+-- 0 where there is no number, or something that no replica has written.
 local function number(text)
   local value = tonumber(text or '')
   return value and value > 0 and value < 9e15 and value or 0
@@ -20,7 +20,7 @@ local function beyond(a, b)
 end
 `;
 
-/** False: there is none. '': it is of another type, so of no replica. */
+/** `held` is false where there is no lease, and '' where the key has another type, which no replica has written. */
 const LEASE = `
 local kind = redis.call('TYPE', KEYS[1])['ok']
 local held = kind ~= 'none' and (kind == 'string' and redis.call('GET', KEYS[1]) or '')
@@ -28,33 +28,35 @@ local isOurs = held == ARGV[1] and held ~= ''
 `;
 
 /**
- * Looks at the lease, prolongs or takes it, and fetches what has changed. A lease that would never run out, or not for very
- * long, was not left so by a replica: it gets as long to live as any, so its holder, if it has one, is not overtaken.
- * ARGV: our lease, our id, time to live, version, which lease to take, our last token; name and known revision of each
- * wanted document. Answers: standing, lease, newest revision, time; name, revision and text of each that is newer.
+ * Renews or takes the lease, and fetches documents that have changed. Replicas never write a lease without an end, or with a
+ * very far one. Such a lease gets the usual time to live, so that its holder, if there is one, keeps it as long as any.
+ *
+ * ARGV: our lease, our id, time to live, version, which leases to take, our last token; then name and known revision of
+ * each document that is wanted.
+ * Returns: status, lease, newest revision, time; then name, revision and text of each document that is newer.
  */
-export const BEAT = `${NOW}${LEASE}
+export const HEARTBEAT = `${NOW}${LEASE}
 local meta = redis.call('HMGET', KEYS[2], 'token', 'revision', 'version')
-local standing, lease = 'other', held or ''
+local status, lease = 'other', held or ''
 if isOurs then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
-  standing = 'held'
+  status = 'held'
 elseif not held or held == 'released' then
-  standing = held or 'free'
+  status = held or 'free'
   if number(meta[3]) > number(ARGV[4]) then
-    standing = 'newer'
-  elseif ARGV[5] == 'free' or ARGV[5] == standing then
+    status = 'newer'
+  elseif ARGV[5] == 'free' or ARGV[5] == status then
     local token = beyond(meta[1], ARGV[6])
     lease = token .. ' ' .. ARGV[2]
     redis.call('HSET', KEYS[2], 'token', token)
     redis.call('SET', KEYS[1], lease, 'PX', ARGV[3])
-    standing = 'taken'
+    status = 'taken'
   end
 elseif ARGV[5] ~= 'never' then
   local left = redis.call('PTTL', KEYS[1])
   if left < 0 or left > ARGV[3] * 10 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 end
-local answer = {standing, lease, text(number(meta[2])), text(now)}
+local answer = {status, lease, text(number(meta[2])), text(now)}
 for i = 7, #ARGV, 2 do
   local found = redis.call('HGET', KEYS[4], ARGV[i])
   local revision = math.max(1, number(found))
@@ -69,7 +71,9 @@ return answer
 
 /**
  * Writes a document, if the lease is still ours.
- * ARGV: our lease, version, newest revision that we know, name, text. Answers: revision ('' if refused), the newest before.
+ *
+ * ARGV: our lease, version, newest revision that we know, name, text.
+ * Returns: the revision ('' if refused), the newest revision before.
  */
 export const WRITE = `${NOW}${LEASE}
 if not isOurs then return {'', '0'} end
@@ -88,7 +92,7 @@ redis.call('SET', KEYS[1], 'released')
 return 1
 `;
 
-/** Writes, and changes nothing: fails on a standby, and for a user who may not write. KEYS: the hash of the numbers. */
-export const TOUCH = `
+/** A write that changes nothing. It fails on a standby, and for a user who may not write. KEYS: the hash of the numbers. */
+export const CHECK_WRITABLE = `
 return redis.call('HDEL', KEYS[1], '')
 `;

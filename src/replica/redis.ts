@@ -1,41 +1,41 @@
 import type { z } from 'zod';
 import { open, parseValue, VERSION } from '../state/envelope.ts';
-import type { Standing } from './lease.ts';
+import type { LeaseStatus, Takeable } from './lease.ts';
 import type { RedisLink, Reply } from './redis-link.ts';
-import { BEAT, RELEASE, TOUCH, WRITE } from './redis-scripts.ts';
+import { CHECK_WRITABLE, HEARTBEAT, RELEASE, WRITE } from './redis-scripts.ts';
 
-/** A document as it stands in Redis; a later one has a higher revision. */
-export interface Stored {
+/** A document as Redis keeps it. A later one has a higher revision. */
+export interface StoredDocument {
   readonly name: string;
   readonly revision: number;
   readonly text: string;
 }
 
-export interface Question {
-  /** Our lease, as long as it may stand there; '' without one. */
+export interface HeartbeatRequest {
+  /** The value of our last lease; '' without one. */
   readonly lease: string;
-  /** Who we are in it. */
+  /** The id of this replica. */
   readonly id: string;
   readonly ttlMs: number;
-  /** Which lease is to be taken. */
-  readonly taking: 'never' | 'released' | 'free';
-  /** What is wanted, with the revision that is known. */
+  /** Which leases to take. */
+  readonly take: Takeable;
+  /** The documents that are wanted, with the revision that is known. */
   readonly wanted: ReadonlyMap<string, number>;
 }
 
-export interface Beat {
-  readonly standing: Standing;
-  /** The lease as it is now. */
+export interface HeartbeatReply {
+  readonly status: LeaseStatus;
+  /** The value of the lease as it is now. */
   readonly lease: string;
-  /** The newest of all documents. */
+  /** The newest revision of any document. */
   readonly revision: number;
   /** Unix ms by the clock of the server. */
   readonly now: number;
-  /** Of those wanted, what is newer than known. */
-  readonly changed: readonly Stored[];
+  /** The wanted documents that are newer than known. */
+  readonly changed: readonly StoredDocument[];
 }
 
-/** The shared state: each method is one step that nothing comes between. All throw RedisAway. */
+/** The state in Redis. Each method is one atomic step, and throws RedisAway. */
 export class RedisState {
   readonly #link: RedisLink;
   readonly #keys: readonly string[];
@@ -50,33 +50,33 @@ export class RedisState {
     return this.#link.connection;
   }
 
-  /** Whether this server can be written to: a standby can be read, and then nobody would ever poll. */
+  /** Fails on a server that cannot be written to. A standby answers reads, and nobody would ever lead. */
   async expectWritable(): Promise<void> {
-    await this.#link.run(TOUCH, this.#keys.slice(1, 2), []);
+    await this.#link.run(CHECK_WRITABLE, this.#keys.slice(1, 2), []);
   }
 
-  async beat({ lease, id, ttlMs, taking, wanted }: Question): Promise<Beat> {
+  async heartbeat({ lease, id, ttlMs, take, wanted }: HeartbeatRequest): Promise<HeartbeatReply> {
     const [token = ''] = lease.split(' ');
     const names = [...wanted].flatMap(([name, revision]) => [name, String(revision)]);
-    const args = [lease, id, String(ttlMs), String(VERSION), taking, token || '0', ...names];
-    const reply = await this.#link.run(BEAT, this.#keys, args);
-    const [standing = '', value = '', revision = '', now = ''] = reply;
+    const args = [lease, id, String(ttlMs), String(VERSION), take, token || '0', ...names];
+    const reply = await this.#link.run(HEARTBEAT, this.#keys, args);
+    const [status = '', value = '', revision = '', now = ''] = reply;
     return {
-      standing: standing as Standing,
+      status: status as LeaseStatus,
       lease: value,
       revision: Number(revision),
       now: Number(now),
-      changed: storedIn(reply.slice(4)),
+      changed: documentsIn(reply.slice(4)),
     };
   }
 
-  async load(name: string): Promise<Stored | undefined> {
+  async load(name: string): Promise<StoredDocument | undefined> {
     const wanted = new Map([[name, 0]]);
-    const { changed } = await this.beat({ lease: '', id: '', ttlMs: 0, taking: 'never', wanted });
+    const { changed } = await this.heartbeat({ lease: '', id: '', ttlMs: 0, take: 'never', wanted });
     return changed[0];
   }
 
-  /** Undefined: there is none that can be read. Does not throw. */
+  /** Undefined: there is none, or it cannot be read. Does not throw. */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const stored = await this.load(name).catch(() => undefined);
     const opened = stored && open(stored.text);
@@ -85,8 +85,8 @@ export class RedisState {
   }
 
   /**
-   * Writes under this lease. `newest` is the newest revision that the writer knows.
-   * Undefined: the lease is another's. Else the revision that it has now, and the newest one before.
+   * Writes under this lease. `newest` is the newest revision that the writer knows. Returns the new revision and the newest
+   * one before it; undefined: the lease is no longer ours, and nothing was written.
    */
   async write(
     lease: string,
@@ -108,8 +108,8 @@ export class RedisState {
   }
 }
 
-function storedIn(reply: Reply): Stored[] {
-  const documents: Stored[] = [];
+function documentsIn(reply: Reply): StoredDocument[] {
+  const documents: StoredDocument[] = [];
   for (let i = 0; i + 2 < reply.length; i += 3) {
     const [name = '', revision = '', text = ''] = reply.slice(i, i + 3);
     documents.push({ name, revision: Number(revision), text });

@@ -3,66 +3,72 @@ import { hostname } from 'node:os';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { open, parseValue, wrap } from '../state/envelope.ts';
+import { wrap } from '../state/envelope.ts';
 import type { Documents } from '../state/file.ts';
+import { type Decision, decide, type Known, LOST_WRITES } from './decide.ts';
+import { SharedDocuments } from './documents.ts';
 import {
-  afterSight,
+  afterReply,
   isValid,
-  LEASE_TERMS,
+  LEASE_TIMINGS,
   type Lease,
   LeaseLost,
-  type LeaseTerms,
-  mayTake,
+  type LeaseTimings,
   NO_LEASE,
+  type Takeable,
+  takeable,
 } from './lease.ts';
-import type { Member } from './member.ts';
-import type { Beat, RedisState, Stored } from './redis.ts';
+import { LeaseLog } from './lease-log.ts';
+import type { HeartbeatReply, HeartbeatRequest, RedisState } from './redis.ts';
 import { ServerClock } from './server-clock.ts';
+import type { Subscriber } from './subscriber.ts';
 
-/** After a failed write, so that a server that is full is not asked every half second. */
+/** The wait after a failed write: a server that is full is not asked twice a second. */
 const REWRITE_AFTER_MS = 5_000;
-const LOST_WRITES = 'redis has lost writes, writing everything again';
 
-/** One of several processes on the state in one Redis: keeps or awaits the lease, and reads or writes the documents. */
+/** One of several processes that share the state in one Redis. One of them leads and writes it; the others read it. */
 export class Replica implements Documents {
-  /** By the time of the server. */
+  /** Tells the time of the server. */
   readonly clock: ServerClock;
-  /** Who we are in the lease. */
+  /** Names this replica in the lease. */
   readonly id = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
-  readonly #state: RedisState;
+  readonly #redis: RedisState;
+  readonly #documents: SharedDocuments;
   readonly #log: Logger;
-  readonly #terms: LeaseTerms;
-  /** Of the documents that this process has read or written. */
-  readonly #revisions = new Map<string, number>();
+  readonly #leaseLog: LeaseLog;
+  readonly #timings: LeaseTimings;
   readonly #stop = new AbortController();
-  #newest = 0;
   #lease: Lease = NO_LEASE;
   #isLeader = false;
   #isAway = false;
+  /** When everything is written again after a failed write, monotonic ms. */
   #rewriteAt = Number.POSITIVE_INFINITY;
-  /** Of the last beat, so that each change is told once. */
-  #seen = '';
-  #heartbeatAt: number;
   #writeFailures = 0;
-  #member: Member | undefined;
-  #onRole: () => void = () => undefined;
-  #beating: Promise<void> = Promise.resolve();
+  #heartbeatAt: number;
+  #subscriber: Subscriber | undefined;
+  #onRoleChange: () => void = () => undefined;
+  #loop: Promise<void> = Promise.resolve();
 
-  constructor(state: RedisState, clock: Clock, log: Logger, terms: LeaseTerms = LEASE_TERMS) {
+  constructor(redis: RedisState, clock: Clock, log: Logger, timings: LeaseTimings = LEASE_TIMINGS) {
     this.clock = new ServerClock(clock);
-    this.#state = state;
+    this.#redis = redis;
+    this.#documents = new SharedDocuments(redis, log);
     this.#log = log;
-    this.#terms = terms;
+    this.#leaseLog = new LeaseLog(log);
+    this.#timings = timings;
     this.#heartbeatAt = clock.monotonic();
   }
 
-  /** Whether this one polls. Asked right before each request leaves: after a pause the lease may have run out unnoticed. */
+  /**
+   * Whether this replica may poll. Asked again right before each request is sent: while the process was paused, the lease
+   * may have run out.
+   */
   leads(): boolean {
     if (this.#isLeader && !isValid(this.#lease, this.clock.monotonic())) this.#lapse('lease not prolonged in time');
     return this.#isLeader;
   }
 
-  /** Monotonic ms of the last time the loop was alive. */
+  /** Monotonic ms at which the last heartbeat began. */
   get heartbeatAt(): number {
     return this.#heartbeatAt;
   }
@@ -71,36 +77,33 @@ export class Replica implements Documents {
     return this.#writeFailures;
   }
 
-  /** Runs on the state from now on; of the `missing` documents it has nothing yet. Returns how to leave. */
-  join(member: Member, missing: readonly string[]): () => void {
-    this.#member = member;
-    for (const name of missing) this.#revisions.delete(name);
+  /** Takes the place of the subscriber before. `missing` are wanted documents that it has nothing of. Returns how to leave. */
+  subscribe(subscriber: Subscriber, missing: readonly string[]): () => void {
+    this.#subscriber = subscriber;
+    this.#documents.forget(missing);
     return () => {
-      if (this.#member === member) this.#member = undefined;
+      if (this.#subscriber === subscriber) this.#subscriber = undefined;
     };
   }
 
-  /** Keeps or awaits the lease from now on; `onRole` is told whenever it came or went. */
-  start(onRole: () => void): void {
-    this.#onRole = onRole;
-    this.#beating = this.#run();
+  /** Keeps or awaits the lease from now on. `onRoleChange` is called whenever this replica begins or ceases to lead. */
+  start(onRoleChange: () => void): void {
+    this.#onRoleChange = onRoleChange;
+    this.#loop = this.#run();
   }
 
-  /** Fetches what the member wants. @throws RedisAway */
-  readonly look = (): Promise<void> => this.#beat('never');
+  /** Fetches what the subscriber wants. @throws RedisAway */
+  refresh(): Promise<void> {
+    return this.#heartbeat('never');
+  }
 
   /** @throws RedisAway; Error where it is of a newer version, which is not to be overwritten. */
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
-    const stored = await this.#state.load(name);
-    if (!stored) return undefined;
-    this.#revisions.set(name, stored.revision);
-    const opened = open(stored.text);
-    const parsed = opened.success ? parseValue(opened.value, schema) : opened;
-    if (parsed.success) return parsed.data;
-    if (!opened.success && opened.isNewer) throw new Error(opened.why);
-    const moved_to = `${name}.unreadable-${stored.revision}`;
-    this.#log.warn({ document: name, moved_to, why: parsed.why }, 'state not readable, starting without it');
-    await this.#write(moved_to, stored.text);
+    const loaded = await this.#documents.load(name, schema);
+    if (!loaded || loaded.success) return loaded?.data;
+    const moved_to = `${name}.unreadable-${loaded.revision}`;
+    this.#log.warn({ document: name, moved_to, why: loaded.why }, 'state not readable, starting without it');
+    await this.#write(moved_to, loaded.text);
     return undefined;
   }
 
@@ -108,7 +111,7 @@ export class Replica implements Documents {
   async save(name: string, value: unknown): Promise<void> {
     if (!this.leads()) throw new LeaseLost();
     try {
-      this.#revisions.set(name, await this.#write(name, wrap(value)));
+      await this.#write(name, wrap(value));
     } catch (error) {
       this.#writeFailures += 1;
       this.#rewriteAt = this.clock.monotonic() + REWRITE_AFTER_MS;
@@ -116,7 +119,7 @@ export class Replica implements Documents {
     }
   }
 
-  /** Does without the lease, which runs out. */
+  /** Stops leading, and lets the lease run out. */
   resign(): void {
     if (this.#isLeader) this.#lapse('not able to lead');
     this.#lease = NO_LEASE;
@@ -125,126 +128,105 @@ export class Replica implements Documents {
   /** Gives the lease back, so that another replica need not wait for its end. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#beating;
-    const release = (): Promise<void> => this.#state.release(this.#lease.value);
+    await this.#loop;
+    const release = (): Promise<void> => this.#redis.release(this.#lease.value);
     // Twice: the first may find out that the connection is dead.
     if (this.#isLeader && !this.#isAway)
       await release()
         .catch(release)
         .catch(() => undefined);
-    this.#state.close();
+    this.#redis.close();
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#heartbeatAt = this.clock.monotonic();
-      const taking = mayTake(this.#lease, this.clock.monotonic(), this.#state.connection, this.#terms);
-      await this.#beat(taking).catch(() => undefined);
-      // Without an answer the lease may have run out.
+      const take = takeable(this.#lease, this.#heartbeatAt, this.#redis.connection, this.#timings);
+      await this.#heartbeat(take).catch(() => undefined);
+      // Stops leading if the lease has run out without an answer.
       this.leads();
-      await this.clock.sleep(this.#terms.beatMs, signal).catch(() => undefined);
+      await this.clock.sleep(this.#timings.heartbeatMs, signal).catch(() => undefined);
     }
   }
 
-  async #beat(taking: 'never' | 'released' | 'free'): Promise<void> {
+  async #heartbeat(take: Takeable): Promise<void> {
+    const subscriber = this.#subscriber;
+    const wanted = this.#isLeader ? [] : (subscriber?.wanted ?? []);
+    const canLead = this.#isLeader || wanted.length > 0;
+    const newestRevision = this.#documents.newest;
     const sentAt = this.clock.monotonic();
-    const newest = this.#newest;
-    const member = this.#member;
-    const wanted = this.#isLeader ? [] : (member?.wanted ?? []);
-    const mayLead = wanted.length > 0 || this.#isLeader;
-    let beat: Beat;
+    const reply = await this.#send({
+      // Also after it seemed to have run out: as long as Redis still has it, nobody else has held it.
+      lease: this.#lease.value,
+      id: this.id,
+      ttlMs: this.#timings.ttlMs,
+      take: canLead ? take : 'never',
+      wanted: this.#documents.revisionsOf(wanted),
+    });
+    this.clock.observe(reply.now, this.clock.monotonic() - sentAt);
+    const values = this.#documents.receive(reply);
+    if (values.size > 0) subscriber?.apply(values);
+    this.#answered(reply, { sentAt, newestRevision, canLead: canLead && subscriber === this.#subscriber });
+  }
+
+  #answered(reply: HeartbeatReply, sent: Pick<Known, 'newestRevision' | 'canLead'> & { sentAt: number }): void {
+    const wasAway = this.#isAway;
+    this.#isAway = false;
+    if (wasAway) this.#log.info('redis is back');
+    const { status, lease: value } = reply;
+    const { sentAt, newestRevision, canLead } = sent;
+    this.#lease = afterReply(this.#lease, { status, value, sentAt, connection: this.#redis.connection }, this.#timings);
+    const now = this.clock.monotonic();
+    const isUnwritten = wasAway || now >= this.#rewriteAt;
+    this.#act(decide(this.#lease, reply, { isLeader: this.#isLeader, canLead, newestRevision, isUnwritten, now }));
+    this.#leaseLog.tell(status, value);
+  }
+
+  async #send(request: HeartbeatRequest): Promise<HeartbeatReply> {
     try {
-      beat = await this.#state.beat({
-        // Also after it seemed to have run out: as long as it stands there, nobody else has had it.
-        lease: this.#lease.value,
-        id: this.id,
-        ttlMs: this.#terms.ttlMs,
-        taking: mayLead ? taking : 'never',
-        wanted: new Map(wanted.map((name) => [name, this.#revisions.get(name) ?? 0])),
-      });
+      return await this.#redis.heartbeat(request);
     } catch (error) {
       if (!this.#isAway) this.#log.error({ err: String(error) }, 'redis is away');
       this.#isAway = true;
       throw error;
     }
-    this.clock.observe(beat.now, this.clock.monotonic() - sentAt);
-    this.#apply(member, beat.changed);
-    this.#newest = Math.max(this.#newest, beat.revision);
-    this.#settle(beat, { sentAt, newest, mayLead: mayLead && member === this.#member });
   }
 
-  #settle(
-    { standing, lease: value, revision }: Beat,
-    { sentAt, newest, mayLead }: { sentAt: number; newest: number; mayLead: boolean },
-  ): void {
-    const wasAway = this.#isAway;
-    this.#isAway = false;
-    if (wasAway) this.#log.info('redis is back');
-    this.#lease = afterSight(this.#lease, { standing, value, sentAt, connection: this.#state.connection }, this.#terms);
-    const holds = isValid(this.#lease, this.clock.monotonic());
-    // Taken anew, after others may have written what this process has not read.
-    const isBehind = standing === 'taken' && revision > newest;
-    if (this.#isLeader && (!holds || isBehind))
-      this.#lapse(standing === 'other' ? 'another replica leads' : 'lease lost');
-    else if (!this.#isLeader && holds && mayLead) this.#change(true);
-    else if (this.#isLeader && revision < newest) this.#doubt(LOST_WRITES);
-    else if (this.#isLeader && (wasAway || this.clock.monotonic() >= this.#rewriteAt))
-      this.#doubt('writing what is not written');
-    this.#tell(standing, value);
+  #act(decision: Decision): void {
+    if (decision.action === 'lead') this.#lead();
+    if (decision.action === 'lapse') this.#lapse(decision.why);
+    if (decision.action === 'rewrite') this.#rewrite(decision.why);
   }
 
-  #tell(standing: Beat['standing'], value: string): void {
-    const before = this.#seen;
-    this.#seen = `${standing === 'newer'} ${value}`;
-    if (this.#seen === before) return;
-    const [, leader] = value.split(' ');
-    if (standing === 'other' && leader) this.#log.info({ leader }, 'following');
-    else if (standing === 'other') this.#log.warn('the lease in Redis is not of a replica, waiting until it expires');
-    if (standing === 'newer') this.#log.warn('the state is of a newer version of the program, not leading');
+  #lead(): void {
+    this.#isLeader = true;
+    this.#log.info({ replica: this.id }, 'leading');
+    this.#onRoleChange();
   }
 
   #lapse(why: string): void {
     this.#lease = { ...this.#lease, validUntil: Number.NEGATIVE_INFINITY };
-    this.#change(false, why);
+    this.#isLeader = false;
+    this.#log.warn({ why }, 'no longer leading');
+    this.#subscriber?.onLapse();
+    this.#onRoleChange();
   }
 
-  #change(isLeader: boolean, why?: string): void {
-    this.#isLeader = isLeader;
-    if (isLeader) this.#log.info({ replica: this.id }, 'leading');
-    else this.#log.warn({ why }, 'no longer leading');
-    if (!isLeader) this.#member?.onLapse();
-    this.#onRole();
-  }
-
-  #doubt(why: string): void {
+  #rewrite(why: string): void {
     this.#rewriteAt = Number.POSITIVE_INFINITY;
     this.#log.warn(why);
-    this.#member?.onDoubt();
+    this.#subscriber?.rewrite();
   }
 
   /** @throws LeaseLost, RedisAway */
-  async #write(name: string, text: string): Promise<number> {
-    const newest = this.#newest;
-    const written = await this.#state.write(this.#lease.value, newest, name, text);
-    if (!written) {
-      if (this.#isLeader) this.#lapse('another replica leads');
-      throw new LeaseLost();
+  async #write(name: string, text: string): Promise<void> {
+    try {
+      const hasLostWrites = await this.#documents.write(this.#lease.value, name, text);
+      if (hasLostWrites) this.#rewrite(LOST_WRITES);
+    } catch (error) {
+      if (error instanceof LeaseLost && this.#isLeader) this.#lapse('another replica leads');
+      throw error;
     }
-    this.#newest = Math.max(this.#newest, written.revision);
-    if (written.before < newest) this.#doubt(LOST_WRITES);
-    return written.revision;
-  }
-
-  /** Hands what is newer to the member; what cannot be read leaves the last as it was. */
-  #apply(member: Member | undefined, changed: readonly Stored[]): void {
-    const values = new Map<string, unknown>();
-    for (const { name, revision, text } of changed) {
-      this.#revisions.set(name, revision);
-      const opened = open(text);
-      if (opened.success) values.set(name, opened.value);
-      else this.#log.warn({ document: name, why: opened.why }, 'state not readable, the last is shown');
-    }
-    if (values.size > 0) member?.apply(values);
   }
 }

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  afterSight,
+  afterReply,
   isValid,
-  LEASE_TERMS,
+  LEASE_TIMINGS,
   type Lease,
-  mayTake,
+  type LeaseStatus,
   NO_LEASE,
-  type Standing,
+  takeable,
 } from '../../src/replica/lease.ts';
 
-const { ttlMs, marginMs, graceMs } = LEASE_TERMS;
+const { ttlMs, marginMs, graceMs } = LEASE_TIMINGS;
 
 /** The lease after the server has answered a question of `sentAt` so. */
-function saw(lease: Lease, standing: Standing, sentAt: number, connection = 1, value = '1 me'): Lease {
-  return afterSight(lease, { standing, value, sentAt, connection }, LEASE_TERMS);
+function saw(lease: Lease, status: LeaseStatus, sentAt: number, connection = 1, value = '1 me'): Lease {
+  return afterReply(lease, { status, value, sentAt, connection }, LEASE_TIMINGS);
 }
 
 describe('replica/lease', () => {
@@ -29,29 +29,29 @@ describe('replica/lease', () => {
     expect(isValid(saw(NO_LEASE, 'taken', 1_000), 61_000)).toBe(false);
   });
 
-  it.each(['other', 'released', 'free', 'newer'] as const)('ends at once when the server says %s', (standing) => {
-    expect(isValid(saw(saw(NO_LEASE, 'taken', 1_000), standing, 1_500), 1_500)).toBe(false);
+  it.each(['other', 'released', 'free', 'newer'] as const)('ends at once when the server says %s', (status) => {
+    expect(isValid(saw(saw(NO_LEASE, 'taken', 1_000), status, 1_500), 1_500)).toBe(false);
   });
 
   it('one that was given back is taken at once, one that ran out only after a while over one connection', () => {
-    expect(mayTake(NO_LEASE, 0, 1, LEASE_TERMS)).toBe('released');
+    expect(takeable(NO_LEASE, 0, 1, LEASE_TIMINGS)).toBe('released');
     const seen = saw(saw(NO_LEASE, 'free', 1_000), 'free', 2_000);
-    expect(mayTake(seen, 1_000 + graceMs - 1, 1, LEASE_TERMS)).toBe('released');
-    expect(mayTake(seen, 1_000 + graceMs, 1, LEASE_TERMS)).toBe('free');
+    expect(takeable(seen, 1_000 + graceMs - 1, 1, LEASE_TIMINGS)).toBe('released');
+    expect(takeable(seen, 1_000 + graceMs, 1, LEASE_TIMINGS)).toBe('free');
     // Meanwhile the server was away, and its last holder with it.
-    expect(mayTake(seen, 1_000 + graceMs, 2, LEASE_TERMS)).toBe('released');
-    expect(mayTake(saw(seen, 'other', 3_000, 1, '2 other'), 10_000, 1, LEASE_TERMS)).toBe('released');
+    expect(takeable(seen, 1_000 + graceMs, 2, LEASE_TIMINGS)).toBe('released');
+    expect(takeable(saw(seen, 'other', 3_000, 1, '2 other'), 10_000, 1, LEASE_TIMINGS)).toBe('released');
   });
 
   it('its last holder need not wait, unless another one has held it since', () => {
     const lost = saw(saw(NO_LEASE, 'taken', 1_000), 'free', 20_000, 2, '');
-    expect(mayTake(lost, 20_000, 2, LEASE_TERMS)).toBe('free');
-    expect(mayTake(saw(lost, 'other', 20_500, 2, '2 other'), 20_500, 2, LEASE_TERMS)).toBe('released');
+    expect(takeable(lost, 20_000, 2, LEASE_TIMINGS)).toBe('free');
+    expect(takeable(saw(lost, 'other', 20_500, 2, '2 other'), 20_500, 2, LEASE_TIMINGS)).toBe('released');
   });
 
   it('a takeover takes less than 15 s, with the quiet second of the one who takes over', () => {
-    const { beatMs } = LEASE_TERMS;
-    expect(ttlMs + beatMs + graceMs + beatMs + 1_005).toBeLessThan(15_000);
+    const { heartbeatMs } = LEASE_TIMINGS;
+    expect(ttlMs + heartbeatMs + graceMs + heartbeatMs + 1_005).toBeLessThan(15_000);
   });
 
   it('never has two holders, however late questions and answers are, in whatever order replicas pause', () => {
@@ -76,21 +76,21 @@ describe('replica/lease', () => {
             now += pauseMs;
             const lease = leases[who] as Lease;
             const sentAt = own(who, now);
-            const taking = mayTake(lease, sentAt, 1, LEASE_TERMS);
+            const taking = takeable(lease, sentAt, 1, LEASE_TIMINGS);
             now += thereMs;
-            let standing: Standing = 'other';
+            let status: LeaseStatus = 'other';
             if (now >= held.until) {
-              standing = taking === 'free' ? 'taken' : 'free';
-              if (standing === 'taken') held = { value: `${++term} ${who}`, until: now + ttlMs };
+              status = taking === 'free' ? 'taken' : 'free';
+              if (status === 'taken') held = { value: `${++term} ${who}`, until: now + ttlMs };
             } else if (held.value === lease.value) {
-              standing = 'held';
+              status = 'held';
               held = { ...held, until: now + ttlMs };
             }
             now += backMs;
-            leases[who] = afterSight(
+            leases[who] = afterReply(
               lease,
-              { standing, value: standing === 'free' ? '' : held.value, sentAt, connection: 1 },
-              LEASE_TERMS,
+              { status, value: status === 'free' ? '' : held.value, sentAt, connection: 1 },
+              LEASE_TIMINGS,
             );
             const holders = leases.filter((one, i) => isValid(one, own(i, now)));
             expect(holders.length).toBeLessThanOrEqual(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { LeaseTerms } from '../../src/replica/lease.ts';
+import type { LeaseTimings } from '../../src/replica/lease.ts';
 import { LeaseLost } from '../../src/replica/lease.ts';
 import { RedisState } from '../../src/replica/redis.ts';
 import { RedisLink } from '../../src/replica/redis-link.ts';
@@ -15,24 +15,24 @@ import { areMissing, REDIS } from '../support/tools.ts';
 
 const PREFIX = 'test';
 /** Ten times as fast as real ones, but a lease does not run out only because the machine is busy. */
-const TERMS: LeaseTerms = { ttlMs: 60_000, marginMs: 100, graceMs: 200, beatMs: 50 };
-const SHORT: LeaseTerms = { ...TERMS, ttlMs: 900 };
+const TIMINGS: LeaseTimings = { ttlMs: 60_000, marginMs: 100, graceMs: 200, heartbeatMs: 50 };
+const SHORT: LeaseTimings = { ...TIMINGS, ttlMs: 900 };
 
 /** A replica that wants one document, and everything it was told. */
-function replicaOf(url: string, { skewMs = 0, terms = TERMS }: { skewMs?: number; terms?: LeaseTerms } = {}) {
+function replicaOf(url: string, { skewMs = 0, timings = TIMINGS }: { skewMs?: number; timings?: LeaseTimings } = {}) {
   const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
   const { log, lines } = logLines();
   const state = new RedisState(new RedisLink({ url, prefix: PREFIX }, clock), PREFIX);
-  const replica = new Replica(state, clock, log, terms);
+  const replica = new Replica(state, clock, log, timings);
   const seen: unknown[] = [];
-  const told = { doubts: 0, lapses: 0 };
+  const told = { rewrites: 0, lapses: 0 };
   const follow = (): unknown =>
-    replica.join(
+    replica.subscribe(
       {
         wanted: ['doc'],
         apply: (values) => seen.push(values.get('doc')),
-        onDoubt: () => {
-          told.doubts += 1;
+        rewrite: () => {
+          told.rewrites += 1;
         },
         onLapse: () => {
           told.lapses += 1;
@@ -87,7 +87,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
   it('who was cut off stops by its own clock before another leads, and is refused when it writes later', async () => {
     const redis = await startRedis();
     const network = await startNetwork(redis.port);
-    const [a, b] = [replicaOf(network.url, { terms: SHORT }), replicaOf(redis.url, { terms: SHORT })];
+    const [a, b] = [replicaOf(network.url, { timings: SHORT }), replicaOf(redis.url, { timings: SHORT })];
     await a.start();
     await a.leads();
     await b.start();
@@ -130,7 +130,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     await redis.kill();
     await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is away')).toBe(true));
     await redis.start();
-    await waitFor(() => expect(a.told.doubts).toBeGreaterThan(0));
+    await waitFor(() => expect(a.told.rewrites).toBeGreaterThan(0));
     await a.leads();
     await a.replica.save('doc', { count: 6 });
     await waitFor(() => expect(b.seen).toEqual([{ count: 5 }, { count: 6 }]));
@@ -146,23 +146,23 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     const forget = (): Promise<unknown> =>
       redis.command('DEL', `${PREFIX}:meta`, `${PREFIX}:documents`, `${PREFIX}:revisions`);
     await forget();
-    await waitFor(() => expect(a.told.doubts).toBe(1));
+    await waitFor(() => expect(a.told.rewrites).toBe(1));
     await a.replica.save('doc', { count: 6 });
-    const slow = replicaOf(redis.url, { terms: { ...TERMS, beatMs: 60_000 } });
+    const slow = replicaOf(redis.url, { timings: { ...TIMINGS, heartbeatMs: 60_000 } });
     await a.replica.close();
     await slow.start();
     await slow.leads();
     await slow.replica.save('doc', { count: 7 });
     await forget();
     await slow.replica.save('other', { count: 1 });
-    expect(slow.told.doubts).toBe(1);
+    expect(slow.told.rewrites).toBe(1);
     expect(slow.replica.leads()).toBe(true);
   });
 
   describe('a lease that would never run out', () => {
     const LEASE = `${PREFIX}:lease`;
     /** Here it runs out, which is waited for. */
-    const ENDING: LeaseTerms = { ...TERMS, ttlMs: 3_000 };
+    const ENDING: LeaseTimings = { ...TIMINGS, ttlMs: 3_000 };
     const spoils: [string, (redis: RedisServer) => Promise<unknown>][] = [
       ['written by somebody else', (redis) => redis.command('SET', LEASE, 'garbage')],
       ['written as a term of a replica that is no more', (redis) => redis.command('SET', LEASE, '17 gone')],
@@ -175,7 +175,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
       const redis = await startRedis();
       await spoil(redis);
       const began = performance.now();
-      const [a, b] = [replicaOf(redis.url, { terms: ENDING }), replicaOf(redis.url, { terms: ENDING })];
+      const [a, b] = [replicaOf(redis.url, { timings: ENDING }), replicaOf(redis.url, { timings: ENDING })];
       await a.start();
       await b.start();
       await waitFor(() => expect(a.replica.leads() || b.replica.leads()).toBe(true));
@@ -187,21 +187,21 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     it('changes nothing for its holder', async () => {
       const redis = await startRedis();
       // Long enough to hold on a busy machine.
-      const terms = { ...TERMS, ttlMs: 8_000 };
-      const [a, b] = [replicaOf(redis.url, { terms }), replicaOf(redis.url, { terms })];
+      const timings = { ...TIMINGS, ttlMs: 8_000 };
+      const [a, b] = [replicaOf(redis.url, { timings }), replicaOf(redis.url, { timings })];
       await a.start();
       await a.leads();
       await b.start();
       await redis.command('PERSIST', LEASE);
       await waitFor(async () => expect(await redis.command('PTTL', LEASE)).toBeGreaterThan(0));
-      await systemClock.sleep(terms.ttlMs + 2 * terms.graceMs);
+      await systemClock.sleep(timings.ttlMs + 2 * timings.graceMs);
       expect([a.replica.leads(), a.told.lapses, b.replica.leads()]).toEqual([true, 0, false]);
     });
 
     it('of a holder that is cut off is left to it for as long as it may believe in it', async () => {
       const redis = await startRedis();
       const network = await startNetwork(redis.port);
-      const [a, b] = [replicaOf(network.url, { terms: ENDING }), replicaOf(redis.url, { terms: ENDING })];
+      const [a, b] = [replicaOf(network.url, { timings: ENDING }), replicaOf(redis.url, { timings: ENDING })];
       await a.start();
       await a.leads();
       await b.start();
@@ -218,7 +218,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     it('is taken over at once where it was given back', async () => {
       const redis = await startRedis();
       await redis.command('SET', LEASE, 'released');
-      const a = replicaOf(redis.url, { terms: { ...TERMS, ttlMs: 60_000, graceMs: 60_000 } });
+      const a = replicaOf(redis.url, { timings: { ...TIMINGS, ttlMs: 60_000, graceMs: 60_000 } });
       await a.start();
       await a.leads();
     });
@@ -226,7 +226,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     it('is told of, where no replica is named in it', async () => {
       const redis = await startRedis();
       await redis.command('SET', LEASE, 'garbage');
-      const a = replicaOf(redis.url, { terms: ENDING });
+      const a = replicaOf(redis.url, { timings: ENDING });
       await a.start();
       await a.leads();
       expect(a.lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
@@ -285,7 +285,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
       await a.start();
       await waitFor(() => expect(a.lines.some(({ msg }) => String(msg).includes('newer version'))).toBe(true));
       // Longer than it would wait for a lease that is free.
-      await systemClock.sleep(3 * TERMS.graceMs);
+      await systemClock.sleep(3 * TIMINGS.graceMs);
       expect(a.replica.leads()).toBe(false);
       expect(await raw(redis, 'doc')).toEqual(document);
       expect(await redis.command('HLEN', `${PREFIX}:documents`)).toBe(1);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeaseTerms } from '../../src/replica/lease.ts';
+import type { LeaseTimings } from '../../src/replica/lease.ts';
 import { scrape } from './ask.ts';
 import { temporaryFolder } from './files.ts';
 import { type Network, startNetwork } from './network.ts';
@@ -18,7 +18,7 @@ export interface ClusterOptions {
   readonly key: string;
   readonly replicas: number;
   /** By default those of the program. */
-  readonly terms?: LeaseTerms;
+  readonly timings?: LeaseTimings;
   /** What is wrong with the wall clock of each. */
   readonly skewsMs?: readonly number[];
 }
@@ -55,8 +55,8 @@ export class Cluster {
 
   /** Starts the process of a replica. */
   start(node: Node): Running {
-    const { terms, skewsMs = [], key } = this.#options;
-    const options = JSON.stringify({ skewMs: skewsMs[node.number] ?? 0, terms });
+    const { timings, skewsMs = [], key } = this.#options;
+    const options = JSON.stringify({ skewMs: skewsMs[node.number] ?? 0, timings });
     const running = start(process.execPath, [FAST_REPLICA, node.file, options], {
       cwd: temporaryFolder(),
       env: { ...SURROUNDINGS, BEACONCHAIN_API_KEY: key },

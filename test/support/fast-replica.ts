@@ -3,11 +3,11 @@ import { loadConfig } from '../../src/config/load.ts';
 import { openSharedState } from '../../src/exporter/state.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { LeaseTerms } from '../../src/replica/lease.ts';
+import type { LeaseTimings } from '../../src/replica/lease.ts';
 
 /** What `serve` does, on a wall clock that is wrong, and with a lease that runs faster. */
 const [file = '', options = '{}'] = process.argv.slice(2);
-const { skewMs, terms }: { skewMs: number; terms?: LeaseTerms } = JSON.parse(options);
+const { skewMs, timings }: { skewMs: number; timings?: LeaseTimings } = JSON.parse(options);
 const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
 const read = async () => {
   const { config, key = '' } = await loadConfig({ file, env: process.env });
@@ -16,7 +16,7 @@ const read = async () => {
 const { config, key } = await read();
 const log = createLogger({ level: 'debug', format: 'json' });
 if (!config.state.redis) throw new TypeError('expected state.redis');
-const replica = await openSharedState(config.state.redis, clock, log, terms);
+const replica = await openSharedState(config.state.redis, clock, log, timings);
 const daemon = await startDaemon({
   config,
   key,

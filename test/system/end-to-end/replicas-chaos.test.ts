@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { between, seedOf, unit } from '../../../src/lib/random.ts';
-import type { LeaseTerms } from '../../../src/replica/lease.ts';
+import type { LeaseTimings } from '../../../src/replica/lease.ts';
 import { ask, scrape } from '../../support/ask.ts';
 import { type ChainServer, startChainServer } from '../../support/chain-server.ts';
 import { countersOf, truthOf } from '../../support/chain-truth.ts';
@@ -14,7 +14,7 @@ import { areMissing, REDIS } from '../../support/tools.ts';
 /** `npm run chaos` takes the lease of the program, another seed if one is given, and its time. */
 const isLong = process.env['CHAOS'] !== undefined;
 const SEED = seedOf(process.env['CHAOS'] || 'chaos');
-const FAST: LeaseTerms = { ttlMs: 600, marginMs: 60, graceMs: 120, beatMs: 30 };
+const FAST: LeaseTimings = { ttlMs: 600, marginMs: 60, graceMs: 120, heartbeatMs: 30 };
 const TTL_MS = isLong ? 9_000 : FAST.ttlMs;
 const FAULTS = 50;
 const FIRST_EPOCH = 405_000;
@@ -171,7 +171,7 @@ describe.skipIf(areMissing(REDIS))(
         config: (number) => config(servers[number]?.url ?? ''),
         key: 'chaos',
         replicas: 3,
-        ...(isLong ? {} : { terms: FAST }),
+        ...(isLong ? {} : { timings: FAST }),
         skewsMs: [-30_000, 0, 30_000],
       });
       await cluster.addStandby();

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { LeaseTerms } from '../../../src/replica/lease.ts';
+import type { LeaseTimings } from '../../../src/replica/lease.ts';
 import { ask } from '../../support/ask.ts';
 import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from '../../support/cluster.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
@@ -10,7 +10,7 @@ import { areMissing, REDIS } from '../../support/tools.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 /** Three times as fast as real ones, on a machine that has much to do. */
-const TERMS: LeaseTerms = { ttlMs: 3_000, marginMs: 300, graceMs: 600, beatMs: 150 };
+const TIMINGS: LeaseTimings = { ttlMs: 3_000, marginMs: 300, graceMs: 600, heartbeatMs: 150 };
 /** Compiling what was compiled before would take most of the time. */
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
@@ -29,7 +29,7 @@ function configOf(url: string, more = ''): string {
 async function setUp(instead?: Instead): Promise<{ cluster: Cluster; apis: StubApi[]; a: Node; b: Node }> {
   const apis = [await startStubApi(KEY, instead), await startStubApi(KEY, instead)];
   const config = (i: number): string => configOf(apis[i]?.url ?? '');
-  const cluster = await startCluster({ config, key: KEY, replicas: 2, terms: TERMS });
+  const cluster = await startCluster({ config, key: KEY, replicas: 2, timings: TIMINGS });
   onTestFinished(() => cluster.end());
   const [a, b] = cluster.nodes as [Node, Node];
   cluster.start(a);
