@@ -2,18 +2,18 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { createClient, RedisClientOptions } from '@redis/client';
 import type { Clock } from '../lib/clock.ts';
-import { explained, RedisAway, reasonOf } from './redis-reasons.ts';
+import { explain, RedisAway, reasonOf } from './redis-reasons.ts';
 
 export interface RedisSettings {
-  /** redis:// or rediss://; it may hold a password and is never shown. */
+  /** redis:// or rediss://. It may hold a password, so it is never shown. */
   readonly url: string;
-  /** Beats the password of the URL. */
+  /** Used instead of the password in the URL. */
   readonly password?: string | undefined;
   readonly prefix: string;
   readonly tls?: TlsFiles | undefined;
 }
 
-/** Paths of PEM files, and the name that the server's certificate is for if it is not the URL's host. */
+/** Paths of PEM files, and the name in the server's certificate where that is not the host of the URL. */
 export interface TlsFiles {
   readonly caFile?: string | undefined;
   readonly certFile?: string | undefined;
@@ -21,18 +21,19 @@ export interface TlsFiles {
   readonly serverName?: string | undefined;
 }
 
-/** What the server sends in answer to our scripts. */
+/** What one of our scripts returns. */
 export type Reply = readonly string[];
 
-/** A script must be answered within this; then the connection counts as lost. A large document has longer. */
-const PATIENCE_MS = 1_500;
+/** A script that is not answered in this time counts as a lost connection. A large document has longer. */
+const TIMEOUT_MS = 1_500;
+/** The slowest transfer that is waited for. */
 const BYTES_PER_MS = 4_000;
 
 type CreateClient = typeof createClient;
 type Client = Awaited<ReturnType<typeof connect>>;
 
 /**
- * One connection at a time. Nothing waits for a server that is away: a command fails, and the next one connects anew.
+ * One connection at a time. While the server is away nothing queues: each command fails, and the next one connects again.
  */
 export class RedisLink {
   readonly #settings: RedisSettings;
@@ -45,25 +46,25 @@ export class RedisLink {
     this.#clock = clock;
   }
 
-  /** The number of the connection; another one after each loss. */
+  /** Numbers the connections: after each loss the next one counts one more. */
   get connection(): number {
     return this.#connection;
   }
 
   /** @throws RedisAway */
   async run(script: string, keys: readonly string[], args: readonly string[]): Promise<Reply> {
-    // Loaded for those who use it, and not part of anybody's patience.
+    // Loaded only where Redis is used, and before the timeout begins.
     const { createClient } = await import('@redis/client');
     const size = args.reduce((sum, arg) => sum + arg.length, 0);
     const client = this.#open(createClient);
     try {
-      return await this.#inTime(PATIENCE_MS + size / BYTES_PER_MS, async () => {
+      return await this.#withTimeout(TIMEOUT_MS + size / BYTES_PER_MS, async () => {
         const reply = await evaluate(await client, script, keys, args);
         return Array.isArray(reply) ? reply.map(String) : [String(reply)];
       });
     } catch (error) {
       if (this.#client === client) this.#drop();
-      throw new RedisAway(explained(error));
+      throw new RedisAway(explain(error));
     }
   }
 
@@ -75,7 +76,7 @@ export class RedisLink {
     if (this.#client) return this.#client;
     this.#connection += 1;
     const client = connect(createClient, this.#settings);
-    // Whoever runs a command hears of it.
+    // The command that is waiting for the connection reports the failure.
     client.catch(() => undefined);
     this.#client = client;
     return client;
@@ -89,16 +90,16 @@ export class RedisLink {
     this.#client = undefined;
   }
 
-  async #inTime<T>(ms: number, work: () => Promise<T>): Promise<T> {
-    const patience = new AbortController();
-    const late = this.#clock.sleep(ms, patience.signal).then(() => {
+  async #withTimeout<T>(ms: number, work: () => Promise<T>): Promise<T> {
+    const done = new AbortController();
+    const late = this.#clock.sleep(ms, done.signal).then(() => {
       throw new RedisAway('no answer in time');
     });
     late.catch(() => undefined);
     try {
       return await Promise.race([work(), late]);
     } finally {
-      patience.abort();
+      done.abort();
     }
   }
 }
@@ -120,10 +121,10 @@ async function connect(createClient: CreateClient, { url, password, tls }: Redis
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: false, ...secured },
+    socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false, ...secured },
   };
   const client = createClient(options);
-  // Without a listener an error would end the process; the command that is under way fails with it.
+  // Without a listener an error would end the process. The command in progress reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -134,7 +135,7 @@ async function connect(createClient: CreateClient, { url, password, tls }: Redis
   }
 }
 
-/** The client takes the credentials of a URL as a whole, or none of them. */
+/** The client takes user and password either from the URL or from its options, never one from each. */
 function credentialsOf(
   text: string,
   password: string | undefined,

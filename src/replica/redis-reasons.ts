@@ -1,4 +1,4 @@
-/** A command was not answered. Its message never holds the URL or what the server wrote: both may repeat a password. */
+/** A command failed. The message holds neither the URL nor the server's own text, because both may contain a password. */
 export class RedisAway extends Error {
   override readonly name = 'RedisAway';
 }
@@ -6,7 +6,7 @@ export class RedisAway extends Error {
 const SUPPORTED = 'supported are one server, or a primary with standbys behind one address';
 const RIGHTS = 'the user lacks a right: docs/high-availability.md lists what it needs';
 
-/** By the code of Node or the error word of the server, or else by its text. */
+/** What an error means, by its code in Node or by the first words of the server's text. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^WRONGPASS/, 'the user or the password is wrong'],
   [/^NOAUTH/, 'it expects a password: state.redis.password'],
@@ -26,18 +26,18 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^ERR_SSL_.*CERTIFICATE_REQUIRED/, 'it expects a client certificate: state.redis.tls.cert_file and key_file'],
 ];
 
-/** A code of Node, or the first word of what the server says, such as WRONGPASS. */
+/** The error code of Node, or the first word of the server's text, such as WRONGPASS. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RedisAway) return error.message;
   if (!(error instanceof Error)) return 'unknown error';
   if ('code' in error && error.code) return String(error.code);
-  // Redis 7 and Valkey tell so of what a script does.
+  // Redis 7 and Valkey say this when a script does what its user may not.
   if (/ACL failure|can't run this command/.test(error.message)) return 'NOPERM';
   return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? 'connection lost';
 }
 
-/** The reason, with what it means where that can be said. */
-export function explained(error: unknown): string {
+/** The reason, and its meaning where that is known. */
+export function explain(error: unknown): string {
   const reason = reasonOf(error);
   const text = error instanceof Error && reason === 'ERR' ? error.message : reason;
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text))?.[1];

@@ -1,11 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Less is not worth a step: it is the jitter of the network. */
+/** A smaller difference is network jitter, and not corrected. */
 const MIN_STEP_MS = 250;
 
 /**
- * The wall clock of the server that the replicas share. Their own ones may differ, and times in shared state, such as
- * the end of a wait that the service asked for, must mean the same to all of them.
+ * The wall clock of the server that the replicas share. Their own clocks may differ, but a time in the shared state, such
+ * as the end of a wait that the service asked for, must mean the same to all of them.
  */
 export class ServerClock implements Clock {
   readonly #own: Clock;
@@ -27,7 +27,7 @@ export class ServerClock implements Clock {
     return this.#own.sleep(ms, signal);
   }
 
-  /** The server said this time at some moment between the question, `sinceMs` ago, and now. */
+  /** The server read this time at some moment after the request was sent, `sinceMs` ago. */
   observe(serverNow: number, sinceMs: number): void {
     const offset = serverNow - (this.#own.now() - sinceMs / 2);
     if (Math.abs(offset - this.#offsetMs) > MIN_STEP_MS + sinceMs / 2) this.#offsetMs = offset;
