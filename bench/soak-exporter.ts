@@ -10,7 +10,7 @@ import { supervise } from '../src/exporter/reload.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { ProcessMetrics } from '../src/metrics/self.ts';
-import { FileDocuments } from '../src/state/file.ts';
+import { FileStore } from '../src/state/file.ts';
 import { startServer } from '../src/web/server.ts';
 import { Access } from '../src/web-config/access.ts';
 import { hastyClock } from '../test/support/haste.ts';
@@ -68,7 +68,7 @@ const read = async (): Promise<Settings> => {
 };
 const log = createLogger({ level: 'info', format: 'json' });
 const access = await Access.open(webConfigFile, systemClock, log);
-const documents = await FileDocuments.open(dir, clock, log, { disk });
+const documents = await FileStore.open(dir, clock, log, { disk });
 const supervisor = await supervise({
   ...(await read()),
   clock,

@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { open } from '../../src/state/envelope.ts';
+import { unwrap } from '../../src/state/envelope.ts';
 import { seriesValue } from './scraper.ts';
 
 interface Read {
@@ -48,7 +48,7 @@ function documents(dir: string, names: readonly string[]): Read[] {
   return names
     .filter((name) => name.endsWith('.json'))
     .map((name) => {
-      const opened = open(readFileSync(join(dir, name), 'utf8'));
+      const opened = unwrap(readFileSync(join(dir, name), 'utf8'));
       return { name, value: opened.success ? opened.value : undefined };
     });
 }

@@ -5,14 +5,14 @@ import { Stopper } from '../lib/stop.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
 import type { Replica } from '../replica/replica.ts';
-import type { Documents } from '../state/file.ts';
+import type { StateStore } from '../state/store.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
 export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'proxies' | 'readAgain'> {
   readonly log: Logger;
   /** Where what is known survives a restart; closed when the daemon has stopped. */
-  readonly documents: Documents & { close(): Promise<void> };
+  readonly documents: StateStore & { close(): Promise<void> };
   /** The documents again, where several processes share them. */
   readonly replica?: Replica;
   /** Whether process_* and nodejs_* are exposed. */

@@ -6,8 +6,8 @@ import { usable } from '../budget/long-window.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Documents } from '../state/file.ts';
 import { LatestWriter } from '../state/latest.ts';
+import type { StateStore } from '../state/store.ts';
 import { apiOptionsOf } from './connection.ts';
 import { LEDGER, restore } from './state.ts';
 import { termsOf } from './terms.ts';
@@ -34,7 +34,7 @@ export interface AccountOptions {
   readonly config: Config;
   readonly key: string;
   readonly proxies?: Proxies | undefined;
-  readonly documents: Documents;
+  readonly documents: StateStore;
   readonly clock: Clock;
   /** The ledger could not be written. */
   readonly onError: (error: unknown) => void;

@@ -14,8 +14,8 @@ import { LeaseLost } from '../replica/lease.ts';
 import type { Replica } from '../replica/replica.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceId } from '../state/entry.ts';
-import type { Documents } from '../state/file.ts';
 import { LatestWriter } from '../state/latest.ts';
+import type { StateStore } from '../state/store.ts';
 import { Connection } from './connection.ts';
 import { isReady, problemOf } from './health.ts';
 import { leased } from './leased.ts';
@@ -37,7 +37,7 @@ export interface Settings {
 export interface EngineOptions extends Settings {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly documents: Documents;
+  readonly documents: StateStore;
   /** The documents again, where several processes share them. */
   readonly replica?: Replica | undefined;
   /** By default none. */

@@ -7,7 +7,7 @@ import type { ProcessMetrics, SelfMetrics } from '../metrics/self.ts';
 import { type Totals, totalsOf, withCountersOf, withTotals } from '../metrics/totals.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SourceView } from '../scheduler/views.ts';
-import type { Documents } from '../state/file.ts';
+import type { StateStore } from '../state/store.ts';
 import {
   accountFamilies,
   budgetFamilies,
@@ -41,7 +41,7 @@ export interface OwnMetricsOptions {
   readonly knowledge: Knowledge;
   readonly self: SelfMetrics;
   readonly clock: Clock;
-  readonly documents: Documents;
+  readonly documents: StateStore;
   /** The exporter's own counters as earlier processes left them. */
   readonly totals: Totals;
   /** Times that other state could not be written. */

@@ -10,8 +10,9 @@ import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
 import { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
-import { type Documents, FileDocuments } from '../state/file.ts';
+import { FileStore } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
+import type { StateStore } from '../state/store.ts';
 
 /** The names of the documents beside those of the sources. */
 export const LEDGER = 'ledger';
@@ -32,16 +33,16 @@ export class StateRefused extends Error {
 }
 
 /** Nothing is kept: for a demo, which has nothing to lose. */
-export const NO_DOCUMENTS: Documents & { close(): Promise<void> } = {
+export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
   load: async () => undefined,
   save: async () => undefined,
   close: async () => undefined,
 };
 
 /** @throws StateRefused; the signal's reason when it aborts while a lock is waited for. */
-export async function openState(dir: string, clock: Clock, log: Logger, signal?: AbortSignal): Promise<FileDocuments> {
+export async function openState(dir: string, clock: Clock, log: Logger, signal?: AbortSignal): Promise<FileStore> {
   try {
-    return await FileDocuments.open(dir, clock, log, { signal });
+    return await FileStore.open(dir, clock, log, { signal });
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StateLocked) throw new StateRefused(error.message);
@@ -97,7 +98,7 @@ export interface Restored {
  * @throws StateRefused: to start without what is there, but cannot be read now, would overwrite it.
  */
 export async function restore(
-  documents: Documents,
+  documents: StateStore,
   sources: readonly Source[],
   key: string,
   now: number,
@@ -111,7 +112,7 @@ export async function restore(
 
 /** What is known of these sources, and else what earlier processes left. @throws StateRefused */
 export async function restoreEntries(
-  documents: Documents,
+  documents: StateStore,
   sources: readonly Source[],
   known: ReadonlyMap<string, Entry> = new Map(),
 ): Promise<ReadonlyMap<string, Entry>> {
@@ -136,7 +137,7 @@ export function underKey({ ledger, entries }: Account, key: string, now: number)
   };
 }
 
-async function load<S extends z.ZodType>(documents: Documents, name: string, schema: S) {
+async function load<S extends z.ZodType>(documents: StateStore, name: string, schema: S) {
   try {
     return await documents.load(name, schema);
   } catch (error) {

@@ -3,7 +3,7 @@ import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from './error-code.ts';
 
-/** The calls of node:fs/promises that a write takes. A test puts a disk behind them that fails or loses power. */
+/** The functions of node:fs/promises that a write needs. Tests replace them with a disk that fails or loses power. */
 export interface Disk {
   open(path: string, flags: 'r' | 'wx', mode?: number): Promise<DiskFile>;
   rename(from: string, to: string): Promise<void>;
@@ -16,12 +16,12 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
-/** Part of the name of every file that is not yet whole. */
+/** Marks the name of a file that is not completely written. */
 export const DRAFT = '.tmp-';
 
 /**
- * Replaces a file, and resolves when the new one would survive a loss of power. When it rejects, the file is the old one
- * or all of the new one. The same holds after a crash at any moment.
+ * Replaces a file atomically, and resolves when the new one would survive a loss of power. If it rejects, or the machine
+ * crashes at any moment, the file is the old one or all of the new one.
  */
 export async function writeWhole(file: string, text: string, mode: number, disk: Disk = fs): Promise<void> {
   const draft = `${file}${DRAFT}${randomBytes(8).toString('hex')}`;
@@ -30,7 +30,7 @@ export async function writeWhole(file: string, text: string, mode: number, disk:
   await syncDirectory(dirname(file), disk);
 }
 
-/** Writes a file that must not exist, not even as a link; all of it or, unless the process ends meanwhile, nothing. */
+/** Writes a file that must not exist, not even as a link. A write that fails leaves nothing, unless the process is killed. */
 export async function createFile(file: string, text: string, mode: number, disk: Disk = fs): Promise<void> {
   const handle = await disk.open(file, 'wx', mode);
   await orRemove(file, disk, async () => {
@@ -52,7 +52,7 @@ async function orRemove(file: string, disk: Disk, work: () => Promise<void>): Pr
   }
 }
 
-/** One call may write a part: on a disk that is nearly full it does, and only the next one fails. */
+/** One call may write only a part. On a disk that is nearly full, it is the next call that fails. */
 async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, done);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Logger } from '../lib/log.ts';
-import { open, parseValue } from '../state/envelope.ts';
+import { parseValue, unwrap } from '../state/envelope.ts';
 import { LeaseLost } from './lease.ts';
 import type { HeartbeatReply, RedisState } from './redis.ts';
 
@@ -41,7 +41,7 @@ export class SharedDocuments {
     const values = new Map<string, unknown>();
     for (const { name, revision, text } of changed) {
       this.#revisions.set(name, revision);
-      const opened = open(text);
+      const opened = unwrap(text);
       if (opened.success) values.set(name, opened.value);
       else this.#log.warn({ document: name, why: opened.why }, 'state not readable, the last is shown');
     }
@@ -54,7 +54,7 @@ export class SharedDocuments {
     if (!stored) return undefined;
     const { text, revision } = stored;
     this.#revisions.set(name, revision);
-    const opened = open(text);
+    const opened = unwrap(text);
     if (!opened.success && opened.isNewer) throw new Error(opened.why);
     const parsed = opened.success ? parseValue(opened.value, schema) : opened;
     return parsed.success ? parsed : { success: false, why: parsed.why, text, revision };

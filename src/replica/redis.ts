@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { open, parseValue, VERSION } from '../state/envelope.ts';
+import { parseValue, STATE_VERSION, unwrap } from '../state/envelope.ts';
 import type { LeaseStatus, Takeable } from './lease.ts';
 import type { RedisLink, Reply } from './redis-link.ts';
 import { CHECK_WRITABLE, HEARTBEAT, RELEASE, WRITE } from './redis-scripts.ts';
@@ -58,7 +58,7 @@ export class RedisState {
   async heartbeat({ lease, id, ttlMs, take, wanted }: HeartbeatRequest): Promise<HeartbeatReply> {
     const [token = ''] = lease.split(' ');
     const names = [...wanted].flatMap(([name, revision]) => [name, String(revision)]);
-    const args = [lease, id, String(ttlMs), String(VERSION), take, token || '0', ...names];
+    const args = [lease, id, String(ttlMs), String(STATE_VERSION), take, token || '0', ...names];
     const reply = await this.#link.run(HEARTBEAT, this.#keys, args);
     const [status = '', value = '', revision = '', now = ''] = reply;
     return {
@@ -79,7 +79,7 @@ export class RedisState {
   /** Undefined: there is none, or it cannot be read. Does not throw. */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const stored = await this.load(name).catch(() => undefined);
-    const opened = stored && open(stored.text);
+    const opened = stored && unwrap(stored.text);
     const parsed = opened?.success ? parseValue(opened.value, schema) : undefined;
     return parsed?.success ? parsed.data : undefined;
   }
@@ -94,7 +94,7 @@ export class RedisState {
     name: string,
     text: string,
   ): Promise<{ revision: number; before: number } | undefined> {
-    const args = [lease, String(VERSION), String(newest), name, text];
+    const args = [lease, String(STATE_VERSION), String(newest), name, text];
     const [revision = '', before = ''] = await this.#link.run(WRITE, this.#keys, args);
     return revision === '' ? undefined : { revision: Number(revision), before: Number(before) };
   }

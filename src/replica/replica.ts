@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { wrap } from '../state/envelope.ts';
-import type { Documents } from '../state/file.ts';
+import type { StateStore } from '../state/store.ts';
 import { type Decision, decide, type Known, LOST_WRITES } from './decide.ts';
 import { SharedDocuments } from './documents.ts';
 import {
@@ -27,7 +27,7 @@ import type { Subscriber } from './subscriber.ts';
 const REWRITE_AFTER_MS = 5_000;
 
 /** One of several processes that share the state in one Redis. One of them leads and writes it; the others read it. */
-export class Replica implements Documents {
+export class Replica implements StateStore {
   /** Tells the time of the server. */
   readonly clock: ServerClock;
   /** Names this replica in the lease. */

@@ -3,7 +3,7 @@ import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
-import type { Entry, Store } from '../state/entry.ts';
+import type { Entry } from '../state/entry.ts';
 import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
@@ -14,7 +14,7 @@ import { WaitNews } from './wait-news.ts';
 export interface SchedulerDependencies extends Permits {
   readonly api: Api;
   readonly clock: Clock;
-  readonly store: Store;
+  readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly limitsKnown: () => boolean;

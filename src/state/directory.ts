@@ -4,19 +4,19 @@ import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { DRAFT, syncDirectory } from '../lib/whole-file.ts';
 
-const OURS_ALONE = 0o700;
-/** Of every file in the directory. */
+const OWNER_ONLY = 0o700;
+/** The mode of every file in the directory. */
 export const FILE_MODE = 0o600;
 const GROUP_AND_OTHERS = 0o077;
 const WRITABLE_BY_ALL = 0o002;
 
 /**
- * As a recursive mkdir, which in Node never ends where a file system has no place for the directory (/proc). What is there
- * keeps its rights: it may be a volume whose rights are somebody else's to choose.
+ * As mkdir with `recursive`, which in Node never returns on a file system that refuses the directory, such as /proc. A
+ * directory that exists keeps its mode: it may be a volume, whose mode the operator chooses.
  */
 export async function makeDirectory(dir: string): Promise<void> {
   try {
-    await mkdir(dir, OURS_ALONE);
+    await mkdir(dir, OWNER_ONLY);
   } catch (error) {
     if (await isDirectory(dir)) return;
     const parent = dirname(dir);
@@ -24,7 +24,7 @@ export async function makeDirectory(dir: string): Promise<void> {
     await makeDirectory(parent);
     return makeDirectory(dir);
   }
-  // A directory that may be written but not read cannot be synced.
+  // A parent that is writable but not readable cannot be synced.
   await syncDirectory(dirname(dir)).catch(() => undefined);
 }
 
@@ -32,32 +32,32 @@ async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Says when everybody could replace the state. A group may be how a cluster gives the volume to its user. */
+/** Warns when everybody can replace the state. A group may write: clusters hand a volume to its user that way. */
 export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<void> {
   const { mode } = await stat(dir);
   if (mode & WRITABLE_BY_ALL) log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'everybody can write to the state');
 }
 
-const LEFT_AFTER_MS = 60_000;
+const ABANDONED_AFTER_MS = 60_000;
 
-/** Removes what writes left that were cut off, and takes from others the right to read what earlier versions wrote. */
-export async function tidy(dir: string, now: number): Promise<void> {
+/** Removes what interrupted writes left, and makes files private that earlier versions left readable to others. */
+export async function cleanUp(dir: string, now: number): Promise<void> {
   for (const name of await readdir(dir)) {
     const file = join(dir, name);
     if (name.includes(`.json${DRAFT}`)) await rm(file, { force: true });
     else if (/^lock\.(\d+|removal)$/.test(name)) await removeIfOld(file, now);
-    else if (/\.json($|\.unreadable-)/.test(name)) await closeToOthers(file);
+    else if (/\.json($|\.unreadable-)/.test(name)) await makePrivate(file);
   }
 }
 
-/** A young one may be of a process that is about to be refused. */
+/** A recent one may belong to a process that is about to be refused the lock. */
 async function removeIfOld(file: string, now: number): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
-  if (found && now - found.mtimeMs > LEFT_AFTER_MS) await rm(file, { force: true });
+  if (found && now - found.mtimeMs > ABANDONED_AFTER_MS) await rm(file, { force: true });
 }
 
-async function closeToOthers(file: string): Promise<void> {
+async function makePrivate(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
-  // One of another user stays as it is until it is replaced.
+  // The file of another user stays as it is until it is replaced.
   if (found?.isFile() && found.mode & GROUP_AND_OTHERS) await chmod(file, FILE_MODE).catch(() => undefined);
 }

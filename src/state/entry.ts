@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Attempts, COVERAGES, type Coverage, type Source } from '../sources/source.ts';
 
-/** What is known of one source: its value, and how its attempts went. Persisted as it is; times are Unix ms. */
+/** What is known of one source: its value, and how its polls went. Saved as it is; times are Unix ms. */
 export interface Entry<T = unknown> {
   readonly value: T;
   readonly attempts: number;
@@ -12,9 +12,9 @@ export interface Entry<T = unknown> {
   readonly lastSuccessAt?: number;
   readonly durationMs: number;
   readonly lastError?: { readonly at: number; readonly reason: string; readonly message: string };
-  /** What failed is due at once: another key may have what the one before lacked. */
+  /** It failed with another key, and is tried at once with the new one. */
   readonly isDueNow?: true;
-  /** Nothing is tried before, whatever the interval says. */
+  /** No poll before this time, whatever the interval. */
   readonly pausedUntil?: number;
   /** Effective interval at the last poll; absent where no limit was known then. */
   readonly intervalMs?: number;
@@ -22,22 +22,17 @@ export interface Entry<T = unknown> {
   readonly coverage?: Coverage;
   /** Requests that each of the last successful polls took, newest last. */
   readonly costs?: readonly number[];
-  /** Milliseconds that each of them took. */
+  /** Milliseconds that each of those polls took. */
   readonly durations?: readonly number[];
-  /** Polls in a row that did not find what work of once a day looks for. */
+  /** Polls in a row in which a daily source did not find the new day. */
   readonly vainInARow?: number;
-}
-
-/** Where entries are kept over a restart. An entry is shown only after `save` resolved. */
-export interface Store {
-  save(id: string, entry: Entry): Promise<void>;
 }
 
 export function emptyEntry<T>(source: Source<T>): Entry<T> {
   return { value: source.empty, attempts: 0, failures: 0, failuresInARow: 0, durationMs: 0 };
 }
 
-/** The program goes on with another key. */
+/** The entry when the program goes on with another key. */
 export function withAnotherKey(entry: Entry): Entry {
   if (entry.failuresInARow === 0) return entry;
   const { pausedUntil: _, ...rest } = entry;
@@ -59,30 +54,30 @@ export function attemptsOf(entry: Entry): Attempts {
 
 const POLLS_KEPT = 5;
 
-/** What the last polls came to, newest last. */
+/** The figures of the last polls with the latest added, newest last. */
 export function withLatest(last: readonly number[] = [], latest: number): number[] {
   return [...last, latest].slice(-POLLS_KEPT);
 }
 
-/** What a poll costs. */
+/** Requests that a poll usually takes. */
 export function requestsPerPoll({ costs = [] }: Entry): number {
-  return Math.max(1, usual(costs) ?? 1);
+  return Math.max(1, median(costs) ?? 1);
 }
 
 /**
- * Milliseconds that a poll takes, waits for the budget included; 0 while not known. The first sweep of a large fleet says
- * little: it is not cut in two yet.
+ * Milliseconds that a poll usually takes, waits for the budget included; 0 while not known. The first poll alone says little:
+ * a large fleet of machines is read in halves only from the second one on.
  */
 export function msPerPoll({ durations = [] }: Entry): number {
-  return durations.length < 2 ? 0 : (usual(durations) ?? 0);
+  return durations.length < 2 ? 0 : (median(durations) ?? 0);
 }
 
-/** The lower median, so that a first start or one bad page changes no plan. */
-function usual(last: readonly number[]): number | undefined {
+/** The lower median, so that one unusual poll does not change the plan. */
+function median(last: readonly number[]): number | undefined {
   return last.toSorted((a, b) => a - b)[(last.length - 1) >> 1];
 }
 
-/** Reads a persisted entry of a source back. */
+/** Reads a saved entry of a source. */
 export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
   return z.object({
     value: source.state,

@@ -5,33 +5,26 @@ import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Disk, writeWhole } from '../lib/whole-file.ts';
-import { FILE_MODE, makeDirectory, tidy, warnOfOpenDirectory } from './directory.ts';
-import { open, parseValue, VERSION, wrap } from './envelope.ts';
+import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
+import { type Parsed, parseValue, STATE_VERSION, unwrap, wrap } from './envelope.ts';
 import { DirectoryLock } from './lock.ts';
+import type { StateStore } from './store.ts';
 
-/** Values by name, over restarts. */
-export interface Documents {
-  /** Undefined: none, or one that cannot be read, which was moved aside with a warning. */
-  load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
-  /** Resolves when the value would survive the end of the process; in files also a loss of power. */
-  save(name: string, value: unknown): Promise<void>;
-}
-
-export interface FileOptions {
-  /** Ends the wait for a lock that may be of a dead process. */
+export interface FileStoreOptions {
+  /** Ends the wait for a lock whose holder may be dead. */
   readonly signal?: AbortSignal | undefined;
-  /** What documents are written to. */
+  /** Stands in for the disk that documents are written to. */
   readonly disk?: Disk;
 }
 
-/** One JSON file per document in a directory that belongs to this process. */
-export class FileDocuments implements Documents {
+/** One JSON file for each document, in a directory that only this process uses. */
+export class FileStore implements StateStore {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #lock: DirectoryLock;
   readonly #disk: Disk | undefined;
-  /** The newest write of each document: the next one waits for it. */
+  /** The latest write of each document: the next one waits for it. */
   readonly #writes = new Map<string, Promise<void>>();
 
   private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, disk: Disk | undefined) {
@@ -43,12 +36,12 @@ export class FileDocuments implements Documents {
   }
 
   /** @throws StateLocked; an Error with a code where the directory cannot be made or written; the signal's reason. */
-  static async open(dir: string, clock: Clock, log: Logger, options: FileOptions = {}): Promise<FileDocuments> {
+  static async open(dir: string, clock: Clock, log: Logger, options: FileStoreOptions = {}): Promise<FileStore> {
     await makeDirectory(dir);
     await warnOfOpenDirectory(dir, log);
     const lock = await DirectoryLock.take(dir, { clock, log, signal: options.signal });
-    await tidy(dir, clock.now());
-    return new FileDocuments(dir, clock, log, lock, options.disk);
+    await cleanUp(dir, clock.now());
+    return new FileStore(dir, clock, log, lock, options.disk);
   }
 
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
@@ -76,7 +69,7 @@ export class FileDocuments implements Documents {
     await write;
   }
 
-  /** Gives the directory back when everything is written. */
+  /** Releases the directory when everything is written. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#writes.values());
     await this.#lock.release();
@@ -88,7 +81,7 @@ export class FileDocuments implements Documents {
       await writeWhole(file, text, FILE_MODE, this.#disk);
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
-      // The directory was removed.
+      // The directory was removed while the program ran.
       await makeDirectory(this.#dir);
       await writeWhole(file, text, FILE_MODE, this.#disk);
     }
@@ -99,7 +92,7 @@ export class FileDocuments implements Documents {
   }
 }
 
-/** Reads a document without taking the directory, and leaves it as it is. Undefined: none that can be read. */
+/** Reads a document without locking the directory, and changes nothing. Undefined: there is none, or it cannot be read. */
 export async function peek<S extends z.ZodType>(
   dir: string,
   name: string,
@@ -113,13 +106,11 @@ export async function peek<S extends z.ZodType>(
   }
 }
 
-type Parsed<T> = { success: true; data: T } | { success: false; why: string };
-
-/** A directory belongs to one process: what another version wrote, also one that this one could follow, is not taken over. */
+/** Takes nothing over that another version wrote, even where this one could read it: unlike replicas, it would write over it. */
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
-  const opened = open(text);
-  const isOther = opened.success ? opened.version !== VERSION : opened.isNewer;
-  if (isOther) return { success: false, why: `not of version ${VERSION}` };
+  const opened = unwrap(text);
+  const isOther = opened.success ? opened.version !== STATE_VERSION : opened.isNewer;
+  if (isOther) return { success: false, why: `not of version ${STATE_VERSION}` };
   if (!opened.success) return opened;
   return parseValue(opened.value, schema);
 }

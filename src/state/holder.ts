@@ -4,17 +4,17 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { hasCode } from '../lib/error-code.ts';
 
-/** Who holds a lock, as it stands in it. Locks of earlier versions lack the later fields. */
+/** The process that holds a lock, as written in the lock file. Earlier versions did not write the optional fields. */
 export const Holder = z.object({
   pid: z.number(),
-  /** When it was started: tells a process from a later one of its number. */
+  /** Start time: tells the process from a later one with the same pid. */
   started: z.string(),
   host: z.string(),
-  /** Of the machine, since its last start. */
+  /** Identifies the machine since it was booted. */
   boot: z.string().optional(),
-  /** Where the number counts: each container has a process 1. */
+  /** The pid namespace: each container has a process 1 of its own. */
   namespace: z.string().optional(),
-  /** No two locks are equal. */
+  /** Random, so that no two locks have the same text. */
   id: z.string().optional(),
 });
 export type Holder = z.infer<typeof Holder>;
@@ -22,25 +22,25 @@ export type Holder = z.infer<typeof Holder>;
 export function thisProcess(): Holder {
   return {
     pid: process.pid,
-    started: look(process.pid).started,
+    started: processStat(process.pid).started,
     host: hostname(),
-    // systemd's ProcSubset=pid hides the first.
-    boot: textOf('/proc/sys/kernel/random/boot_id') || textOf('/etc/machine-id'),
-    namespace: namespace(),
+    // The first is hidden under systemd's ProcSubset=pid.
+    boot: readText('/proc/sys/kernel/random/boot_id') || readText('/etc/machine-id'),
+    namespace: pidNamespace(),
     id: randomUUID(),
   };
 }
 
 /**
- * Whether the holder is known to live. Only a process that counts processes as we do can be looked up: a container on this
- * host, or another host, may have one of the same number.
+ * Whether the holder is alive. It can be looked up only in our own pid namespace on our own machine: elsewhere the same pid is
+ * another process.
  */
-export function fateOf(holder: Holder | undefined, mine: Holder): 'alive' | 'dead' | 'unknown' {
+export function livenessOf(holder: Holder | undefined, mine: Holder): 'alive' | 'dead' | 'unknown' {
   if (!holder) return 'unknown';
   const { host, boot, namespace, pid, started } = holder;
   if (host !== mine.host || boot !== mine.boot || namespace !== mine.namespace) return 'unknown';
   if (!exists(pid)) return 'dead';
-  const now = look(pid);
+  const now = processStat(pid);
   if (now.isZombie) return 'dead';
   if (started === '' || now.started === '') return 'unknown';
   return started === now.started ? 'alive' : 'dead';
@@ -55,15 +55,15 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Start time of a process in ticks since boot (proc(5), field 22 of stat); '' where there is no /proc, or it hides it. */
-function look(pid: number): { started: string; isZombie: boolean } {
-  // The name in field 2 may hold anything, also spaces and parentheses.
-  const fields = (textOf(`/proc/${pid}/stat`).split(') ').at(-1) ?? '').split(' ');
-  // A zombie is dead, but keeps its number until it is waited for.
+/** From proc(5), stat. `started` is field 22, in ticks since boot; '' where /proc is missing or hides the process. */
+function processStat(pid: number): { started: string; isZombie: boolean } {
+  // The name in field 2 may contain spaces and parentheses.
+  const fields = (readText(`/proc/${pid}/stat`).split(') ').at(-1) ?? '').split(' ');
+  // A zombie is dead, but keeps its pid until its parent has waited for it.
   return { started: fields[19] ?? '', isZombie: fields[0] === 'Z' };
 }
 
-function namespace(): string {
+function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
@@ -71,7 +71,7 @@ function namespace(): string {
   }
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {

@@ -1,11 +1,11 @@
-/** Writes the newest value, one write at a time: what changes during a write is written once after it. */
+/** Writes the latest value, one write at a time. However often it changes during a write, one more write follows. */
 export class LatestWriter {
   readonly #write: () => Promise<void>;
   readonly #onError: (error: unknown) => void;
   #writing: Promise<void> | undefined;
   #again = false;
 
-  /** `write` reads the value itself, at the time at which it is called. */
+  /** `write` reads the value when it is called. */
   constructor(write: () => Promise<void>, onError: (error: unknown) => void) {
     this.#write = write;
     this.#onError = onError;
@@ -17,7 +17,7 @@ export class LatestWriter {
     else this.#writing = this.#run();
   }
 
-  /** Resolves when what was touched before has been written, or has failed to be. */
+  /** Resolves when every change so far has been written, or its write has failed. */
   async flush(): Promise<void> {
     await this.#writing;
   }

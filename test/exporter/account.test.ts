@@ -8,7 +8,7 @@ import { openAccount } from '../../src/exporter/account.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { V1List } from '../../src/sources/slashings/schema.ts';
-import type { Documents } from '../../src/state/file.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import { refusal, tooMany } from '../support/faults.ts';
 import { startStubApi } from '../support/stub-api.ts';
 import { noSignal } from '../support/timing.ts';
@@ -19,7 +19,7 @@ const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
 class SlowLedger {
   /** How many of them there were. */
   writes = 0;
-  readonly documents: Documents = {
+  readonly documents: StateStore = {
     ...NO_DOCUMENTS,
     save: async (name, value) => {
       if (name !== 'ledger' || !WAIT.test(JSON.stringify(value))) return;

@@ -14,7 +14,8 @@ import {
   TOTALS,
 } from '../../src/exporter/state.ts';
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
-import type { Documents, FileDocuments } from '../../src/state/file.ts';
+import type { FileStore } from '../../src/state/file.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { BOTH_CHAINS, configured } from '../support/month.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -25,13 +26,13 @@ const TERMS = { utilization: 0.9, perMonth: 1_000 };
 const SILENT = pino({ enabled: false });
 const SOURCES = configured(BOTH_CHAINS);
 
-async function documentsIn(dir = temporaryFolder()): Promise<FileDocuments> {
+async function documentsIn(dir = temporaryFolder()): Promise<FileStore> {
   const documents = await openState(dir, new VirtualClock(NOW), SILENT);
   onTestFinished(() => documents.close());
   return documents;
 }
 
-function restored(documents: Documents, { key = KEY, now = NOW } = {}) {
+function restored(documents: StateStore, { key = KEY, now = NOW } = {}) {
   return restore(documents, SOURCES, key, now);
 }
 

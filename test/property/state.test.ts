@@ -13,7 +13,7 @@ import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
 import { type Entry, entrySchema } from '../../src/state/entry.ts';
-import { FileDocuments } from '../../src/state/file.ts';
+import { FileStore } from '../../src/state/file.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { logLines } from '../support/log-lines.ts';
@@ -133,7 +133,7 @@ describe('fuzz state', PATIENT, () => {
 
     it('is read, or moved aside, whatever is in it', async () => {
       const { log } = logLines();
-      const documents = await FileDocuments.open(dir, systemClock, log);
+      const documents = await FileStore.open(dir, systemClock, log);
       const good = { version: 1, value: entryOf(SLASHINGS.empty) };
       await fc.assert(
         fc.asyncProperty(spoil, async (spoilt) => {

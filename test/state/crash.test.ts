@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FileDocuments } from '../../src/state/file.ts';
+import { FileStore } from '../../src/state/file.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { type Call, FragileDisk, type Image } from '../support/fragile-disk.ts';
 import { logLines } from '../support/log-lines.ts';
@@ -14,7 +14,7 @@ const counted = (slashings: number) => ({ slashings, seen: Array.from({ length: 
 
 function open(dir: string, disk?: FragileDisk) {
   const { log, lines } = logLines();
-  const documents = FileDocuments.open(dir, new VirtualClock(NOW), log, disk && { disk });
+  const documents = FileStore.open(dir, new VirtualClock(NOW), log, disk && { disk });
   return { documents, lines };
 }
 

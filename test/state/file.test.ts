@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { FileDocuments, peek } from '../../src/state/file.ts';
+import { FileStore, peek } from '../../src/state/file.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
 import { NOW } from '../support/timing.ts';
@@ -22,7 +22,7 @@ const VALUE = { count: 7, names: ['a', '__proto__', '\u{1f980}\n"'] };
 
 async function open(dir: string) {
   const { log, lines } = logLines();
-  const documents = await FileDocuments.open(dir, new VirtualClock(NOW), log);
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), log);
   onTestFinished(() => documents.close());
   return { documents, lines };
 }

@@ -8,7 +8,7 @@ import { ConfigFile } from '../../src/config/schema.ts';
 import { type Engine, startEngine } from '../../src/exporter/engine.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
-import type { Documents } from '../../src/state/file.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import { startServer } from '../../src/web/server.ts';
 import { type Asked, ask } from './ask.ts';
 import type { ReadSample } from './exposition-parser.ts';
@@ -33,7 +33,7 @@ export interface FaultWorldOptions {
   /** A name that leads to loopback. */
   readonly host?: string;
   readonly credentials?: SecureContextOptions;
-  readonly documents?: Documents;
+  readonly documents?: StateStore;
 }
 
 /** The exporter, served over HTTP, and the simulated service, of which all is well at first. */

@@ -1,7 +1,7 @@
 import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type Entry, type Store, sourceId } from '../../src/state/entry.ts';
+import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
 import { NO_QUOTA } from './quota.ts';
@@ -35,7 +35,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   const saved: [string, Entry][] = [];
   const { log, lines } = logLines();
   const changes: string[] = [];
-  const store: Store = { save: async (id, entry) => void saved.push([id, entry]) };
+  const store: SchedulerDependencies['store'] = { save: async (id, entry) => void saved.push([id, entry]) };
   const scheduler = new Scheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Documents, FileDocuments } from '../../../src/state/file.ts';
+import { FileStore } from '../../../src/state/file.ts';
+import type { StateStore } from '../../../src/state/store.ts';
 import { atTheEnd } from '../../support/cleanup.ts';
 import { FaultWorld, INTERVAL, type Metrics, STALE_AFTER } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
@@ -16,7 +17,7 @@ import { VirtualClock } from '../../support/virtual-clock.ts';
 interface Disk {
   readonly dir: string;
   /** What is between the program and its files. */
-  through?(documents: Documents): Documents;
+  through?(documents: StateStore): StateStore;
   fail(): void;
   mend(): void;
 }
@@ -130,8 +131,8 @@ async function startOn(
   disk: Pick<Disk, 'dir' | 'through'>,
   log = pino({ level: 'silent' }),
 ): Promise<FaultWorld & { end(): Promise<void> }> {
-  const files = await FileDocuments.open(disk.dir, new VirtualClock(NOW), log);
-  const tracked: Documents = {
+  const files = await FileStore.open(disk.dir, new VirtualClock(NOW), log);
+  const tracked: StateStore = {
     load: (name, schema) => files.load(name, schema),
     save: (...args) => underWay(files.save(...args)),
   };
@@ -190,7 +191,7 @@ describe('system/faults/disk', () => {
   it('removed: made anew, its lock as well', async () => {
     const dir = join(temporaryFolder(), 'state');
     const clock = new VirtualClock(NOW);
-    const files = await FileDocuments.open(dir, clock, pino({ level: 'silent' }));
+    const files = await FileStore.open(dir, clock, pino({ level: 'silent' }));
     rmSync(dir, { recursive: true });
     await files.save('machines', 1);
     await clock.advance(10_000);

@@ -7,7 +7,8 @@ import { FamilySpool } from '../../../src/backfill/family-spool.ts';
 import { PageLog, readPages } from '../../../src/backfill/page-log.ts';
 import type { Plan } from '../../../src/backfill/plan.ts';
 import { WorkFolder } from '../../../src/backfill/work-folder.ts';
-import { type Documents, FileDocuments } from '../../../src/state/file.ts';
+import { FileStore } from '../../../src/state/file.ts';
+import type { StateStore } from '../../../src/state/store.ts';
 import { seriesOf } from '../../support/exposition-text.ts';
 import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
@@ -24,7 +25,7 @@ const Value = z.object({ round: z.number(), text: z.string() });
 /** What a process that starts now reads. */
 async function restarted(dir: string): Promise<z.output<typeof Value> | undefined> {
   const { log, lines } = logLines();
-  const documents = await FileDocuments.open(dir, new VirtualClock(NOW), log);
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), log);
   const value = await documents.load('slashings-mainnet', Value);
   await documents.close();
   expect(lines).toEqual([]);
@@ -34,8 +35,8 @@ async function restarted(dir: string): Promise<z.output<typeof Value> | undefine
 /** The exporter with its state on this disk, until `end`. */
 async function startOn(dir: string) {
   const { log, lines } = logLines();
-  const files = await FileDocuments.open(dir, new VirtualClock(NOW), log);
-  const documents: Documents = {
+  const files = await FileStore.open(dir, new VirtualClock(NOW), log);
+  const documents: StateStore = {
     load: (name, schema) => files.load(name, schema),
     save: (...args) => underWay(files.save(...args)),
   };
@@ -65,7 +66,7 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
     for (const free of [0, 1, 2, 3, 4, 5, 6, 7, 8]) {
       for (const length of [10, BLOCK - 60, BLOCK, 2 * BLOCK, 3 * BLOCK + 17, 5 * BLOCK]) {
         disk.leave(32);
-        const documents = await FileDocuments.open(disk.dir, new VirtualClock(NOW), SILENT);
+        const documents = await FileStore.open(disk.dir, new VirtualClock(NOW), SILENT);
         await documents.save('slashings-mainnet', last);
         disk.leave(free);
         const next = { round: last.round + 1, text: 'y'.repeat(length) };
