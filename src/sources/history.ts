@@ -21,15 +21,14 @@ export interface PastPage<R> {
 }
 
 /**
- * The past of a source. R is one record, plain data that survives JSON; what it says goes through the same translation as
- * what is polled.
+ * The past of a source. R is one record: plain data that survives JSON, and is turned into families as polled values are.
  */
 export interface History<R = unknown> {
-  /** Reads the page that `cursor` leads to, undefined: the first one. Newest records come first. */
+  /** Reads the page at `cursor`; undefined: the first one. The newest records come first. */
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
-  /** How many requests these ranges will take; may ask for a page or a few to find out. */
+  /** How many requests these ranges will take. May read a few pages to find out. */
   estimate(api: Api, ranges: readonly PastRange[], now: number, signal: AbortSignal): Promise<number>;
-  /** Samples that one record gives, at most. */
+  /** The most samples that one record gives. */
   readonly mostSamples: number;
   /** One record a day, or many. */
   readonly isDaily: boolean;
@@ -37,9 +36,9 @@ export interface History<R = unknown> {
   readonly reachSeconds: number;
   /** Unix seconds of a record's samples. */
   at(record: R): number;
-  /** Records of one group share series with each other and with no others. */
+  /** Records share series only within their group. */
   group(record: R): string;
-  /** Within a group: what tells one thing at one time. */
+  /** Within a group: two records of one stream and one time say the same. */
   stream(record: R): string;
   /** Pure. The families of records of one group, in ascending time; each sample has the time of its record. */
   families(records: readonly R[]): Family[];

@@ -11,7 +11,7 @@ import type { History } from './history.ts';
 export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'slashings'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** With next to nothing to spend, a poll once a month is the least that is still a poll. */
+/** However little there is to spend, a source is polled once a month. */
 export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
 /** What a source is told about the schedule it runs in. */
@@ -43,15 +43,15 @@ export interface Attempts {
   readonly lastSuccessAt: number | undefined;
   /** Whether the last attempt failed. */
   readonly failing: boolean;
-  /** Of the last attempt. */
+  /** How long the last attempt took. */
   readonly durationMs: number;
 }
 
-/** What a poll brought. With a failure, the value holds what was learned before it. */
+/** The result of a poll. With a failure, the value holds what was learned before it. */
 export interface Poll<T> {
   readonly value: T;
   readonly failure?: Error;
-  /** Requests among those of this poll that the next ones will not make: they say nothing of what a poll costs. */
+  /** Requests of this poll that the next ones will not make. They do not count as the cost of a poll. */
   readonly oneTimeRequests?: number;
 }
 
@@ -63,7 +63,7 @@ export interface Source<T = unknown> {
   readonly name: SourceName;
   /** Absent where one source serves all chains. */
   readonly chain?: Chain;
-  /** What each poll asks first: while its requests may not leave, no poll starts. */
+  /** The endpoint of the first request of a poll. No poll starts while requests to it have to wait. */
   readonly endpoint: Endpoint;
   /** The configured interval, milliseconds. */
   readonly intervalMs: number;
@@ -75,33 +75,33 @@ export interface Source<T = unknown> {
   due(value: T, attempts: Attempts, timing: Timing): number;
   /** Share of a scarce budget, against the other sources. */
   readonly weight: number;
-  /** Cheap work of once a day, which a scarce budget serves before the rest. */
+  /** Whether it needs only about one poll a day. Such cheap work comes first when the budget is scarce. */
   readonly isDaily: boolean;
   /**
-   * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured),
-   * where a poll costs `requestsPerPoll` as observed. `before`: what the last poll covered, so that a share which goes up
-   * and down a little does not change it each time.
+   * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured) when a
+   * poll costs `requestsPerPoll`. `before` is what the last poll covered, so that a share of the budget that goes up and
+   * down a little does not change the coverage each time.
    */
   pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
-  /** Pure. What the status page says of it, of the same values as `families`. */
+  /** Pure. What the status page says about it, from the same values as `families`. */
   summary(value: T, timing: Timing): Summary;
-  /** Pure. Unix ms after `now` at which `families` says something else without a poll; Infinity: never. */
+  /** Pure. Unix ms after `now` at which the result of `families` changes without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): number;
-  /** How the past is read; absent where the service keeps none that the families could tell. */
+  /** How the past is read; absent where the service keeps no past of these families. */
   history?(): History;
 }
 
-/** The pace of polls at a plain cadence that cost the same each. */
+/** The pace of polls at a fixed interval that all cost the same. */
 export function evenPace(configuredMs: number, requestsPerDay: number, requestsPerPoll: number): Pace {
   const affordedMs = (MS_PER_DAY * requestsPerPoll) / requestsPerDay;
   const intervalMs = Math.min(Math.max(configuredMs, affordedMs), Math.max(configuredMs, MAX_INTERVAL_MS));
   return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
 }
 
-/** The pace of work that succeeds once per `periodMs`, however short the interval at which it is tried. */
+/** The pace of a source that succeeds once per `periodMs`, however short the interval at which it tries. */
 export function oncePer(periodMs: number, configuredMs: number, requestsPerDay: number): Pace {
   const wanted = MS_PER_DAY / Math.max(periodMs, configuredMs);
   if (wanted <= requestsPerDay) return { intervalMs: configuredMs, requestsPerDay: wanted, coverage: 'full' };
@@ -109,8 +109,7 @@ export function oncePer(periodMs: number, configuredMs: number, requestsPerDay: 
 }
 
 /**
- * The plain cadence: one interval after the last start, or at once after a poll that took longer. The ticks that it missed
- * are dropped.
+ * One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped.
  */
 export function nextTick({ lastAttemptAt, durationMs }: Attempts, intervalMs: number): number {
   return lastAttemptAt === undefined ? 0 : lastAttemptAt + Math.max(intervalMs, durationMs);

@@ -4,11 +4,11 @@ import type { DailyReturns, Datapoint } from './schema.ts';
 
 /** A day is final two to three epochs after its end at the earliest (api-facts 3.4). */
 const MIN_DELAY_SECONDS = 1_200;
-/** How much earlier than last time to look, so that a shorter delay is found again. */
-const LOOK_AHEAD_SECONDS = 600;
+/** Polls begin this long before the learned delay has passed, so that a shorter delay is noticed. */
+const HEAD_START_SECONDS = 600;
 
-/** Takes the newest of the days in and learns, where it can be told, how long after its end a day appears. */
-export function newer(previous: DailyReturns, days: readonly Datapoint[], timing: Timing): DailyReturns {
+/** Keeps the newest day, and learns how long after its end a day appears. */
+export function withDays(previous: DailyReturns, days: readonly Datapoint[], timing: Timing): DailyReturns {
   const nowSeconds = timing.now / 1000;
   const known = previous.newest;
   const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
@@ -23,20 +23,20 @@ export function newer(previous: DailyReturns, days: readonly Datapoint[], timing
 }
 
 /**
- * Without a poll in vain just before it, the day may have been there for long (after a stop, say): then the delay is at
- * most what was known.
+ * The delay is observed only where a poll shortly before did not find the day. Otherwise, after a stop for example, the day
+ * may have been there for long, and the observation is an upper bound.
  */
 function observedDelay(previous: DailyReturns, newest: Datapoint, timing: Timing): number | undefined {
   const nowSeconds = timing.now / 1000;
   const observed = nowSeconds - newest.day_end;
   const { newest: known, missedAt, delaySeconds } = previous;
   const wasAwaited = missedAt !== undefined && newest.day - 1 === known?.day;
-  // Two intervals: the budget may have held the second poll back for a while.
+  // Two intervals, because the budget may have delayed the second poll.
   if (wasAwaited && nowSeconds - missedAt <= (2 * timing.intervalMs) / 1000) return observed;
   return delaySeconds === undefined ? undefined : Math.min(delaySeconds, observed);
 }
 
-/** One request a day: when the next day can be there, and then every interval until it is. */
+/** One request a day: when the next day may have appeared, and then every interval until it has. */
 export function dailyReturnsDue(
   { newest, delaySeconds = 0 }: DailyReturns,
   attempts: Attempts,
@@ -44,8 +44,8 @@ export function dailyReturnsDue(
 ): number {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!newest || attempts.lastAttemptAt === undefined) return tick;
-  const delay = Math.max(MIN_DELAY_SECONDS, delaySeconds - LOOK_AHEAD_SECONDS);
+  const delay = Math.max(MIN_DELAY_SECONDS, delaySeconds - HEAD_START_SECONDS);
   const appears = (newest.day_end + SECONDS_PER_DAY + delay) * 1000;
-  // Whatever was learned, look once a day.
+  // At least once a day, however long the learned delay.
   return Math.min(Math.max(tick, appears), Math.max(tick, attempts.lastAttemptAt + SECONDS_PER_DAY * 1000));
 }

@@ -1,8 +1,8 @@
 const WEI_DIGITS = 18;
 
 /**
- * Wei (decimal string) to ether, correctly rounded to the nearest double. Moving the decimal point in the text leaves
- * one rounding, that of the parser; dividing the number by 1e18 would round twice.
+ * Wei (decimal string) to ether, correctly rounded to the nearest double. Moving the decimal point in the text leaves only
+ * the rounding of the parser; parsing first and dividing by 1e18 would round twice.
  */
 export function etherOf(wei: string): number {
   const sign = wei.startsWith('-') ? '-' : '';

@@ -7,7 +7,7 @@ import { Datapoint } from './schema.ts';
 
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 
-/** The days of a chain, back to its first. A day is told at its end. */
+/** The days of a chain, back to its first. Each day has the time of its end. */
 export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datapoint> {
   const { chain } = options;
   let path: string | undefined;
@@ -38,14 +38,14 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
   };
 }
 
-/** The words of the service for a range (api-facts 3.1). */
+/** The range as the service expects it (api-facts 3.1). */
 function selectorOf(range: PastRange): object {
   return 'window' in range
     ? { evaluation_window: range.window }
     : { timestamp: { start: range.start, end: range.end } };
 }
 
-/** At most; `age` is that of the chain. */
+/** The most days that a range can have. `age` is the age of the chain in days. */
 function daysOf(range: PastRange, age: number): number {
   if ('window' in range) return range.window === 'all_time' ? age : Math.min(age, WINDOW_DAYS[range.window]);
   // Widened to whole days at both ends (api-facts 3.1).

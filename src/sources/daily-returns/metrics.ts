@@ -111,7 +111,7 @@ export function dailyReturnFamilies(chain: Chain, day: Datapoint | undefined): F
   }));
 }
 
-/** The same of several days, each told at its end. */
+/** The families of several days, each sample with the time of the end of its day. */
 export function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Family[] {
   const timed = days.flatMap((day) =>
     dailyReturnFamilies(chain, day).map((family) => ({

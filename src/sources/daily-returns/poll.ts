@@ -4,7 +4,7 @@ import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { Poll, Timing } from '../source.ts';
-import { newer } from './due.ts';
+import { withDays } from './due.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
 
 export interface DailyReturnsOptions {
@@ -35,20 +35,20 @@ export async function pollDailyReturns(
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = await api.records(
     'daily_returns',
-    // Days are counted from genesis. A larger one is kept for good, so that an odd one would be the last.
+    // Days are counted from genesis. One that is far too large would never be replaced by a real one.
     Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),
     page.data,
   );
-  return { value: { ...newer(previous, days, timing), path } };
+  return { value: { ...withDays(previous, days, timing), path } };
 }
 
-/** Which days, in the words of the service (api-facts 3.1). */
+/** Selects days, as the service expects it (api-facts 3.1). */
 export interface DaysQuery {
   readonly range: object;
   readonly cursor?: string;
 }
 
-/** One page of days, and the path that answered. `remembered`: the one that answered before. */
+/** One page of days, and the path that answered. `remembered` is the path that answered before. */
 export async function readDays(
   options: Pick<DailyReturnsOptions, 'chain' | 'path'>,
   api: Api,

@@ -42,9 +42,9 @@ export type DailyReturnsPage = z.infer<typeof DailyReturnsPage>;
 /** What the source knows. */
 export const DailyReturns = z.object({
   newest: Datapoint.optional(),
-  /** Seconds from the end of a day to its appearance, as last observed. */
+  /** Seconds from the end of a day until the service has it, as last observed. */
   delaySeconds: z.number().optional(),
-  /** Unix seconds at which the day after the newest was last asked for in vain. */
+  /** Unix seconds at which the day after the newest was last asked for and not found. */
   missedAt: z.number().optional(),
   /** The path that answered, where the configuration says `auto`. */
   path: z.string().optional(),

@@ -42,10 +42,10 @@ const validator = family<ValidatorRecord>(['validator'], false);
 const node = family<NodeRecord>(['node'], false);
 const both = family<ValidatorRecord & NodeRecord>(['validator', 'node'], true);
 
-/** The wire drops zeros and false (api-facts 1.1), so for what must be able to be 0, absent means 0. */
+/** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
 const zero = (): Value => 0;
 
-/** A full disk is 0 bytes free; a record without the total says nothing of the disk. */
+/** Absent means 0 bytes free, as on a full disk. A record without the total says nothing about the disk. */
 const zeroWhere =
   <R>(total: Field<R>) =>
   (record: R): Value =>
@@ -196,7 +196,7 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   ),
 ];
 
-/** Families that are more than one field. */
+/** Families that are not the value of one field. */
 export const FLEET = {
   lastSeen: {
     name: 'beaconchain_machine_last_seen_timestamp_seconds',

@@ -6,12 +6,12 @@ import { type MachinesOptions, machineName } from './options.ts';
 import { requestPage } from './reading.ts';
 import { type Machine, NodeRecord, type Process, SystemRecord, ValidatorRecord } from './schema.ts';
 
-/** One record: of which process, and what it said. */
+/** One record, and the process that it is about. */
 export type MachineRecord = readonly [process: Process, record: SystemRecord | ValidatorRecord | NodeRecord];
 
-/** Pages that are read to find out how many there will be, at most. */
+/** The most pages that are read to estimate how many there are. */
 const MAX_PROBES = 10;
-/** What is enough to count on: the service may keep only each n-th minute. */
+/** Records over this time are enough for an estimate. The service may keep only every n-th minute. */
 const PROBED_SECONDS = 600;
 
 /** What the machines reported, as far back as the service keeps it. */
@@ -19,10 +19,10 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
   return {
     readPage: readPastPage,
     estimate: estimatePages,
-    // Of the system; the others have fewer.
+    // Those of a system record. The others have fewer.
     mostSamples: 20,
     isDaily: false,
-    // The service may go by another clock than its clients.
+    // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,
     at: ([, record]) => record.timestamp,
     group: ([, record]) => machineName(record.machine),
@@ -62,7 +62,7 @@ async function readPastPage(
   };
 }
 
-/** Reads the first pages of the newest range and concludes from the time that they cover. */
+/** Reads the first pages of the newest range, and scales up the time that they cover. */
 async function estimatePages(
   api: Api,
   ranges: readonly PastRange[],
@@ -70,7 +70,7 @@ async function estimatePages(
   signal: AbortSignal,
 ): Promise<number> {
   const spans = ranges.filter((range): range is Span => 'start' in range);
-  // The last one may be a short rest.
+  // The last range may be shorter than the others.
   const longest = Math.max(...spans.map(({ start, end }) => end - start));
   const newest = spans.findLast(({ start, end }) => end - start === longest);
   if (!newest) return 0;
@@ -90,13 +90,13 @@ async function estimatePages(
   }
 }
 
-/** The time that the densest of the arrays covers: it decides how many pages there are. */
+/** The time covered by the process with the most records, which decides how many pages there are. */
 function coveredSeconds(records: readonly MachineRecord[]): number {
   const spans = (['system', 'validator', 'node'] as const).flatMap((wanted) => {
     const times = records.filter(([process]) => process === wanted).map(([, record]) => record.timestamp);
     if (times.length < 2) return [];
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    // A post more than there are gaps between posts.
+    // There is one record more than there are gaps between records.
     return [((newest - oldest) * times.length) / (times.length - 1)];
   });
   return spans.length === 0 ? 0 : Math.min(...spans);

@@ -2,7 +2,7 @@ import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
-import { chainOf, isAdmitted, type MachinesOptions, PROCESSES } from './options.ts';
+import { chainOf, isIncluded, type MachinesOptions, PROCESSES } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
 import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
@@ -18,13 +18,13 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 }
 
 /**
- * What single records of one machine said, in their order: every sample has the time of its record. The families that speak
- * of the fleet as a whole are of the present alone.
+ * The families of past records, in the order of the records. Each sample has the time of its record. There are no families
+ * about the fleet as a whole: those are about the present.
  */
 export function pastMachineFamilies(options: MachinesOptions, records: readonly Machine[]): Family[] {
   const timed = { ...options, timestamps: true };
   const shown = records
-    .filter((machine) => isAdmitted(options, machine.name))
+    .filter((machine) => isIncluded(options, machine.name))
     .map((machine) => pastOf(options, machine));
   return [
     lazyFamily(FLEET.lastSeen, () =>
@@ -71,7 +71,7 @@ function neverSeen(options: MachinesOptions, shown: readonly Shown[]): Sample[] 
   }));
 }
 
-/** With machines.timestamps values carry their own time; last_seen does not, because it is one. */
+/** With machines.timestamps, values carry the time of their record. last_seen does not, because it is that time. */
 function timeOf({ timestamps }: MachinesOptions, { timestamp }: { timestamp: number }): { at?: number } {
   return timestamps ? { at: timestamp } : {};
 }
@@ -107,17 +107,17 @@ function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }
 
-/** Unix ms at which the next value is withdrawn or the next record forgotten. */
+/** Unix ms at which the next value is withdrawn, or the next record is forgotten or no longer too far ahead. */
 export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): number {
   const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {
-    if (!isAdmitted(options, machine.name)) continue;
+    if (!isIncluded(options, machine.name)) continue;
     for (const process of PROCESSES) {
       const record = machine[process];
       if (!record) continue;
       const at = record.timestamp * 1000;
-      // The first whole ms at which it is no longer too far ahead, and after each age, at which a value is still shown.
+      // The first ms at which it is no longer too far ahead, and the first beyond each age.
       for (const change of [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)]) {
         if (change > timing.now) next = Math.min(next, change);
       }

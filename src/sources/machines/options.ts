@@ -25,7 +25,7 @@ export const PROCESSES = ['system', 'validator', 'node'] as const satisfies read
 /** The most that the service gives (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;
 
-/** The label of a machine the API calls "". */
+/** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
 
 /** The label value of a machine. */
@@ -33,7 +33,7 @@ export function machineName(raw: string | null | undefined): string {
   return raw ? readableText(raw) : UNNAMED;
 }
 
-export function isAdmitted(options: MachinesOptions, name: string): boolean {
+export function isIncluded(options: MachinesOptions, name: string): boolean {
   if (options.exclude.includes(name)) return false;
   return options.include.length === 0 || options.include.includes(name) || options.expected.includes(name);
 }
@@ -44,8 +44,8 @@ export function chainOf(options: MachinesOptions, name: string): Chain {
 }
 
 /**
- * A glob against the whole text. Not by a regular expression: for names of 1,000 characters one with a few `*` in it would
- * try for hours, and here the last `*` alone is tried again.
+ * Matches a glob against the whole text. A regular expression with a few `*` could backtrack for hours on a name of 1,000
+ * characters. Here only the last `*` is tried again.
  */
 function isMatch(glob: string, text: string): boolean {
   const pattern = [...glob];
@@ -72,7 +72,7 @@ function isMatch(glob: string, text: string): boolean {
 
 const MIN_AUTO_STALE_MS = 600_000;
 
-/** Age in ms from which values are withdrawn. `auto` follows the effective interval: a stretched budget stales nothing. */
+/** Age in ms beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
 export function staleAfter(options: MachinesOptions, timing: Timing): number {
   if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
   return Math.max(MIN_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);

@@ -1,20 +1,21 @@
 import type { Api } from '../../api/client.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
+import type { Span } from '../history.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
 import { lastSeen, type MachinesOptions, staleAfter } from './options.ts';
 import { type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
-import { type Range, type Reading, readPage, readRange, schemasAt, type Warning } from './reading.ts';
+import { readPage, readRange, type SweepContext, schemasAt, type Warning } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
-import { type Batch, endSweep, namesToAsk, PAGES_TO_CUT, slices, startSweep } from './sweep.ts';
+import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, splitRange, startSweep } from './sweep.ts';
 
 const PUSH_SECONDS = 62;
-/** As many records of a machine as one page holds. */
+/** One page holds the records of one machine over this time. */
 const TOGETHER_SECONDS = 600;
 
 /**
- * One sweep: what came since the one before, then by name the machines that fell through, a part of what may have come
- * late, and at first the machines that were silent before. What was gathered before a failure is kept.
+ * One sweep. It reads what came since the one before, a part of what may have come late, and by name the machines that were
+ * not found so. The first sweeps also look for machines that were silent before. What was read before a failure is kept.
  */
 export async function pollMachines(
   options: MachinesOptions,
@@ -28,11 +29,11 @@ export async function pollMachines(
   const staleMs = staleAfter(options, timing);
   const sweep = startSweep(options, previous, now, staleMs);
   const counter = countingApi(api);
-  const reading: Reading = { options, api: counter.api, sweep, now, warn, signal, schemas: schemasAt(now) };
+  const context: SweepContext = { options, api: counter.api, sweep, now, warn, signal, schemas: schemasAt(now) };
   try {
-    await readNew(reading, counter, staleMs);
+    await readNew(context, counter, staleMs);
     const once = countingApi(api);
-    sweep.lookback = await lookBack({ ...reading, api: once.api }, previous.lookback);
+    sweep.lookback = await lookBack({ ...context, api: once.api }, previous.lookback);
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
     return { value: endSweep(sweep), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
   } catch (error) {
@@ -59,62 +60,62 @@ function countingApi(api: Api): Counter {
 }
 
 /** Reads what is new. Once all of it is read, the next sweep begins where this one began. */
-async function readNew(reading: Reading, { requests }: Counter, staleMs: number): Promise<void> {
-  const { sweep, now } = reading;
+async function readNew(context: SweepContext, { requests }: Counter, staleMs: number): Promise<void> {
+  const { sweep, now } = context;
   const { reach = NO_REACH } = sweep;
   const seconds = Math.floor(now / 1000);
   const isLive = (machine: Machine): boolean => now - lastSeen(machine) * 1000 <= staleMs;
   const liveMachines = (): number => [...sweep.machines.values()].filter(isLive).length;
   const start = mainStart(reach, liveMachines(), seconds);
-  // Cursors of one sequence are serial: several ranges at once hide the latency of each.
-  const ranges = slices({ start, end: seconds }, liveMachines()).map((range) =>
+  // A page needs the cursor of the one before. Two ranges at once hide the latency of each.
+  const ranges = splitRange({ start, end: seconds }, liveMachines()).map((range) =>
     range.end === seconds ? { ...range, end: seconds + CLOCK_AHEAD_SECONDS } : range,
   );
-  await allOf(ranges.map((range) => readRange(reading, range)));
+  await allOf(ranges.map((range) => readRange(context, range)));
   const main = { requests: requests(), records: Math.max(...Object.values(sweep.records)), start };
   const ages = [...sweep.found].map((name) => seconds - lastSeen(sweep.machines.get(name) ?? { name }));
-  // Who is not in the minute before is asked for once more.
+  // Twice, because a machine that is not in the minute before is asked for again.
   const named = 2 * namesToAsk(sweep, staleMs, now).length;
   const late = lateRange(reach, { ...main, live: liveMachines(), named }, seconds);
-  // What is found there may be old: the newest of such a machine is asked for like that of others that were not found.
-  if (late) await readLate({ ...reading, sweep: { ...sweep, found: new Set() } }, late);
-  await askAbsent(reading, staleMs, start);
+  // A late record may be old. So a machine that is only found there does not count as found, and is asked for by name.
+  if (late) await readLate({ ...context, sweep: { ...sweep, found: new Set() } }, late);
+  await askAbsent(context, staleMs, start);
   sweep.reach = nextReach(reach, seconds, ages, late);
 }
 
-async function readLate(reading: Reading, { pages, ...range }: LateRange): Promise<void> {
-  const parts = pages < PAGES_TO_CUT ? [range] : slices(range, Number.POSITIVE_INFINITY);
-  await allOf(parts.map((part) => readPages(reading, part, Math.ceil(pages / parts.length))));
+async function readLate(context: SweepContext, { pages, ...range }: LateRange): Promise<void> {
+  const parts = pages < MIN_PAGES_TO_SPLIT ? [range] : splitRange(range, Number.POSITIVE_INFINITY);
+  await allOf(parts.map((part) => readPages(context, part, Math.ceil(pages / parts.length))));
 }
 
-async function readPages(reading: Reading, range: Range, pages: number): Promise<void> {
+async function readPages(context: SweepContext, range: Span, pages: number): Promise<void> {
   let cursor: string | null | undefined;
   for (let page = 0; page < pages; page += 1) {
-    ({ cursor } = await readPage(reading, range, undefined, cursor ?? undefined));
+    ({ cursor } = await readPage(context, range, undefined, cursor ?? undefined));
     if (!cursor) return;
   }
 }
 
 /**
- * Asks by name for machines that were not in what was swept since `swept`: first for the minute before, in which nearly all
- * of them are, then for the rest back to what is held of them. All of it at once would be many records of each.
+ * Asks by name for machines without a record since `swept`. First in the minute before it, where nearly all of them are,
+ * then for the others back to the record that is held. To ask for all of that time at once would bring many records of each.
  */
-async function askAbsent(reading: Reading, staleMs: number, swept: number): Promise<void> {
+async function askAbsent(context: SweepContext, staleMs: number, swept: number): Promise<void> {
   const minute = swept - PUSH_SECONDS;
-  const absent = (): Batch[] => namesToAsk(reading.sweep, staleMs, reading.now);
-  await allOf(absent().map(({ names }) => readRange(reading, { start: minute, end: swept }, names)));
-  await allOf(absent().flatMap(({ names, since }) => readBack(reading, names, { start: since, end: minute })));
+  const absent = (): Batch[] => namesToAsk(context.sweep, staleMs, context.now);
+  await allOf(absent().map(({ names }) => readRange(context, { start: minute, end: swept }, names)));
+  await allOf(absent().flatMap(({ names, since }) => readBack(context, names, { start: since, end: minute })));
 }
 
-function readBack(reading: Reading, names: string[], range: Range): Promise<unknown>[] {
+function readBack(context: SweepContext, names: string[], range: Span): Promise<unknown>[] {
   const seconds = range.end - range.start;
   if (seconds < 0) return [];
-  if (seconds <= TOGETHER_SECONDS) return [readRange(reading, range, names)];
-  // A stretched budget: hours of one machine would lie before the newest of another. The newest of one is its first page.
-  return names.map((name) => readPage(reading, range, [name]));
+  if (seconds <= TOGETHER_SECONDS) return [readRange(context, range, names)];
+  // Together, hours of records of one machine could come before the newest of another. Alone, the newest is on page one.
+  return names.map((name) => readPage(context, range, [name]));
 }
 
-/** Waits for every sequence before it throws the first failure: what the others still bring is kept. */
+/** Waits for all sequences before it throws the first failure, so that what the others read is kept. */
 async function allOf(sequences: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(sequences);
   const failed = results.find((result) => result.status === 'rejected');

@@ -1,96 +1,97 @@
+import type { Span } from '../history.ts';
 import { RECORDS_PER_PAGE } from './options.ts';
-import type { Range } from './reading.ts';
 import type { Machines } from './schema.ts';
 
-/** What the next sweep has to know of those before it. */
+/** What a sweep has to know about the sweeps before it. */
 export type Reach = NonNullable<Machines['reach']>;
 
 /** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). */
 const MINUTE = 60;
-/** What the first sweep reads: a push of each client, with some to spare. */
+/** The first sweep reads this much, so that each client has pushed at least once. */
 const FIRST_SECONDS = 75;
 /**
- * At most so much of what came since the last sweep: it holds a push of each client, and older ones would say no more. Where
- * a sweep takes long, reading all would make the next one longer still.
+ * A sweep reads at most this much of what came since the last one: it holds a push of each client, and older pushes say no
+ * more. After a long sweep, reading everything would make the next one longer still.
  */
-const ONE_PUSH = 62;
-/** A push is on its way for so long. */
-const MIN_OVERLAP = 2;
-/** How late a record can come and still be found: the client's clock is behind, ours ahead, or the service late. */
-const MAX_LATE = 300;
-/** The phases of a minute are spread over so many sweeps. */
+const MAX_FRESH_SECONDS = 62;
+/** How long a push may be on its way. */
+const MIN_OVERLAP_SECONDS = 2;
+/** A record that comes this late is still found. The client's clock may be behind, ours ahead, or the service slow. */
+const MAX_LATE_SECONDS = 300;
+/** One minute of late records is read in parts, over this many sweeps. */
 const SWEEPS_PER_MINUTE = 5;
-const PART = MINUTE / SWEEPS_PER_MINUTE;
+const PART_SECONDS = MINUTE / SWEEPS_PER_MINUTE;
+/** While sweeps are further apart than this, no more late records become due. */
 const RARE_SECONDS = 240;
-/** Pushes are not even: so many records more than expected can be in a range. */
-const UNEVEN = 3;
+/** Pushes are not evenly spread: a range can have this many records more than expected. */
+const SPARE_RECORDS = 3;
 
-/** Where nothing is known. */
-export const NO_REACH: Reach = { overlap: MIN_OVERLAP, phase: 0, due: 0 };
+/** Before the first sweep. */
+export const NO_REACH: Reach = { overlap: MIN_OVERLAP_SECONDS, phase: 0, due: 0 };
 
 /**
- * The range of a sweep that begins at `seconds` (Unix seconds) for so many live machines: what came since the last complete
- * one began. `overlap` reaches further back where the records of all machines come late; that costs nothing, because as
- * much of the newest part is empty. So does what the last page has room for.
+ * Where the range of a sweep that begins at `seconds` (Unix seconds) starts, with `live` machines. It covers what came since
+ * the last complete sweep began. It reaches back further by `overlap` where the records of all machines come late. That
+ * costs nothing, because as much of the newest part is still empty. It also reaches back as far as the last page has room.
  */
 export function mainStart({ beganAt, overlap }: Reach, live: number, seconds: number): number {
   if (beganAt === undefined || beganAt > seconds) return seconds - FIRST_SECONDS;
-  const fresh = Math.min(seconds - beganAt, ONE_PUSH);
+  const fresh = Math.min(seconds - beganAt, MAX_FRESH_SECONDS);
   const span = fresh + overlap;
   const pages = Math.max(1, Math.ceil((live * fresh) / MINUTE / RECORDS_PER_PAGE));
-  // One record less than there is room for: pushes are not as even as that.
+  // One record less than fits, because pushes are not evenly spread.
   const room = live === 0 ? Number.POSITIVE_INFINITY : ((pages * RECORDS_PER_PAGE - 1) * MINUTE) / live;
-  const free = pages === 1 ? Math.min(room, MAX_LATE + FIRST_SECONDS) : 0;
+  const free = pages === 1 ? Math.min(room, MAX_LATE_SECONDS + FIRST_SECONDS) : 0;
   return Math.floor(seconds - Math.max(span, free));
 }
 
-/** A range of which no more than so many pages are read. */
-export interface LateRange extends Range {
+/** A range, and how many pages of it are read at most. */
+export interface LateRange extends Span {
   readonly pages: number;
 }
 
-/** What the range of `mainStart` brought, and cost. */
+/** What reading the range of `mainStart` has brought and cost. */
 export interface MainRange {
   readonly live: number;
   readonly requests: number;
-  /** Of the process that had the most of them. */
+  /** Records of the process that had the most. */
   readonly records: number;
-  /** Requests by name that are still to come, at least. */
+  /** Requests by name that will at least follow. */
   readonly named: number;
   /** Unix seconds. */
   readonly start: number;
 }
 
 /**
- * The range to read beside the main one, because each machine has a record in any minute that is five minutes old, however
- * late its records come. A part of that minute is read in each sweep, so that all phases are read within five, and no more
- * than the sweep may cost. Undefined: not now.
+ * A range to read in addition, for records that come late. Five minutes ago, every machine has a record in each minute,
+ * however late its records come. Each sweep reads a part of such a minute, so that five sweeps read all of it, and no more
+ * than a sweep may cost. Undefined: nothing this time.
  */
 export function lateRange(reach: Reach, main: MainRange, seconds: number): LateRange | undefined {
   const { live, requests, records, named, start } = main;
-  if (reach.beganAt === undefined || seconds - start >= MAX_LATE + MINUTE) return undefined;
+  if (reach.beganAt === undefined || seconds - start >= MAX_LATE_SECONDS + MINUTE) return undefined;
   const due = dueNow(reach, seconds);
-  // Three times as many pages where page_size counts over all arrays.
+  // If page_size counts the records of all three arrays, there are three times as many pages.
   const perPage = Math.min(RECORDS_PER_PAGE, Math.max(1, records) / requests);
   const isFull = requests < 3 || records === 0 || perPage > RECORDS_PER_PAGE / 2;
   const pageSize = isFull ? RECORDS_PER_PAGE : perPage;
   const perSecond = records / Math.max(1, seconds - start - reach.overlap);
-  // A second is shared by both ends of a range, and pushes are not as even as that.
-  // Within a whole minute they are: each machine is in it once.
+  // Minus one, because both end seconds belong to a range, and minus what uneven pushes add.
+  // A whole minute needs neither: each machine is in it once.
   const widthOf = (pages: number): number =>
-    perSecond * MINUTE <= pages * pageSize ? MINUTE : (pages * pageSize - UNEVEN) / perSecond - 1;
+    perSecond * MINUTE <= pages * pageSize ? MINUTE : (pages * pageSize - SPARE_RECORDS) / perSecond - 1;
   const left = Math.floor((maxRequests(live) * RECORDS_PER_PAGE) / pageSize - requests);
-  // A few that are always asked for by name, because their records come late, do not keep others from being found.
+  // A few machines that are always asked for by name must not use up what finds the others.
   const pages =
     named > 0 && named <= Math.max(4, requests / 10) ? Math.max(left - named, Math.min(left, 3)) : left - named;
   const width = Math.floor(Math.min(due, widthOf(pages)));
-  // A small fleet's minute fits on few pages, each of which is worth a request only once it is due as a whole.
+  // One minute of a small fleet fits on a few pages. A page is worth a request only when all of it is due.
   const parts = Math.min(SWEEPS_PER_MINUTE, Math.ceil(MINUTE / Math.max(1, widthOf(1))));
-  // What is left of a minute of which a part was read does not wait for a whole one.
-  const worth = Math.min(PART * Math.floor(SWEEPS_PER_MINUTE / parts), MINUTE - reach.phase);
+  // After a part of a minute was read, the rest does not wait until a whole minute is due.
+  const worth = Math.min(PART_SECONDS * Math.floor(SWEEPS_PER_MINUTE / parts), MINUTE - reach.phase);
   if (pages < 1 || width < 1 || due < worth) return undefined;
-  const newest = seconds - MAX_LATE;
-  // A whole minute has all phases wherever it begins: then it is the newest one.
+  const newest = seconds - MAX_LATE_SECONDS;
+  // A whole minute has every machine in it wherever it begins, so the newest one is read.
   const end = width === MINUTE ? newest : newest - modulo(newest - (reach.phase + width), MINUTE);
   return { start: end - width, end, pages };
 }
@@ -101,10 +102,10 @@ function maxRequests(live: number): number {
   return pages + Math.max(2, 0.04 * pages);
 }
 
-/** What is due at a sweep that begins at `seconds`: nothing where sweeps are far apart, because the budget is scarce then. */
+/** Seconds of late records that are due at `seconds`. None become due while sweeps are far apart: the budget is scarce then. */
 function dueNow({ due, beganAt = 0 }: Reach, seconds: number): number {
   const since = seconds - beganAt;
-  const part = since > RARE_SECONDS ? 0 : Math.min(PART, since / SWEEPS_PER_MINUTE);
+  const part = since > RARE_SECONDS ? 0 : Math.min(PART_SECONDS, since / SWEEPS_PER_MINUTE);
   return Math.min(MINUTE, due + part);
 }
 
@@ -112,8 +113,8 @@ function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/** What the next sweep has to know after a complete one. `ages`: of the newest record of each machine found, seconds. */
-export function nextReach(reach: Reach, beganAt: number, ages: readonly number[], late: Range | undefined): Reach {
+/** What the next sweep has to know after a complete one. `ages`: seconds since the newest record of each machine found. */
+export function nextReach(reach: Reach, beganAt: number, ages: readonly number[], late: Span | undefined): Reach {
   const width = late ? late.end - late.start : 0;
   return {
     beganAt,
@@ -123,12 +124,12 @@ export function nextReach(reach: Reach, beganAt: number, ages: readonly number[]
   };
 }
 
-/** Some clients' clocks are ahead of ours. */
+/** The clocks of some clients are ahead of ours: this share of the machines is left out. */
 const SHARE_AHEAD = 0.02;
 
-/** Of machines that push evenly the youngest record is as old as records are late. */
+/** Where pushes are evenly spread, the youngest record is as old as records are late. */
 function overlapOf(ages: readonly number[]): number {
   const sorted = ages.toSorted((a, b) => a - b);
   const youngest = sorted[Math.floor(sorted.length * SHARE_AHEAD)] ?? 0;
-  return Math.min(Math.max(MIN_OVERLAP, Math.ceil(youngest)), MAX_LATE);
+  return Math.min(Math.max(MIN_OVERLAP_SECONDS, Math.ceil(youngest)), MAX_LATE_SECONDS);
 }

@@ -1,15 +1,16 @@
 import type { Api } from '../../api/client.ts';
 import { type Ending, eachPage, type Page } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
+import type { Span } from '../history.ts';
 import { type MachinesOptions, RECORDS_PER_PAGE } from './options.ts';
 import { MachineMetricsPage, NodeRecord, SystemRecord, ValidatorRecord } from './schema.ts';
-import { type Sweep, take } from './sweep.ts';
+import { addRecord, type Sweep } from './sweep.ts';
 
 /** Why data may be missing after a sweep that did not fail. */
 export type Warning = Exclude<Ending, 'end'> | 'too_many_machines';
 
 /** What the requests of one sweep share. */
-export interface Reading {
+export interface SweepContext {
   readonly options: MachinesOptions;
   readonly api: Api;
   readonly sweep: Sweep;
@@ -20,31 +21,25 @@ export interface Reading {
   readonly schemas: ReturnType<typeof schemasAt>;
 }
 
-/** Unix seconds, both ends inclusive. */
-export interface Range {
-  readonly start: number;
-  readonly end: number;
+/** Reads every record of a range into the sweep, of these machines or of all. */
+export async function readRange(context: SweepContext, range: Span, names?: readonly string[]): Promise<void> {
+  const ending = await eachPage((cursor) => readPage(context, range, names, cursor));
+  if (ending !== 'end') context.warn(ending);
 }
 
-/** Takes in every record of a range, of these machines or of all. */
-export async function readRange(reading: Reading, range: Range, names?: readonly string[]): Promise<void> {
-  const ending = await eachPage((cursor) => readPage(reading, range, names, cursor));
-  if (ending !== 'end') reading.warn(ending);
-}
-
-/** Takes in one page: the newest records of a range, or what the cursor leads to. */
+/** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
 export async function readPage(
-  reading: Reading,
-  range: Range,
+  context: SweepContext,
+  range: Span,
   names?: readonly string[],
   cursor?: string,
 ): Promise<Page> {
-  const page = await requestPage(reading.api, { range, names, cursor }, reading.signal);
-  return { cursor: page.paging?.next_cursor, records: await takePage(reading, page) };
+  const page = await requestPage(context.api, { range, names, cursor }, context.signal);
+  return { cursor: page.paging?.next_cursor, records: await addPage(context, page) };
 }
 
 export interface PageQuery {
-  readonly range: Range;
+  readonly range: Span;
   /** Undefined: all machines. */
   readonly names?: readonly string[] | undefined;
   /** Undefined: the first page. */
@@ -66,7 +61,7 @@ export function requestPage(
   return api.request(request, MachineMetricsPage, signal);
 }
 
-/** What a record must be at `now`. Made once for a sweep: zod compiles each schema that it is given. */
+/** The schemas of records that are plausible at `now`. Made once for each sweep, because zod compiles every new schema. */
 export function schemasAt(now: number) {
   const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
   const isPlausible = (record: { timestamp: number }): boolean => record.timestamp <= latest;
@@ -77,19 +72,19 @@ export function schemasAt(now: number) {
   };
 }
 
-/** Returns how many records the page held, good or bad. */
-async function takePage({ options, api, sweep, schemas }: Reading, { data }: MachineMetricsPage): Promise<number> {
+/** Returns how many records the page has, readable or not. */
+async function addPage({ options, api, sweep, schemas }: SweepContext, { data }: MachineMetricsPage): Promise<number> {
   const system = data.system_metrics ?? [];
   const validator = data.validator_metrics ?? [];
   const node = data.node_metrics ?? [];
   for (const record of await api.records('machine_metrics', schemas.system, system)) {
-    take(sweep, options, 'system', record);
+    addRecord(sweep, options, 'system', record);
   }
   for (const record of await api.records('machine_metrics', schemas.validator, validator)) {
-    take(sweep, options, 'validator', record);
+    addRecord(sweep, options, 'validator', record);
   }
   for (const record of await api.records('machine_metrics', schemas.node, node)) {
-    take(sweep, options, 'node', record);
+    addRecord(sweep, options, 'node', record);
   }
   return system.length + validator.length + node.length;
 }

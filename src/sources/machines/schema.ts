@@ -5,13 +5,13 @@ const Quantity = z.number().nonnegative().nullish();
 const Flag = z.boolean().nullish();
 /** In code points: what a label can take without making every scrape large. */
 const MAX_TEXT_LENGTH = 1_000;
-/** A lone surrogate has no UTF-8 form: two names that differ only there would be one series. */
+/** A lone surrogate cannot be written as UTF-8: two names that differ only there would be one series. */
 const Text = z
   .string()
   .refine((text) => text.isWellFormed() && (text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH))
   .nullish();
 
-/** Above this a time is in milliseconds: as seconds it would be the year 5138. */
+/** A larger time is in milliseconds: as seconds it would be after the year 5138. */
 const MAX_SECONDS = 1e11;
 
 /** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
@@ -100,7 +100,7 @@ export type Machine = z.infer<typeof Machine>;
 
 export type Process = Exclude<keyof Machine, 'name'>;
 
-/** What the source knows. A list, not a record by name: a machine may be called `__proto__`. */
+/** What the source knows. A list instead of an object by name, because a machine may be called `__proto__`. */
 export const Machines = z.object({
   machines: z.array(Machine),
   /** How many names the last sweep left out because of `machines.max`. */
@@ -108,26 +108,26 @@ export const Machines = z.object({
   /** What was read beyond the last minute; absent before the first sweep. */
   lookback: z
     .object({
-      /** Silent machines were looked for, a page each at some hours back. */
+      /** Whether silent machines have been looked for. */
       probed: z.boolean(),
-      /** Expected names that were asked for over all that is kept, with the time (Unix ms). */
+      /** Expected machines that were asked for, and when (Unix ms). */
       asked: z.array(z.tuple([z.string(), z.number()])),
-      /** How many probes were answered while `probed` is false. */
+      /** How many probes into the past were answered while `probed` is false. */
       probes: z.number().optional(),
-      /** How often what comes next was tried without an answer. */
+      /** How often the next request was tried without an answer. */
       tries: z.number().optional(),
     })
     .optional(),
-  /** Where the next sweep begins; absent before the first complete one. Seconds. */
+  /** What the next sweep has to know; absent before the first complete one. Seconds. */
   reach: z
     .object({
       /** Unix time at which the last complete sweep began. */
       beganAt: z.number().optional(),
-      /** How far a sweep reaches back beyond that, because records come late. */
+      /** How far the next sweep reaches back beyond that, because records come late. */
       overlap: z.number(),
-      /** Seconds into the minute from which late records are to be read next. */
+      /** The second of a minute at which the next part of the late records begins. */
       phase: z.number(),
-      /** How much of a minute of late records was not read yet. */
+      /** How much of a minute of late records is still to be read. */
       due: z.number(),
     })
     .optional(),

@@ -1,15 +1,15 @@
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Timing } from '../source.ts';
-import { chainOf, isAdmitted, isForgotten, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
+import { chainOf, isForgotten, isIncluded, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
 import type { Machine, Machines } from './schema.ts';
 
-/** A machine as it is shown at a moment. */
+/** A machine as it is shown at one time. */
 export interface Shown {
   readonly machine: Machine;
   readonly labels: { readonly chain: string; readonly machine: string };
-  /** The records that are not forgotten: a process that a machine no longer runs is not for ever late. */
+  /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
-  /** The records that are not stale either. */
+  /** Those of them that are not stale. */
   readonly fresh: Partial<Machine>;
 }
 
@@ -24,7 +24,7 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
   };
 }
 
-/** A machine of the past: at its own time every record is fresh. */
+/** A machine in the past. Every record is fresh at its own time. */
 export function pastOf(options: MachinesOptions, machine: Machine): Shown {
   return { machine, labels: labelsOf(options, machine), seen: machine, fresh: machine };
 }
@@ -33,7 +33,7 @@ function labelsOf(options: MachinesOptions, { name }: Machine): Shown['labels'] 
   return { chain: chainOf(options, name), machine: name };
 }
 
-/** How long values are shown, ms: what is forgotten is not shown, however long the interval. */
+/** How long values are shown, ms: until they are stale or forgotten. */
 export function shownFor(options: MachinesOptions, timing: Timing): number {
   return Math.min(staleAfter(options, timing), options.forgetAfterMs);
 }
@@ -53,7 +53,7 @@ function recordsUpTo(
   return records;
 }
 
-/** Names of machines that must exist and are not among those shown. */
+/** Expected machines that are not among those shown. */
 export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
   const seen = new Set(shown.map(({ machine }) => machine.name));
   return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
@@ -62,7 +62,7 @@ export function missing(options: MachinesOptions, shown: readonly Shown[]): stri
 /** The machines to be shown at `timing.now`, by name. */
 export function shownMachines(options: MachinesOptions, machines: Machines['machines'], timing: Timing): Shown[] {
   return machines
-    .filter((machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
+    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((machine) => shownOf(options, machine, timing));
 }

@@ -1,6 +1,7 @@
+import type { Span } from '../history.ts';
 import {
-  isAdmitted,
   isForgotten,
+  isIncluded,
   lastSeen,
   type MachinesOptions,
   machineName,
@@ -9,13 +10,13 @@ import {
 } from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';
 
-/** What a sweep has gathered so far, on top of what was known. */
+/** What was known before the sweep, with what it has read so far. */
 export interface Sweep {
   readonly machines: Map<string, Machine>;
   /** Names with a record in this sweep. */
   readonly found: Set<string>;
   readonly dropped: Set<string>;
-  /** Names that may go when there are too many, the longest unseen last. */
+  /** Machines that may be dropped when there are too many. The one that was unseen for longest is last. */
   readonly expendable: string[];
   /** Records of each process so far. */
   readonly records: Record<Process, number>;
@@ -26,16 +27,18 @@ export interface Sweep {
 /** @param staleMs Age from which a machine counts as silent. */
 export function startSweep(options: MachinesOptions, previous: Machines, now: number, staleMs: number): Sweep {
   const known = previous.machines.filter(
-    (machine) => isAdmitted(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
+    (machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
   );
   const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
-  const byWorth = known.toSorted((a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a));
-  const dropped = new Set(byWorth.slice(options.max).map(({ name }) => name));
+  const byPriority = known.toSorted(
+    (a, b) => Number(isExpected(b)) - Number(isExpected(a)) || lastSeen(b) - lastSeen(a),
+  );
+  const dropped = new Set(byPriority.slice(options.max).map(({ name }) => name));
   const isSilent = (machine: Machine): boolean => now - lastSeen(machine) * 1000 > staleMs;
   return {
     machines: new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine])),
     dropped,
-    expendable: byWorth
+    expendable: byPriority
       .slice(0, options.max)
       .filter((machine) => isSilent(machine) && !isExpected(machine))
       .map(({ name }) => name),
@@ -46,8 +49,8 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: nu
   };
 }
 
-/** Takes a record in. An older one, or a second one of the same time, never replaces what is held. */
-export function take<P extends Process>(
+/** Adds a record. It replaces the one that is held only if it is newer. */
+export function addRecord<P extends Process>(
   sweep: Sweep,
   options: MachinesOptions,
   process: P,
@@ -55,7 +58,7 @@ export function take<P extends Process>(
 ): void {
   sweep.records[process] += 1;
   const name = machineName(record.machine);
-  if (!isAdmitted(options, name)) return;
+  if (!isIncluded(options, name)) return;
   let machine = sweep.machines.get(name);
   if (!machine) {
     if (sweep.machines.size >= options.max && !makeRoom(sweep)) {
@@ -71,7 +74,7 @@ export function take<P extends Process>(
   sweep.machines.set(name, { ...machine, [process]: record });
 }
 
-/** Lets the machine go that has been silent for longest; false where none is silent. */
+/** Drops the machine that has been silent for longest. False: none is silent. */
 function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
   for (let name = expendable.pop(); name !== undefined; name = expendable.pop()) {
     if (found.has(name)) continue;
@@ -92,16 +95,16 @@ export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machine
 }
 
 const SECONDS_PER_PUSH = 60;
-/** From so many pages on a sweep is cut in two: that hides 300 ms at 5 requests a second. */
-export const PAGES_TO_CUT = 50;
+/** A sweep of this many pages is read in two halves at once, which hides a latency of 300 ms at 5 requests a second. */
+export const MIN_PAGES_TO_SPLIT = 50;
 
 /**
- * Cuts a range so that a large fleet is read in several sequences at once. Neighbours share a second, because whether the
- * service counts a record of half past a second to that second is not documented: each cut costs a 60th of the fleet.
+ * Splits a range, so that a large fleet is read in two sequences at once. Both halves contain the second between them,
+ * because it is not documented to which second a record with a fraction belongs. That costs the records of one second.
  */
-export function slices(range: { start: number; end: number }, machines: number): { start: number; end: number }[] {
+export function splitRange(range: Span, machines: number): Span[] {
   const pages = (machines * (range.end - range.start)) / SECONDS_PER_PUSH / RECORDS_PER_PAGE;
-  const count = pages < PAGES_TO_CUT ? 1 : 2;
+  const count = pages < MIN_PAGES_TO_SPLIT ? 1 : 2;
   const cut = (i: number): number => Math.round(range.start + ((range.end - range.start) * i) / count);
   return Array.from({ length: count }, (_, i) => ({ start: cut(i), end: cut(i + 1) }));
 }
@@ -109,16 +112,16 @@ export function slices(range: { start: number; end: number }, machines: number):
 /** The `machines` filter takes this many names (api-facts 2). */
 const NAMES_PER_REQUEST = 20;
 
-/** Names for one request, as the API spells them, and since when (Unix seconds) nothing is known of them. */
+/** Names for one request, as the API spells them, and from when (Unix seconds) their records are missing. */
 export interface Batch {
   readonly names: string[];
   readonly since: number;
 }
 
 /**
- * Names to ask for after the last minute was read: of live machines that were not in it and whose held record is older
- * than half of `staleMs`. A silent machine is not asked for: it is found by the sweep when it is back. Machines that were
- * last seen together are asked for together, so that no request reads again what is held.
+ * Names to ask for after the last minute was read: live machines that were not in it, and whose record is older than half of
+ * `staleMs`. A silent machine is not asked for, because a sweep finds it when it is back. Machines that were last seen
+ * together are asked for together, so that no request reads again what is already held.
  */
 export function namesToAsk(sweep: Sweep, staleMs: number, now: number): Batch[] {
   const absent: { name: string; seen: number }[] = [];

@@ -32,11 +32,11 @@ export function syncCommitteeSource(options: {
   };
 }
 
-/** Once a period: five minutes after its end, and then every interval until the next one is there. */
+/** Once a period: five minutes after its end, then every interval until the service has the next one. */
 function syncCommitteeDue({ period }: SyncCommittee, attempts: Attempts, timing: Timing): number {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!period || attempts.lastAttemptAt === undefined) return tick;
   const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);
-  // Whatever end the service names, the next period begins within the length of one.
+  // At most the length of a period after the last poll, whatever end the service names.
   return Math.min(afterEnd, Math.max(tick, attempts.lastAttemptAt + PERIOD_SECONDS * 1000 + AFTER_PERIOD_END_MS));
 }

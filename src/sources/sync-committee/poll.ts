@@ -33,7 +33,7 @@ export async function pollSyncCommittee(
   if (slotTime(chain, data.period * SLOTS_PER_PERIOD) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
     throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future', 200);
   }
-  // A period that is behind what is known comes from a cache or a node that lags.
+  // An older period than the known one comes from a cache or from a node that lags.
   if (previous.period && data.period < previous.period.number) return { value: previous };
   return { value: { period: { number: data.period, epoch: range.epoch, timestamp: range.timestamp } } };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
-import { slices } from '../../../src/sources/machines/sweep.ts';
+import { splitRange } from '../../../src/sources/machines/sweep.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
 import { HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
@@ -162,12 +162,12 @@ describe('sources/machines/lookback', () => {
   });
 });
 
-describe('sources/machines/sweep slices', () => {
+describe('sources/machines/sweep splitRange', () => {
   it('cover the range without a gap, a small fleet with one', () => {
     const range = { start: 1_000, end: 1_075 };
-    expect(slices(range, 300)).toEqual([range]);
+    expect(splitRange(range, 300)).toEqual([range]);
     for (const machines of [1_000, 100_000]) {
-      const cut = slices(range, machines);
+      const cut = splitRange(range, machines);
       expect(cut.length).toBeGreaterThan(1);
       expect([cut[0]?.start, cut.at(-1)?.end]).toEqual([1_000, 1_075]);
       for (const [i, slice] of cut.slice(1).entries()) expect(slice.start).toBe(cut[i]?.end);

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   chainOf,
-  isAdmitted,
   isForgotten,
+  isIncluded,
   lastSeen,
   machineName,
   staleAfter,
@@ -27,9 +27,9 @@ describe('sources/machines/options', PATIENT, () => {
   });
 
   it('admits everyone, or those included, but never those excluded', () => {
-    expect(isAdmitted(machinesOptions(), 'a')).toBe(true);
+    expect(isIncluded(machinesOptions(), 'a')).toBe(true);
     const options = machinesOptions({ include: ['a', 'b'], exclude: ['b'] });
-    expect(['a', 'b', 'c'].map((name) => isAdmitted(options, name))).toEqual([true, false, false]);
+    expect(['a', 'b', 'c'].map((name) => isIncluded(options, name))).toEqual([true, false, false]);
   });
 
   describe('chain rules', () => {

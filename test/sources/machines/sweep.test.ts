@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
-import { endSweep, namesToAsk, startSweep, take } from '../../../src/sources/machines/sweep.ts';
+import { addRecord, endSweep, namesToAsk, startSweep } from '../../../src/sources/machines/sweep.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
 import { DAY, MINUTE, NOW } from '../../support/timing.ts';
 
@@ -20,7 +20,8 @@ describe('sources/machines/sweep', () => {
   it('drops machines beyond max and counts each once', () => {
     const options = machinesOptions({ max: 2 });
     const sweep = startSweep(options, known('a'), NOW, STALE);
-    for (const machine of ['b', 'c', 'd', 'c', 'a']) take(sweep, options, 'system', { timestamp: SECONDS, machine });
+    for (const machine of ['b', 'c', 'd', 'c', 'a'])
+      addRecord(sweep, options, 'system', { timestamp: SECONDS, machine });
     expect(endSweep(sweep)).toMatchObject({ dropped: 2 });
     expect(namesOf(endSweep(sweep))).toEqual(['a', 'b']);
   });
@@ -44,7 +45,7 @@ describe('sources/machines/sweep', () => {
     const options = machinesOptions({ max: 3 });
     const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
     for (const machine of ['silent', 'new-1', 'new-2', 'new-3']) {
-      take(sweep, options, 'system', { timestamp: SECONDS, machine });
+      addRecord(sweep, options, 'system', { timestamp: SECONDS, machine });
     }
     const end = endSweep(sweep);
     expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
@@ -58,7 +59,7 @@ describe('sources/machines/sweep', () => {
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
-    take(sweep, options, 'node', { timestamp: SECONDS, machine: 'out' });
+    addRecord(sweep, options, 'node', { timestamp: SECONDS, machine: 'out' });
     expect(namesOf(endSweep(sweep))).toEqual(['in']);
   });
 
@@ -71,9 +72,9 @@ describe('sources/machines/sweep', () => {
   it('joins the nameless records with those of a machine called unnamed', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known(), NOW, STALE);
-    take(sweep, options, 'system', { timestamp: SECONDS - 400, machine: '' });
-    take(sweep, options, 'validator', { timestamp: SECONDS - 400 });
-    take(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
+    addRecord(sweep, options, 'system', { timestamp: SECONDS - 400, machine: '' });
+    addRecord(sweep, options, 'validator', { timestamp: SECONDS - 400 });
+    addRecord(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
     expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
@@ -82,8 +83,8 @@ describe('sources/machines/sweep', () => {
   it('asks for nobody who was found, also where values go stale soon', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
-    take(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
-    take(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
+    addRecord(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
+    addRecord(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
     expect(namesToAsk(sweep, 100_000, NOW)).toEqual([]);
     expect(namesToAsk(startSweep(options, endSweep(sweep), NOW, STALE), 100_000, NOW)).toEqual([
       { names: ['a'], since: SECONDS - 69 },
@@ -93,8 +94,8 @@ describe('sources/machines/sweep', () => {
   it('takes the second of two records of one time for no news', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known(), NOW, STALE);
-    take(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 });
-    take(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 });
+    addRecord(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 });
+    addRecord(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 });
     expect(endSweep(sweep).machines[0]?.system?.cpu_cores).toBe(1);
   });
 });
