@@ -30,7 +30,7 @@ export async function writeWhole(file: string, text: string, mode: number, disk:
   await syncDirectory(dirname(file), disk);
 }
 
-/** Writes a file that must not exist, not even as a link. A write that fails leaves nothing, unless the process is killed. */
+/** Writes a file that must not exist, not even as a link. A failed write leaves nothing, unless the process is killed. */
 export async function createFile(file: string, text: string, mode: number, disk: Disk = fs): Promise<void> {
   const handle = await disk.open(file, 'wx', mode);
   await orRemove(file, disk, async () => {

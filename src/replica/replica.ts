@@ -77,7 +77,7 @@ export class Replica implements StateStore {
     return this.#writeFailures;
   }
 
-  /** Takes the place of the subscriber before. `missing` are wanted documents that it has nothing of. Returns how to leave. */
+  /** Replaces the subscriber. `missing` are wanted documents of which it has nothing yet. Returns how to unsubscribe. */
   subscribe(subscriber: Subscriber, missing: readonly string[]): () => void {
     this.#subscriber = subscriber;
     this.#documents.forget(missing);

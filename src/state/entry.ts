@@ -65,8 +65,8 @@ export function requestsPerPoll({ costs = [] }: Entry): number {
 }
 
 /**
- * Milliseconds that a poll usually takes, waits for the budget included; 0 while not known. The first poll alone says little:
- * a large fleet of machines is read in halves only from the second one on.
+ * Milliseconds that a poll usually takes, waits for the budget included; 0 while not known. One poll alone says little:
+ * a large fleet of machines is read in two halves only from the second poll on.
  */
 export function msPerPoll({ durations = [] }: Entry): number {
   return durations.length < 2 ? 0 : (median(durations) ?? 0);

@@ -106,7 +106,7 @@ export async function peek<S extends z.ZodType>(
   }
 }
 
-/** Takes nothing over that another version wrote, even where this one could read it: unlike replicas, it would write over it. */
+/** Reads only its own version: a directory has one user, so there is no newer version to share it with, as in Redis. */
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
   const opened = unwrap(text);
   const isOther = opened.success ? opened.version !== STATE_VERSION : opened.isNewer;

@@ -32,8 +32,8 @@ export function thisProcess(): Holder {
 }
 
 /**
- * Whether the holder is alive. It can be looked up only in our own pid namespace on our own machine: elsewhere the same pid is
- * another process.
+ * Whether the holder is alive. It can be looked up only in our own pid namespace on our own machine: elsewhere the same pid
+ * is another process.
  */
 export function livenessOf(holder: Holder | undefined, mine: Holder): 'alive' | 'dead' | 'unknown' {
   if (!holder) return 'unknown';

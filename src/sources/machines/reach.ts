@@ -21,7 +21,7 @@ const MAX_LATE_SECONDS = 300;
 /** One minute of late records is read in parts, over this many sweeps. */
 const SWEEPS_PER_MINUTE = 5;
 const PART_SECONDS = MINUTE / SWEEPS_PER_MINUTE;
-/** While sweeps are further apart than this, no more late records become due. */
+/** Sweeps that are further apart than this are a sign of a scarce budget. */
 const RARE_SECONDS = 240;
 /** Pushes are not evenly spread: a range can have this many records more than expected. */
 const SPARE_RECORDS = 3;
@@ -102,7 +102,7 @@ function maxRequests(live: number): number {
   return pages + Math.max(2, 0.04 * pages);
 }
 
-/** Seconds of late records that are due at `seconds`. None become due while sweeps are far apart: the budget is scarce then. */
+/** Seconds of late records that are due at `seconds`. No more become due while the budget is scarce. */
 function dueNow({ due, beganAt = 0 }: Reach, seconds: number): number {
   const since = seconds - beganAt;
   const part = since > RARE_SECONDS ? 0 : Math.min(PART_SECONDS, since / SWEEPS_PER_MINUTE);

@@ -1,17 +1,17 @@
 import type { SlotRow } from './schema.ts';
 
-/** Which status speaks for a slot of several rows: a block that counts, then one that did not, then none. */
+/** The order in which the rows of a slot are preferred: proposed, orphaned, missed, scheduled. */
 const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
 /**
- * One row per slot, ascending. A slot can have an orphaned row beside the canonical one, and status updates go by slot
- * (api-facts 5.1), so both can say "1": then the one that a later canonical block names as its parent counts, else the
- * first.
+ * One row for each slot, ascending. A slot can have an orphaned row beside the canonical one. The service updates the status
+ * by slot (api-facts 5.1), so both can say "1". Then the one counts that a later canonical block names as its parent, or
+ * else the first.
  */
 export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {
   const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => a - b);
   const parents = new Set<string | null | undefined>();
-  // From the end, so that an orphaned branch of several blocks does not speak for its own.
+  // From the end, so that an orphaned branch of several blocks does not confirm its own blocks.
   const picked = bySlot.toReversed().map(([, candidates]) => {
     const row = pick(candidates, parents);
     if (row.status === '1') parents.add(row.parentroot);

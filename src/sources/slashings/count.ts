@@ -1,7 +1,7 @@
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
 import type { AttesterSlashing, Kind, Slashings, SlotRow, Totals } from './schema.ts';
 
-/** A slashing that was counted now. */
+/** A slashing that has just been counted. */
 export interface ObservedSlashing {
   readonly slot: number;
   readonly kind: Kind;
@@ -25,7 +25,7 @@ const NOTHING: Totals = {
 
 export const NO_SLASHINGS: Slashings = { reads: [], seen: [], slashed: [], recent: [], totals: NOTHING };
 
-/** Counts the slashings that a canonical block holds, each once whatever block showed it first. */
+/** Counts the slashings in a canonical block, each once, whichever block contained it first. */
 export function countSlashings(
   state: Slashings,
   slot: number,
@@ -65,7 +65,7 @@ function addSlashing(state: Slashings, identity: string, { slot, kind, validator
   };
 }
 
-/** Counts the next finalized epoch, one canonical row per slot; a slot still scheduled then was missed. */
+/** Counts the next finalized epoch, one canonical row for each slot. A slot that is still scheduled counts as missed. */
 export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotRow[]): Slashings {
   const blocks = rows.filter((row) => row.status === '1');
   const orphaned = rows.filter((row) => row.status === '3').length;
@@ -95,7 +95,7 @@ export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotR
   };
 }
 
-/** Gives up the finalized epochs up to `epoch`, visibly. */
+/** Skips the finalized epochs up to `epoch`, and counts them as skipped. */
 export function skipTo(state: Slashings, epoch: number): Slashings {
   const skipped = epoch - (state.scannedEpoch ?? epoch);
   if (skipped <= 0) return state;
@@ -103,7 +103,7 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
   return { ...unstuck(state), scannedEpoch: epoch, totals };
 }
 
-/** The epoch that could not be read is behind, or the API was away and nothing could. */
+/** Forgets since when an epoch cannot be read: it is done, or the API is away and nothing can be read. */
 export function unstuck({ stuckSince: _, ...state }: Slashings): Slashings {
   return state;
 }

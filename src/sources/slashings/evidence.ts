@@ -38,8 +38,8 @@ function attestationsOf(record: AttesterSlashing): readonly [Attestation, Attest
 }
 
 /**
- * Identity by content: the unordered pair of attestation data and sorted indices. Not the block, which a
- * reorganisation changes, nor the signatures. 128 bits of SHA-256, hex.
+ * Identifies a slashing by its content: the pair of attestations, in either order, with sorted indices. Not by the block,
+ * which a reorganisation changes, nor by the signatures. 128 bits of SHA-256, hex.
  */
 export function identityOf(record: AttesterSlashing): string {
   const pair = attestationsOf(record).map(fingerprint).sort();
@@ -66,7 +66,7 @@ function surrounds(outer: Attestation, inner: Attestation): boolean {
   return outer.sourceEpoch < inner.sourceEpoch && inner.targetEpoch < outer.targetEpoch;
 }
 
-/** Validators that attested both, each once: an upper bound of those slashed (api-facts 8). Linear in the lists. */
+/** Validators in both lists, each once: an upper bound of those slashed (api-facts 8). Takes linear time. */
 export function slashedBy(record: AttesterSlashing): number[] {
   const first = new Set(record.attestation1_indices);
   return [...new Set(record.attestation2_indices)].filter((index) => first.has(index)).sort((a, b) => a - b);

@@ -1,14 +1,14 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { SECONDS_PER_EPOCH } from '../../lib/chain.ts';
 import { countEpoch, skipTo, unstuck } from './count.ts';
-import { PATIENCE_MS, seeFinalized, withoutFuture } from './finality.ts';
+import { GIVE_UP_AFTER_MS, withFinality, withoutFutureScan } from './finality.ts';
 import type { Step } from './head-pass.ts';
 import {
   type EpochRows,
-  isAnswer,
+  implausibleEpoch,
+  isRequestSpecific,
   isWhole,
-  oddEpoch,
-  type Reader,
+  type PollContext,
   readEpoch,
   readSlashings,
   unreadBlocks,
@@ -22,56 +22,56 @@ export interface FinalizedOptions {
   readonly sampled: boolean;
 }
 
-/** Epochs read in one poll: at one request a second the next head pass is not late. */
+/** The most epochs in one poll: at one request a second they do not delay the next head pass. */
 const EPOCHS_PER_POLL = 12;
-/** An epoch this far behind is history to be caught up with, and leaves after everything else. */
+/** Epochs further behind are caught up with, at the lowest priority. */
 const FRESH_EPOCHS = 3;
 
 /**
- * Counts every finalized epoch exactly once, in order. `look` reads the finalized view first; without it the pass goes
- * on with what it last saw. `latest` is the latest epoch where this poll has read it.
+ * Counts every finalized epoch exactly once, in order. With `readsFinality` it reads the finalized view first; otherwise it
+ * goes on with the finality that is known. `latest` is the latest epoch, if this poll has read it.
  */
 export async function finalizedPass(
-  reader: Reader,
+  context: PollContext,
   previous: Slashings,
   options: FinalizedOptions,
-  look: boolean,
+  readsFinality: boolean,
   latest: number | undefined,
 ): Promise<Step> {
   let state = previous;
   let view: EpochRows | undefined;
-  if (look) {
-    view = await readEpoch(reader, 'finalized', 'finalized_pass');
-    state = afterLook(reader, state, view, options, latest);
+  if (readsFinality) {
+    view = await readEpoch(context, 'finalized', 'finalized_pass');
+    state = afterFinality(context, state, view, options, latest);
   }
   const { finalizedEpoch = -1, scannedEpoch } = state;
   if (scannedEpoch === undefined) return { state };
-  // What this answer does not call final is not counted now, whatever an earlier one said.
+  // Nothing is counted that this answer does not call final, whatever an earlier one said.
   const newest = Math.min(finalizedEpoch, view?.epoch ?? finalizedEpoch);
   const count = Math.max(0, Math.min(newest - scannedEpoch, EPOCHS_PER_POLL));
   const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
-  const rest = new AbortController();
-  const ahead = { ...reader, signal: AbortSignal.any([reader.signal, rest.signal]) };
+  const drop = new AbortController();
+  const droppable = { ...context, signal: AbortSignal.any([context.signal, drop.signal]) };
   const pending = epochs.map((epoch) => {
     if (epoch === view?.epoch) return Promise.resolve(view);
-    return readEpoch(ahead, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
+    return readEpoch(droppable, epoch, newest - epoch < FRESH_EPOCHS ? 'finalized_pass' : 'catch_up');
   });
-  // Read together, taken in order: those after one that cannot be taken are let go, and their failures with them.
+  // The epochs are read at once and counted in order. When one cannot be counted, the rest is dropped, with its failures.
   for (const promise of pending) promise.catch(() => undefined);
   try {
     for (const [i, epoch] of epochs.entries()) {
-      const step = await takeEpoch(reader, state, epoch, pending[i] as Promise<EpochRows>);
+      const step = await countWhenRead(context, state, epoch, pending[i] as Promise<EpochRows>);
       state = step.state;
       if (state.scannedEpoch !== epoch) return step;
     }
   } finally {
-    rest.abort();
+    drop.abort();
   }
   return { state };
 }
 
-function afterLook(
-  { chain, now }: Reader,
+function afterFinality(
+  { chain, now }: PollContext,
   previous: Slashings,
   view: EpochRows,
   options: FinalizedOptions,
@@ -79,41 +79,46 @@ function afterLook(
 ): Slashings {
   const { epoch } = view;
   if (latest !== undefined && (epoch > latest || (epoch === latest && !isWhole(view)))) {
-    throw oddEpoch(`epoch ${epoch} is called finalized, and ${latest} the latest`);
+    throw implausibleEpoch(`epoch ${epoch} is called finalized, and ${latest} the latest`);
   }
-  const look = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
-  const state = withoutFuture(seeFinalized(previous, look), chain, now);
-  // At least the newest: a short catch_up gives up the past, not the present.
+  const report = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
+  const state = withoutFutureScan(withFinality(previous, report), chain, now);
+  // At least the newest epoch is counted, however short catch_up is.
   const reach = options.sampled ? 1 : Math.max(1, Math.floor(options.catchUpMs / 1000 / SECONDS_PER_EPOCH));
   return skipTo(state, Math.min(epoch, state.finalizedEpoch ?? epoch) - reach);
 }
 
-async function takeEpoch(reader: Reader, state: Slashings, epoch: number, pending: Promise<EpochRows>): Promise<Step> {
+async function countWhenRead(
+  context: PollContext,
+  state: Slashings,
+  epoch: number,
+  pending: Promise<EpochRows>,
+): Promise<Step> {
   let next = state;
   let failure: Error | undefined;
   try {
     const { rows } = await pending;
     for (const row of unreadBlocks(next, rows, 'final')) {
-      const slashings = await readSlashings(reader, next, row);
+      const slashings = await readSlashings(context, next, row);
       next = slashings.state;
       failure ??= slashings.failure;
     }
     const open = rows.some((row) => row.status === '0');
-    if (!failure && (!open || isOutOfPatience(next, reader.now))) return { state: countEpoch(next, epoch, rows) };
+    if (!failure && (!open || hasWaitedLong(next, context.now))) return { state: countEpoch(next, epoch, rows) };
   } catch (error) {
-    if (reader.signal.aborted || !(error instanceof Error)) throw error;
+    if (context.signal.aborted || !(error instanceof Error)) throw error;
     failure = error;
   }
-  if (failure && !isTheEpochs(failure)) return { state: unstuck(next), failure };
-  if (failure && isOutOfPatience(next, reader.now)) return { state: skipTo(next, epoch) };
-  return { state: { ...next, stuckSince: next.stuckSince ?? reader.now }, failure };
+  if (failure && !isFaultOfEpoch(failure)) return { state: unstuck(next), failure };
+  if (failure && hasWaitedLong(next, context.now)) return { state: skipTo(next, epoch) };
+  return { state: { ...next, stuckSince: next.stuckSince ?? context.now }, failure };
 }
 
-/** An epoch that always times out must not hold the others for ever. */
-function isTheEpochs(failure: Error): boolean {
-  return isAnswer(failure) || (failure instanceof RequestFailed && failure.reason === 'timeout');
+/** Whether the failure is that of the epoch. One that always times out must not hold up the others for ever. */
+function isFaultOfEpoch(failure: Error): boolean {
+  return isRequestSpecific(failure) || (failure instanceof RequestFailed && failure.reason === 'timeout');
 }
 
-function isOutOfPatience(state: Slashings, now: number): boolean {
-  return state.stuckSince !== undefined && now - state.stuckSince >= PATIENCE_MS;
+function hasWaitedLong(state: Slashings, now: number): boolean {
+  return state.stuckSince !== undefined && now - state.stuckSince >= GIVE_UP_AFTER_MS;
 }

@@ -1,50 +1,50 @@
 import {
   type EpochRows,
-  isAnswer,
+  implausibleEpoch,
+  isRequestSpecific,
   isWhole,
   MAX_TRIES_AT_HEAD,
-  oddEpoch,
-  type Reader,
+  type PollContext,
   readEpoch,
   readSlashings,
   unreadBlocks,
 } from './read.ts';
 import type { Head, Slashings, SlotRow } from './schema.ts';
 
-/** A step of a poll: what is known after it, and what went wrong on the way. */
+/** The result of a step of a poll: what is known after it, and what went wrong. */
 export interface Step {
   readonly state: Slashings;
   readonly failure?: Error | undefined;
 }
 
 export interface HeadStep extends Step {
-  /** The latest epoch of this pass; undefined where it could not be read or is not to be believed. */
+  /** The latest epoch; absent where it could not be read or is not plausible. */
   readonly latest?: number;
 }
 
 /**
- * Looks at the head: the latest epoch, once more the epoch that passed since the last look (its last slots may have been
- * missing then), and the slashings of their blocks.
+ * Reads the latest epoch, once more the epoch that has passed since the last pass (its last slots may have been missing
+ * then), and the slashings in the blocks of both.
  */
-export async function headPass(reader: Reader, previous: Slashings): Promise<HeadStep> {
-  let state: Slashings = { ...previous, headPassAt: reader.now };
+export async function headPass(context: PollContext, previous: Slashings): Promise<HeadStep> {
+  let state: Slashings = { ...previous, headPassAt: context.now };
   let failure: Error | undefined;
-  const latest = await attempt(reader, 'latest');
+  const latest = await attempt(context, 'latest');
   if (latest instanceof Error) return { state, failure: latest };
   const reread = epochToReread(state, latest.epoch);
-  const passed = reread === undefined ? undefined : await attempt(reader, reread);
-  if (isFarther(state, latest.epoch) && passed) {
-    // The epoch before the latest one is there; where it is not, the answer was odd and nothing of it is kept.
-    const doubt = passed instanceof Error ? passed : doubtOf(passed, latest.epoch);
+  const passed = reread === undefined ? undefined : await attempt(context, reread);
+  if (isJump(state, latest.epoch) && passed) {
+    // If there is no epoch before the latest one, the answer was wrong, and nothing of it is kept.
+    const doubt = passed instanceof Error ? passed : errorIfEmpty(passed, latest.epoch);
     if (doubt) return { state, failure: doubt };
   }
-  state = afterReread(seeHead(state, latest, reader.now), reread, passed);
+  state = afterReread(withHead(state, latest, context.now), reread, passed);
   const epochs = [latest];
   if (passed instanceof Error) failure = passed;
   else if (passed) epochs.unshift(passed);
   for (const { rows } of epochs) {
     for (const row of unreadBlocks(state, rows, 'head')) {
-      const read = await readSlashings(reader, state, row);
+      const read = await readSlashings(context, state, row);
       state = read.state;
       failure ??= read.failure;
     }
@@ -52,37 +52,37 @@ export async function headPass(reader: Reader, previous: Slashings): Promise<Hea
   return { state, failure, latest: latest.epoch };
 }
 
-async function attempt(reader: Reader, epoch: number | 'latest'): Promise<EpochRows | Error> {
+async function attempt(context: PollContext, epoch: number | 'latest'): Promise<EpochRows | Error> {
   try {
-    return await readEpoch(reader, epoch, 'head_pass');
+    return await readEpoch(context, epoch, 'head_pass');
   } catch (error) {
-    if (reader.signal.aborted || !(error instanceof Error)) throw error;
+    if (context.signal.aborted || !(error instanceof Error)) throw error;
     return error;
   }
 }
 
-/** One that has just passed, or was left from earlier passes. One that has not passed, by this answer, waits. */
+/** The epoch that has just passed, or one left over from earlier passes, unless it has not passed by this answer. */
 function epochToReread({ headEpoch, reread }: Slashings, latest: number): number | undefined {
   if (headEpoch !== undefined && latest > headEpoch) return latest - 1;
   return reread !== undefined && reread < latest ? reread : undefined;
 }
 
-function isFarther({ headEpoch }: Slashings, latest: number): boolean {
+function isJump({ headEpoch }: Slashings, latest: number): boolean {
   return headEpoch !== undefined && latest > headEpoch + 1;
 }
 
-/** An epoch that the chain has not reached is refused, or made of scheduled slots (api-facts 5.1). */
-function doubtOf({ epoch, rows }: EpochRows, latest: number): Error | undefined {
+/** The service refuses an epoch that the chain has not reached, or answers with scheduled slots (api-facts 5.1). */
+function errorIfEmpty({ epoch, rows }: EpochRows, latest: number): Error | undefined {
   if (rows.some(({ status }) => status !== '0')) return undefined;
-  return oddEpoch(`epoch ${latest} is called the latest, and ${epoch} has no block`);
+  return implausibleEpoch(`epoch ${latest} is called the latest, and ${epoch} has no block`);
 }
 
-function seeHead(state: Slashings, { epoch, rows }: EpochRows, now: number): Slashings {
+function withHead(state: Slashings, { epoch, rows }: EpochRows, now: number): Slashings {
   const block = rows.findLast((row) => row.status === '1');
   return { ...moveHead(state, epoch), ...(block ? { head: headOf(block), headReadAt: now } : {}) };
 }
 
-/** Back only when two answers running say so: one of them can be of a service that lags. */
+/** The head goes back only when two answers in a row say so: one may come from a node that lags. */
 function moveHead({ headClaim, ...state }: Slashings, epoch: number): Slashings {
   const { headEpoch = epoch, reread = 0 } = state;
   if (epoch >= headEpoch) return { ...state, headEpoch: epoch };
@@ -92,15 +92,15 @@ function moveHead({ headClaim, ...state }: Slashings, epoch: number): Slashings 
 }
 
 /**
- * The service keeps answers for about a minute (api-facts 5.1): one from before the epoch's end is worth a second try.
- * There is no third, because a missed last slot looks the same until it is final. An epoch that it refuses is left to
- * the finalized pass after a few.
+ * The service caches answers for about a minute (api-facts 5.1). After an answer from before the end of the epoch there is a
+ * second try, but no third: a missed last slot looks the same until it is final. An epoch that was refused a few times is
+ * left to the finalized pass.
  */
 function afterReread(state: Slashings, epoch: number | undefined, read: EpochRows | Error | undefined): Slashings {
   if (epoch === undefined || read === undefined) return state;
   const known = state.reread === epoch ? state : withoutReread(state);
   if (read instanceof Error) {
-    const tries = (known.rereadTries ?? 0) + (isAnswer(read) ? 1 : 0);
+    const tries = (known.rereadTries ?? 0) + (isRequestSpecific(read) ? 1 : 0);
     return tries < MAX_TRIES_AT_HEAD ? { ...known, reread: epoch, rereadTries: tries } : withoutReread(known);
   }
   return isWhole(read) || known.rereadEarly ? withoutReread(known) : { ...known, reread: epoch, rereadEarly: true };

@@ -35,7 +35,7 @@ function one(value: (state: Slashings) => Value): Describe {
   return (state) => [[{}, value(state)]];
 }
 
-/** Slashings, counters and finality: valid until the next poll says otherwise. */
+/** Slashings, counters and finality. They stay valid until the next poll. */
 const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: Describe])[] = [
   [
     'finalized_epoch',
@@ -156,9 +156,9 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
   ];
 }
 
-/** The head, unless it could not be read for long. */
+/** The head; undefined where it could not be read for long. */
 export function shownHead(state: Slashings, timing: Timing): Head | undefined {
-  // Read in the future: before the clock was set back, nobody knows when.
+  // A head that was read in the future was read before the clock was set back: its age is unknown.
   const isFresh = timing.now < headStaleAt(state, timing) && timing.now >= headBackAt(state);
   return isFresh ? state.head : undefined;
 }
@@ -168,7 +168,7 @@ export function nextSlashingsChange(state: Slashings, timing: Timing): number {
   return state.head ? Math.min(...changes) : Number.POSITIVE_INFINITY;
 }
 
-/** When a head is shown again that was read in the future. */
+/** When a head that was read in the future is shown again. */
 function headBackAt({ headReadAt = 0 }: Slashings): number {
   return headReadAt - CLOCK_AHEAD_MS;
 }

@@ -8,70 +8,70 @@ import { identityOf } from './evidence.ts';
 import { AttesterSlashing, type Slashings, SlotRow, V1List } from './schema.ts';
 
 /** What the passes of one poll share. */
-export interface Reader {
+export interface PollContext {
   readonly chain: Chain;
   readonly api: Api;
   readonly signal: AbortSignal;
   /** Unix ms. */
   readonly now: number;
   readonly report: (slashing: ObservedSlashing) => void;
-  readonly row: ReturnType<typeof rowAt>;
+  readonly row: ReturnType<typeof rowSchemaAt>;
 }
 
-/** What cannot be read at head is left to the finalized pass after so many tries. */
+/** After this many tries at the head, a block or epoch is left to the finalized pass. */
 export const MAX_TRIES_AT_HEAD = 3;
 
-/** What a row must be at `now` (Unix ms). Made once for a poll: zod compiles each schema that it is given. */
-export function rowAt(chain: Chain, now: number) {
+/** The schema of rows that are plausible at `now` (Unix ms). Made once per poll, because zod compiles every new schema. */
+export function rowSchemaAt(chain: Chain, now: number) {
   const newest = epochAt(chain, now + NONSENSE_AHEAD_SECONDS * 1000);
   return SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH);
 }
 
 export interface EpochRows {
   readonly epoch: number;
-  /** Canonical, one per slot, ascending. */
+  /** One canonical row for each slot, ascending. */
   readonly rows: readonly SlotRow[];
 }
 
 /**
  * Reads an epoch by number or view.
- * @throws RequestFailed also when the answer holds no readable row of it: an epoch without slots is no answer.
+ * @throws RequestFailed, also when the answer has no readable row of the epoch.
  */
 export async function readEpoch(
-  reader: Reader,
+  context: PollContext,
   epoch: number | 'latest' | 'finalized',
   priority: Priority,
 ): Promise<EpochRows> {
-  const { api, chain, signal } = reader;
+  const { api, chain, signal } = context;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const rows = await api.records('epoch_slots', reader.row, data);
+  const rows = await api.records('epoch_slots', context.row, data);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = canonicalRows(
     rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read),
   );
-  if (own.length === 0) throw oddEpoch(`no readable row of epoch ${epoch}`);
+  if (own.length === 0) throw implausibleEpoch(`no readable row of epoch ${epoch}`);
   return { epoch: read, rows: own };
 }
 
-/** An answer that cannot be true counts like a body that cannot be read. */
-export function oddEpoch(detail: string): RequestFailed {
+/** An answer that cannot be true is treated like a body that cannot be read. */
+export function implausibleEpoch(detail: string): RequestFailed {
   return new RequestFailed('epoch_slots', 'invalid_body', detail, 200);
 }
 
-/** The epoch that most rows are of: a view names one, and a single odd row must not move the chain. */
+/** The epoch of most rows. All rows of a view should have the same one, and a single wrong row must not decide. */
 function commonEpoch(rows: readonly SlotRow[]): number {
   const groups = [...Map.groupBy(rows, (row) => row.epoch)];
   const [largest] = groups.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || b - a);
   return largest?.[0] ?? -1;
 }
 
-/** Whether the rows are from after the epoch's end. */
+/** Whether the rows were read after the end of the epoch. */
 export function isWhole({ rows }: EpochRows): boolean {
   return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
 }
 
-/** Blocks of these rows that announce slashings not yet read completely, and at head not tried too often. */
+/** Blocks whose slashings are not completely read; at the head only those that were not tried too often. */
 export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 'head' | 'final'): SlotRow[] {
   return rows.filter((row) => {
     if (row.status !== '1' || row.attesterslashingscount === 0) return false;
@@ -82,15 +82,15 @@ export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 
 }
 
 /**
- * Reads and counts the slashings of one block. Records of another block of the slot (an orphaned one) do not count; the
- * block is read when as many distinct ones came as its row announced. A failed try is noted before it is thrown.
+ * Reads and counts the slashings of one block, and notes the try. Records of another block of the slot (an orphaned one) do
+ * not count. The block is completely read when as many distinct slashings came as its row announced.
  */
 export async function readSlashings(
-  reader: Reader,
+  context: PollContext,
   state: Slashings,
   row: SlotRow,
 ): Promise<{ state: Slashings; failure?: Error }> {
-  const { api, chain, signal } = reader;
+  const { api, chain, signal } = context;
   const path = `/api/v1/slot/${row.slot}/attesterslashings`;
   const request = { endpoint: 'attester_slashings', priority: 'slashing_details', chain, path } as const;
   try {
@@ -99,7 +99,7 @@ export async function readSlashings(
     const own = records.filter((record) => record.block_root === row.blockroot);
     const complete = new Set(own.map(identityOf)).size >= row.attesterslashingscount;
     const counted = countSlashings(noteTry(state, row, complete), row.slot, own);
-    for (const slashing of counted.observed) reader.report(slashing);
+    for (const slashing of counted.observed) context.report(slashing);
     return { state: counted.state };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
@@ -114,8 +114,8 @@ function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
   return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
 }
 
-/** Whether the service answered for this request in particular; else it is away, or refuses all requests alike. */
-export function isAnswer(failure: Error): boolean {
+/** Whether the failure is about this request in particular. Otherwise the service is away, or refuses all requests. */
+export function isRequestSpecific(failure: Error): boolean {
   if (!(failure instanceof RequestFailed)) return false;
   switch (failure.reason) {
     case 'network':

@@ -8,11 +8,11 @@ const MAX_ENTRIES = 100_000;
 const MAX_NAMED = 20;
 
 /**
- * Drops what can no longer matter: reads of scanned epochs, identities too old to come again, and above the limit the
- * oldest final entries. A watched validator's slashing is kept for good.
+ * Drops what is no longer needed: reads of scanned epochs, identities too old to come again, and beyond the limit the oldest
+ * final entries. The slashing of a watched validator is kept for good.
  */
 export function prune(whole: Slashings, watch: Watch): Slashings {
-  const state = { ...whole, recent: whole.recent.map((slashing) => named(slashing, watch)) };
+  const state = { ...whole, recent: whole.recent.map((slashing) => withFewValidators(slashing, watch)) };
   if (state.scannedEpoch === undefined) return state;
   const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
   const recent = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
@@ -24,8 +24,8 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
   };
 }
 
-/** A slashing can be of 131,072 validators: a few are kept, the watched ones first. */
-function named(slashing: RecentSlashing, watch: Watch): RecentSlashing {
+/** Keeps a few validators of a slashing, which can have 131,072, the watched ones first. */
+function withFewValidators(slashing: RecentSlashing, watch: Watch): RecentSlashing {
   const { validators } = slashing;
   if (validators.length <= MAX_NAMED) return slashing;
   const watched = validators.filter((validator) => watches(watch, validator));
@@ -33,10 +33,10 @@ function named(slashing: RecentSlashing, watch: Watch): RecentSlashing {
   return { ...slashing, validators: [...watched, ...others].slice(0, MAX_NAMED) };
 }
 
-function bounded<T>(entries: [T, number][], mayGo: (entry: [T, number]) => boolean): [T, number][] {
+function bounded<T>(entries: [T, number][], mayDrop: (entry: [T, number]) => boolean): [T, number][] {
   const over = entries.length - MAX_ENTRIES;
   if (over <= 0) return entries;
-  const oldestFirst = entries.filter(mayGo).sort((a, b) => a[1] - b[1]);
+  const oldestFirst = entries.filter(mayDrop).sort((a, b) => a[1] - b[1]);
   const gone = new Set(oldestFirst.slice(0, over));
   return entries.filter((entry) => !gone.has(entry));
 }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 const Index = z.number().int().nonnegative();
 const Count = Index.nullish().transform((count) => count ?? 0);
 const Quantity = z.number().nonnegative().nullish();
-/** What is summed up: sums of numbers that are no counts (1e308) grow beyond what JSON can hold, and the state with them. */
+/** A number that is added up. Without a bound, absurd ones (1e308) would add up to Infinity, which JSON cannot hold. */
 const Summand = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
-/** Compared, never shown: one spelling. */
+/** In lower case, because roots are compared. */
 const Root = z.string().transform((root) => root.toLowerCase());
 
 /** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
@@ -38,12 +38,12 @@ export type SlotRow = z.infer<typeof SlotRow>;
 /** v1 envelope (api-facts 5); an error on a 200 has `data: null` and is no answer. */
 export const V1List = z.object({ data: z.array(z.unknown()) });
 
-/** Validators fill typed arrays of 32 bits: what is beyond would come out as another validator. */
+/** Indices are kept in typed arrays of 32 bits, in which a larger number would become another validator. */
 function isValidatorIndex(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32;
 }
 
-/** In one check: a schema for each of up to 131,072 numbers holds up the event loop for a quarter of a second. */
+/** One check for the list: a schema for each of up to 131,072 numbers would block the event loop for 250 ms. */
 const IndexList = z.custom<number[]>((value) => Array.isArray(value) && value.every(isValidatorIndex));
 
 /** Around 2020 the lists came as `{8230,16888}` (api-facts 5.2). */
@@ -58,7 +58,7 @@ const Indices = z
   ])
   .transform((list) => Uint32Array.from(list));
 
-/** NaN for nothing, which Number takes for 0. */
+/** NaN for an empty text, which Number would turn into 0. */
 function numberOf(digits: string): number {
   return digits === '' ? Number.NaN : Number(digits);
 }
@@ -105,15 +105,15 @@ export type Head = z.infer<typeof Head>;
 
 const Total = z.number().nonnegative();
 
-/** One look at the finalized view. */
-const Look = z.object({
+/** What one answer said about finality. */
+const FinalityReport = z.object({
   epoch: Index,
   /** Unix ms. */
   readAt: z.number(),
   /** The latest epoch as the same poll read it. */
   head: Index.optional(),
 });
-export type Look = z.infer<typeof Look>;
+export type FinalityReport = z.infer<typeof FinalityReport>;
 
 const Totals = z.object({
   slots: z.object({ proposed: Total, missed: Total, orphaned: Total }),
@@ -130,7 +130,7 @@ const Totals = z.object({
 });
 export type Totals = z.infer<typeof Totals>;
 
-/** A slashing as it is shown: of very many validators only some are named. */
+/** A slashing as it is shown. Of very many validators only some are named. */
 const RecentSlashing = z.object({
   slot: Index,
   kind: z.enum(KINDS),
@@ -144,39 +144,38 @@ export type RecentSlashing = z.infer<typeof RecentSlashing>;
 export const Slashings = z.object({
   /** Unix ms of the last poll. */
   polledAt: z.number().optional(),
-  /** Unix ms of the last head pass, and of the last one that brought something. */
+  /** Unix ms of the last head pass, and of the last one that found a block. */
   headPassAt: z.number().optional(),
   headReadAt: z.number().optional(),
   head: Head.optional(),
   /** The newest epoch that the API reported. */
   headEpoch: Index.optional(),
-  /** An older one that the last answer gave; believed when the next answer says so too. */
+  /** An older epoch that the last answer gave. It replaces `headEpoch` only if the next answer agrees. */
   headClaim: Index.optional(),
-  /**
-   * The epoch that passed, to be read once more by number, whether that has brought an answer from before its end, and
-   * how many answers were of no use.
-   */
+  /** The epoch that has just passed, if it is to be read once more by its number. */
   reread: Index.optional(),
+  /** Whether it was read once more, and the answer was from before its end. */
   rereadEarly: z.boolean().optional(),
+  /** How often it was refused, or the answer was of no use. */
   rereadTries: z.number().optional(),
   finalizedEpoch: Index.optional(),
   /** The head epoch at which the finalized view was last read. */
   finalizedReadAtHead: Index.optional(),
-  /** When finality was there: Unix ms, and the head epoch where it was read. How far it may have moved is told by that. */
+  /** When finality was known to be there, as Unix ms and as head epoch. It tells how far finality can have moved since. */
   finalizedFrom: z.object({ readAt: z.number(), head: Index.optional(), isLate: z.boolean() }).optional(),
-  /** What the last look said and nothing else explains; believed when the next look says so too. */
-  finalizedClaim: Look.optional(),
+  /** The last report, if it is not plausible. It is taken over only if the next report agrees. */
+  finalizedClaim: FinalityReport.optional(),
   /** Every finalized epoch up to this one is counted (or counted as skipped); -1 before the first of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
-  /** The scanned epoch is beyond the finalized one, and beyond our clock, since (Unix ms). */
+  /** Since when (Unix ms) the scanned epoch has been beyond the finalized one and in the future. */
   scannedAheadSince: z.number().optional(),
-  /** The next epoch could not be read completely since (Unix ms). */
+  /** Since when (Unix ms) the next epoch cannot be read completely. */
   stuckSince: z.number().optional(),
   /** Blocks above the scanned epoch whose slashings were asked for. */
   reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),
-  /** Identities of counted slashings with the slot of their first sight. */
+  /** Identities of counted slashings, each with the slot in which it was first seen. */
   seen: z.array(z.tuple([z.string(), Index])),
-  /** Counted validators with the slot of their first sight. */
+  /** Counted validators, each with the slot in which it was first seen slashed. */
   slashed: z.array(z.tuple([Index, Index])),
   /** The last slashings by slot, ascending. */
   recent: z.array(RecentSlashing).default([]),
