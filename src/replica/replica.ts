@@ -167,10 +167,10 @@ export class Replica implements StateStore {
     this.clock.observe(reply.now, this.clock.monotonic() - sentAt);
     const values = this.#documents.receive(reply);
     if (values.size > 0) subscriber?.apply(values);
-    this.#answered(reply, { sentAt, newestRevision, canLead: canLead && subscriber === this.#subscriber });
+    this.#onReply(reply, { sentAt, newestRevision, canLead: canLead && subscriber === this.#subscriber });
   }
 
-  #answered(reply: HeartbeatReply, sent: Pick<Known, 'newestRevision' | 'canLead'> & { sentAt: number }): void {
+  #onReply(reply: HeartbeatReply, sent: Pick<Known, 'newestRevision' | 'canLead'> & { sentAt: number }): void {
     const wasAway = this.#isAway;
     this.#isAway = false;
     if (wasAway) this.#log.info('redis is back');
