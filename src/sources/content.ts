@@ -4,15 +4,15 @@ import { absolute, relative } from '../lib/words.ts';
 /** What one source has to say on the status page, beside how its attempts went. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** Of the chain of the source, in the order in which they are read. */
+  /** Facts about the chain of the source, in reading order. */
   readonly facts?: readonly (readonly [label: string, value: Cell])[];
   /** Notes on the facts. */
   readonly notes?: readonly string[];
-  /** Joined, by title, with those of the other chains. */
+  /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
 }
 
-/** How something stands. Colours show it, and words next to them. */
+/** How good or bad something is. Colours show it, and words next to them. */
 export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 
 export interface Notice {
@@ -24,17 +24,17 @@ export function notice(tone: Tone, text: string): Notice {
   return { tone, text };
 }
 
-/** Said of a fact until the first answer. */
+/** The value of a fact before the first answer. */
 export const NOT_KNOWN = 'not known yet';
 
 export interface Table {
   readonly title: string;
-  /** The first one heads the rows. */
+  /** The first column heads the rows. */
   readonly columns: readonly string[];
-  /** Made as they are taken: a page can be rendered in slices, and ends where it would get too long. */
+  /** Generated on demand: a page is rendered in slices, and cut off where it would get too long. */
   readonly rows: Iterable<Row>;
   readonly size: number;
-  /** Said in place of rows. */
+  /** Shown in place of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
 }
@@ -42,7 +42,7 @@ export interface Table {
 /** One cell for each column. */
 export type Row = readonly Cell[];
 
-/** Markup, or text, which is escaped wherever it came from. */
+/** Markup, or text, which is always escaped. */
 export type Cell = Html | string;
 
 export function badge(tone: Tone, text: string): Html {
@@ -56,12 +56,12 @@ export function time(at: number | undefined, now: number): Cell {
   return html`${relative(at, now)}${utc === undefined ? '' : html` <small class="at">${utc}</small>`}`;
 }
 
-/** `href` is ours, never one that came from elsewhere: a scheme is nothing that escaping tames. */
+/** `href` must be our own: escaping does not make a foreign URL safe, which may begin with `javascript:`. */
 export function link(text: string, href: string): Html {
   return html`<a href="${href}">${text}</a>`;
 }
 
-/** Of less weight than what is beside it. */
+/** Small print beside something. */
 export function quiet(text: string): Html {
   return html`<small>${text}</small>`;
 }
@@ -79,8 +79,8 @@ interface Share {
 }
 
 /**
- * Shares of a whole; what they leave of it stays empty. The drawing is hidden from screen readers: the words beside it
- * say the same.
+ * Shares of a whole. What they leave of it stays empty. The drawing is hidden from screen readers, because the words beside
+ * it say the same.
  */
 export function bar(total: number, shares: readonly Share[]): Html {
   let start = 0;

@@ -18,9 +18,9 @@ import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
 import type { Machine, Machines, Process } from './schema.ts';
 import { missing, type Shown, shownMachines } from './shown.ts';
 
-/** How a machine stands, the worst first. */
-const STANDINGS = ['never seen', 'silent', 'partly silent', 'not synced', 'fresh'] as const;
-type Standing = (typeof STANDINGS)[number];
+/** The state of a machine, the worst first. */
+const MACHINE_STATES = ['never seen', 'silent', 'partly silent', 'not synced', 'fresh'] as const;
+type MachineState = (typeof MACHINE_STATES)[number];
 
 const TONES = {
   'never seen': 'bad',
@@ -28,19 +28,19 @@ const TONES = {
   'partly silent': 'warning',
   'not synced': 'warning',
   fresh: 'good',
-} as const satisfies Record<Standing, Tone>;
+} as const satisfies Record<MachineState, Tone>;
 
-/** Of a name, which may be of any length: /metrics has it whole. */
+/** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
 const MAX_CLIENT = 40;
 
-/** Each machine, those that want looking after first. */
+/** Every machine, the worst first. */
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
   const shown = shownMachines(options, value.machines, timing);
   const all = [
-    ...missing(options, shown).map((name): Listed => ({ name, standing: 'never seen', shown: undefined })),
-    ...shown.map((one): Listed => ({ name: one.machine.name, standing: standingOf(one), shown: one })),
-  ].sort((a, b) => STANDINGS.indexOf(a.standing) - STANDINGS.indexOf(b.standing));
+    ...missing(options, shown).map((name): ListedMachine => ({ name, state: 'never seen', shown: undefined })),
+    ...shown.map((one): ListedMachine => ({ name: one.machine.name, state: stateOf(one), shown: one })),
+  ].sort((a, b) => MACHINE_STATES.indexOf(a.state) - MACHINE_STATES.indexOf(b.state));
   return {
     notices: noticesOf(all, value.dropped),
     tables: [
@@ -56,47 +56,47 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   };
 }
 
-interface Listed {
+interface ListedMachine {
   readonly name: string;
-  readonly standing: Standing;
+  readonly state: MachineState;
   /** Undefined where it was never seen. */
   readonly shown: Shown | undefined;
 }
 
-function standingOf({ seen, fresh }: Shown): Standing {
+function stateOf({ seen, fresh }: Shown): MachineState {
   const processes = PROCESSES.filter((process) => seen[process]);
   const silent = processes.filter((process) => !fresh[process]);
   if (silent.length > 0) return silent.length === processes.length ? 'silent' : 'partly silent';
   return isSynced(fresh) === false ? 'not synced' : 'fresh';
 }
 
-/** An absent flag is false; null says nothing. */
+/** An absent flag is false. Null says nothing. */
 function isSynced({ node }: Partial<Machine>): boolean | undefined {
   return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
 }
 
-function noticesOf(all: readonly Listed[], dropped: number): Notice[] {
-  const notices = STANDINGS.filter((standing) => standing !== 'fresh').flatMap((standing): Notice[] => {
-    const names = all.filter((one) => one.standing === standing).map(({ name }) => titleOf(name));
+function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
+  const notices = MACHINE_STATES.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
+    const names = all.filter((one) => one.state === state).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
-    return [notice('warning', `${plural(names.length, 'machine')} ${standing}: ${listed(names)}.`)];
+    return [notice('warning', `${plural(names.length, 'machine')} ${state}: ${listed(names)}.`)];
   });
   if (dropped === 0) return notices;
   return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
-function* rowsOf(options: MachinesOptions, all: readonly Listed[], timing: Timing): Generator<Row> {
+function* rowsOf(options: MachinesOptions, all: readonly ListedMachine[], timing: Timing): Generator<Row> {
   for (const one of all) yield rowOf(options, one, timing);
 }
 
-function rowOf(options: MachinesOptions, { name, standing, shown }: Listed, { now }: Timing): Row {
-  const state = badge(TONES[standing], standing);
+function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, { now }: Timing): Row {
+  const stateBadge = badge(TONES[state], state);
   const title = titleOf(name);
-  if (!shown) return [title, state, chainOf(options, name), '', '', '', ''];
+  if (!shown) return [title, stateBadge, chainOf(options, name), '', '', '', ''];
   const { system } = shown.fresh;
   return [
     title,
-    state,
+    stateBadge,
     shown.labels.chain,
     lines(...processLines(shown, now)),
     { true: 'yes', false: 'no', undefined: '' }[String(isSynced(shown.fresh))] ?? '',
@@ -105,7 +105,7 @@ function rowOf(options: MachinesOptions, { name, standing, shown }: Listed, { no
   ];
 }
 
-/** A name as it stands on the page. */
+/** A name as the page shows it. */
 function titleOf(name: string): string {
   return isolated(cropped(name, MAX_NAME));
 }
@@ -127,7 +127,7 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
 
 type System = NonNullable<Machine['system']>;
 
-/** Page cache and buffers are free for those who need them; Teku counts them among the free. */
+/** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
 function memory(system: System): Cell {
   const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
   const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
@@ -138,7 +138,7 @@ function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: Syst
   return free === null ? '' : usage(total, free ?? 0);
 }
 
-/** From here on a disk or memory is said to be full. */
+/** A disk or memory used beyond this share is shown as full. */
 const FULL = 0.9;
 
 function usage(total: number | null | undefined, free: number): Cell {
