@@ -104,6 +104,11 @@ async function pass(clock: VirtualClock, seconds: number): Promise<void> {
   }
 }
 
+/** Resolves when the lock that is there is watched: time that passed before would count as its age. */
+async function watching({ lines }: Attempt): Promise<void> {
+  while (lines.length === 0) await stat('/');
+}
+
 /** Lets time pass until the attempt has ended. */
 async function ended(clock: VirtualClock, tried: Attempt): Promise<Attempt['outcome']> {
   while (tried.outcome === undefined) await pass(clock, 1);
@@ -202,6 +207,7 @@ describe('state/lock', () => {
       const clock = new VirtualClock(NOW);
       leaveLock(dir, left, 20);
       const tried = attempt(dir, clock);
+      await watching(tried);
       await pass(clock, 5);
       expect(tried.outcome).toBeUndefined();
       touch(dir, NOW + 5 * SECOND);
@@ -214,6 +220,7 @@ describe('state/lock', () => {
       const clock = new VirtualClock(NOW);
       leaveLock(dir, left);
       const tried = attempt(dir, clock);
+      await watching(tried);
       await pass(clock, 29);
       expect(tried.outcome).toBeUndefined();
       expect(tried.lines).toEqual([
