@@ -5,8 +5,8 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { loadConfig } from '../src/config/load.ts';
-import type { Settings } from '../src/exporter/engine.ts';
 import { supervise } from '../src/exporter/reload.ts';
+import type { Settings } from '../src/exporter/settings.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { ProcessMetrics } from '../src/metrics/self.ts';

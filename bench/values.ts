@@ -1,6 +1,6 @@
 import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
-import { ProcessMetrics, SelfMetrics } from '../src/metrics/self.ts';
+import { ProcessMetrics, requestFamilies, SelfMetrics } from '../src/metrics/self.ts';
 import { createFleet, PROCESSES, recordOf } from '../src/sandbox/machines-data.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../src/sources/machines/options.ts';
@@ -39,7 +39,7 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
     },
     {
       name: 'own',
-      families: async () => [...(await self.families()), ...(await processMetrics.families())],
+      families: async () => [...requestFamilies(await self.totals()), ...(await processMetrics.families())],
       nextChange: () => Number.POSITIVE_INFINITY,
     },
   ];

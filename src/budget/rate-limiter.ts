@@ -61,7 +61,9 @@ export class RateLimiter implements Budget {
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
+  /** What is known, by the clock as it is set now. */
   get ledger(): Ledger {
+    this.#know(this.#clockSteps.follow(this.#ledger));
     return this.#ledger;
   }
 
@@ -86,8 +88,7 @@ export class RateLimiter implements Budget {
 
   /** Unix ms from which a request on this route may leave, its turn apart; Infinity: not on its own. */
   opensAt(route: string): number {
-    this.#know(this.#clockSteps.follow(this.#ledger));
-    return opensAt(this.#ledger, route, this.#terms, this.#clock.now());
+    return opensAt(this.ledger, route, this.#terms, this.#clock.now());
   }
 
   /** Goes on with other terms, or with what is known of another key; no request of the one before is under way. */

@@ -9,7 +9,7 @@ import { summary } from '../backfill/summary.ts';
 import { WorkFolder } from '../backfill/work-folder.ts';
 import { writeAll } from '../backfill/write.ts';
 import type { Config } from '../config/config.ts';
-import { type Account, type Allowance, openAccount } from '../exporter/account.ts';
+import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -143,7 +143,7 @@ class Backfill {
     await askCheaply(account.api, chain, signal).catch(() => signal.throwIfAborted());
   }
 
-  #allowance(): Allowance {
+  #allowance(): AccountLimits {
     return this.#parts.account.allowance(this.#isDaily ? 'daily_returns' : 'machine_metrics');
   }
 

@@ -1,23 +1,18 @@
-import type { Terms } from '../budget/bucket.ts';
-import { allowedPerDay, isRateWindowRepeated, windowAt } from '../budget/bucket.ts';
+import { isRateWindowRepeated, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
-import { type Ledger, quotaIn } from '../budget/ledger.ts';
+import type { Ledger } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
-import type { Quota } from '../budget/quota.ts';
+import { permitsOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
+import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
-import type { Schedule } from '../scheduler/schedule.ts';
-import { of, schedulesOf } from '../scheduler/views.ts';
-import type { Pace, Source } from '../sources/source.ts';
-import { type Entry, emptyEntry, requestsPerPoll, sourceId } from '../state/entry.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import type { Pace } from '../sources/source.ts';
+import { requestsPerPoll } from '../state/entry.ts';
 
 /** What the costs are worked out from. */
 export interface CheckInput {
-  readonly sources: readonly Source[];
-  readonly terms: Terms;
-  readonly ledger: Ledger;
-  /** The bucket that a source draws from, as far as known. */
-  readonly bucketOf: (source: Source) => string;
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly state: Pick<State, 'ledger' | 'entries'>;
+  readonly viewOptions: ViewOptions;
   /** Where the limits are from, for the reader. */
   readonly limitsFrom: string;
   /** Unix ms. */
@@ -32,37 +27,42 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 
 /** The costs of a configuration as a table: what it asks for, what the limits allow, and what comes of it. Pure. */
 export function describeCosts(input: CheckInput): string {
-  const { sources, terms, ledger, bucketOf, entries, now } = input;
-  const known = sources.map((source) => {
-    const entry = entries.get(sourceId(source)) ?? emptyEntry(source);
-    return { source, shown: entry, known: entry, running: false };
-  });
-  const allowed = (bucket: string): number => allowedPerDay(ledger.buckets[bucket], terms, now);
-  const quotaOf = (bucket: string): Quota => quotaIn(ledger, bucket, terms, now);
-  const opensAt = (source: Source): number => quotaOf(bucketOf(source)).opensAt;
-  const schedules = schedulesOf(known, { allowance: { bucketOf, allowedPerDay: allowed }, quotaOf, opensAt }, now);
-  const paces = new Map([...schedules].map(([source, { pace }]) => [source, pace]));
-  const configured = new Map(
-    known.map(({ source, known: entry }) => [source, source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(entry))]),
-  );
-  const rows = sources.map((source) => rowOf(source, of(configured, source), of(schedules, source)));
-  const buckets = [...new Set(sources.map(bucketOf))];
+  const { state, viewOptions, now } = input;
+  // The costs are those of a key that is taken, whatever is known of it.
+  const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
+  const { bucketOf, allowedPerDay } = permitsOf(ledger, viewOptions, now).allowance;
+  const costs = viewsOf({ ...state, ledger }, viewOptions, now).map((view) => costOf(view, bucketOf(view.source)));
+  const buckets = [...new Set(costs.map(({ bucket }) => bucket))];
   return [
     `Limits: ${input.limitsFrom}.`,
-    ...buckets.flatMap((bucket) => describeBucket(input, bucket, allowed(bucket))),
+    ...buckets.map((bucket) => describeBucket(input, bucket, allowedPerDay(bucket))),
     '',
-    ...table(['source', 'chain', 'configured', 'requests/day', 'effective', 'requests/day', 'stretch', ''], rows),
+    ...table(
+      ['source', 'chain', 'configured', 'requests/day', 'effective', 'requests/day', 'stretch', ''],
+      costs.map(rowOf),
+    ),
     '',
-    `Together ${perDay(sum(configured.values()))} requests a day as configured, ${perDay(sum(paces.values()))} as the limits allow.`,
-    ...buckets.flatMap((bucket) => describeEnd(input, bucket, configured)),
-    ...(entries.has('machines')
+    `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} as the limits allow.`,
+    ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs)),
+    ...(state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, as up to 8 of them do.']),
     '',
   ].join('\n');
 }
 
-function rowOf(source: Source, configured: Pace, { pace, wait }: Schedule): string[] {
+interface Cost {
+  readonly view: SourceView;
+  readonly configured: Pace;
+  readonly bucket: string;
+}
+
+function costOf(view: SourceView, bucket: string): Cost {
+  const configured = view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry));
+  return { view, configured, bucket };
+}
+
+function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
   return [
     source.name,
     source.chain ?? '',
@@ -75,13 +75,13 @@ function rowOf(source: Source, configured: Pace, { pace, wait }: Schedule): stri
   ];
 }
 
-function describeBucket({ ledger, terms }: CheckInput, name: string, allowed: number): string[] {
-  const bucket = ledger.buckets[name];
+function describeBucket({ state, viewOptions: { terms } }: CheckInput, name: string, allowed: number): string {
+  const bucket = state.ledger.buckets[name];
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
   const share = `${Math.round(terms.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
-  return [`  bucket ${name || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`];
+  return `  bucket ${name || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
 }
 
 function left(remaining: number | undefined): string {
@@ -90,14 +90,14 @@ function left(remaining: number | undefined): string {
 
 /** When the quota would be used up if nothing were stretched. */
 function describeEnd(
-  { ledger, terms, now, bucketOf }: CheckInput,
+  { state, viewOptions: { terms }, now }: CheckInput,
   name: string,
-  configured: ReadonlyMap<Source, Pace>,
+  costs: readonly Cost[],
 ): string[] {
-  const bucket = ledger.buckets[name];
+  const bucket = state.ledger.buckets[name];
   const month = bucket && windowAt(bucket, 'month', terms, now);
   if (!month) return [];
-  const wanted = sum([...configured].filter(([source]) => bucketOf(source) === name).map(([, pace]) => pace));
+  const wanted = sum(costs.filter((cost) => cost.bucket === name).map(({ configured }) => configured));
   const end = now + (usable(month, terms.utilization) / wanted) * MS_PER_DAY;
   return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { type Api, type ApiOptions, createApi, NO_OBSERVER } from '../api/client.ts';
-import { createTransport, type Proxies } from '../api/transport.ts';
-import type { Terms } from '../budget/bucket.ts';
+import type { Api } from '../api/client.ts';
+import type { Proxies } from '../api/transport.ts';
 import { emptyLedger, type Ledger } from '../budget/ledger.ts';
 import { planOf } from '../budget/plan-name.ts';
-import { RateLimiter } from '../budget/rate-limiter.ts';
-import type { Config } from '../config/config.ts';
+import { openClient } from '../exporter/client.ts';
+import type { Settings } from '../exporter/settings.ts';
 import type { Chain } from '../lib/chain.ts';
 import { systemClock } from '../lib/clock.ts';
 
@@ -17,32 +16,19 @@ export interface ProbeAnswer {
 }
 
 /** Makes one cheap request and reads from its headers what the account may do. */
-export async function probe(
-  config: Config,
-  apiOptions: ApiOptions,
-  terms: Terms,
-  proxies: Proxies | undefined,
-): Promise<ProbeAnswer> {
-  const clock = systemClock;
-  const transport = createTransport({ timeoutMs: config.api.timeoutMs, proxies });
-  const rateLimiter = new RateLimiter(terms, { clock, ledger: emptyLedger() });
-  const api = createApi(apiOptions, {
-    budget: rateLimiter,
-    transport: transport.send,
-    observer: NO_OBSERVER,
-    clock,
-    random: Math.random,
-  });
+export async function probe(settings: Settings, proxies: Proxies | undefined): Promise<ProbeAnswer> {
+  const { config } = settings;
+  const client = openClient({ settings, proxies, clock: systemClock, ledger: emptyLedger() });
   const chain = config.chains[0]?.name ?? 'mainnet';
   let failure: string | undefined;
   try {
-    await askCheaply(api, chain, new AbortController().signal);
+    await askCheaply(client.api, chain, new AbortController().signal);
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   } finally {
-    await transport.close();
+    await client.close();
   }
-  const { ledger } = rateLimiter;
+  const { ledger } = client.rateLimiter;
   const { standing, validHeader } = ledger.key;
   const isGood = failure === undefined && validHeader !== false;
   const key = standing === 'unknown' ? 'not known' : KEY_WORDS[standing];

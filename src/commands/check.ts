@@ -1,13 +1,10 @@
 import type { z } from 'zod';
-import { routeOf } from '../api/client.ts';
 import type { Proxies } from '../api/transport.ts';
 import type { Terms } from '../budget/bucket.ts';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import { apiOptionsOf } from '../exporter/connection.ts';
-import { sourcesOf } from '../exporter/sources.ts';
+import { viewOptionsOf } from '../exporter/sources.ts';
 import { LEDGER } from '../exporter/state.ts';
-import { termsOf } from '../exporter/terms.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { RedisState } from '../replica/redis.ts';
@@ -39,29 +36,23 @@ export interface CheckResult {
 /** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { config, key, proxies, log, ask, warnings, now } = options;
-  const terms = termsOf(config);
-  const apiOptions = apiOptionsOf(config, key);
-  const answer = ask ? await probe(config, apiOptions, terms, proxies) : undefined;
+  const viewOptions = viewOptionsOf(config, log);
+  const answer = ask ? await probe({ config, key }, proxies) : undefined;
   const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
   const { look, close } = stateOf(config);
   const known = told ?? (await look(LEDGER, Ledger));
-  const sources = sourcesOf(config, log);
   const entries = new Map<string, Entry>();
-  for (const source of sources) {
+  for (const source of viewOptions.sources) {
     const entry = await look(sourceId(source), entrySchema(source));
     if (entry) entries.set(sourceId(source), entry);
   }
   close();
-  const ledger = known ?? emptyLedger();
-  const costs = describeCosts({
-    sources,
-    terms,
-    ledger,
-    bucketOf: (source) => ledger.lanes[routeOf(apiOptions, source)] ?? ledger.shared,
-    entries,
-    limitsFrom: told ? 'as the service just said' : known ? 'as last learned by the daemon' : assumed(config, terms),
-    now,
-  });
+  const limitsFrom = told
+    ? 'as the service just said'
+    : known
+      ? 'as last learned by the daemon'
+      : assumed(config, viewOptions.terms);
+  const costs = describeCosts({ state: { ledger: known ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
   const said = answer ? `${answer.text}\n` : '';
   const first = ['The configuration has no mistakes.', ...warnings].join('\n');
   return { text: `${first}\n${said}${costs}`, isGood: answer?.isGood ?? true };

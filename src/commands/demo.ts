@@ -2,35 +2,23 @@ import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
 import { Stopper } from '../lib/stop.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
-import type { Access } from '../web-config/access.ts';
-import { startDaemon } from './serve.ts';
+import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 
-export interface DemoOptions {
-  readonly config: Config;
+type Given = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
+
+export interface DemoOptions extends Pick<DaemonOptions, Given> {
   /** No config file was given: then the demo shows everything. */
   readonly isDefault: boolean;
-  readonly log: Logger;
-  readonly processMetrics: boolean;
-  readonly hasLifecycle: boolean;
-  readonly access: Access | undefined;
   /** Reads the config again. */
   readonly readAgain: () => Promise<Config>;
 }
 
 /** The daemon on a simulated API in the same process: no key, no network. */
-export async function startDemo({
-  config,
-  isDefault,
-  log,
-  processMetrics,
-  hasLifecycle,
-  access,
-  readAgain,
-}: DemoOptions): Promise<{ stop(): Promise<void>; reload(): Promise<void> }> {
+export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
+  const { config, isDefault, log, access, readAgain } = options;
   const stopper = new Stopper();
   try {
     const sandbox = await startSandbox({
@@ -46,14 +34,11 @@ export async function startDemo({
     const { key } = sandbox.sandbox;
     const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
     const daemon = await startDaemon({
+      ...options,
       config: simulated(config),
       key,
       readAgain: async () => ({ config: simulated(await readAgain()), key }),
-      log,
       documents: NO_DOCUMENTS,
-      processMetrics,
-      hasLifecycle,
-      access,
     });
     stopper.add(() => daemon.stop());
     const url = `${access?.isTls ? 'https' : 'http'}://${reachable(config.web.listenAddress.host)}:${daemon.port}`;

@@ -6,7 +6,7 @@ import { HOW_TO_GIVE_A_KEY } from '../config/key.ts';
 import { loadConfig } from '../config/load.ts';
 import { ConfigError } from '../config/mistakes.ts';
 import type { Proxies } from '../config/proxies.ts';
-import type { Settings } from '../exporter/engine.ts';
+import type { Settings } from '../exporter/settings.ts';
 import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
@@ -32,7 +32,7 @@ class NoKey extends Error {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Running = { stop(): Promise<void>; reload?(): Promise<void> };
+type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
 type Given = Settings & { readonly proxies: Proxies | undefined };
 type Flagged = Extract<Command, { flags: unknown }>;
 

@@ -1,20 +1,15 @@
 import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
 import { Stopper } from '../lib/stop.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
-import type { Replica } from '../replica/replica.ts';
 import type { StateStore } from '../state/store.ts';
-import { type RunningServer, startServer } from '../web/server.ts';
+import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
-export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' | 'proxies' | 'readAgain'> {
-  readonly log: Logger;
+export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'processMetrics'> {
   /** Where what is known survives a restart; closed when the daemon has stopped. */
   readonly documents: StateStore & { close(): Promise<void> };
-  /** The documents again, where several processes share them. */
-  readonly replica?: Replica;
   /** Whether process_* and nodejs_* are exposed. */
   readonly processMetrics: boolean;
   /** Whether a reload may be asked for over HTTP; default true. */
@@ -26,7 +21,7 @@ export interface DaemonOptions extends Pick<SupervisorOptions, 'config' | 'key' 
 export interface Daemon {
   readonly port: number;
   /** Reads the configuration again; what came of it is in the log. */
-  reload(): Promise<void>;
+  reload(): Promise<unknown>;
   /** Aborts what is in flight, writes the state and closes the server. */
   stop(): Promise<void>;
 }
@@ -35,17 +30,14 @@ export interface Daemon {
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const stopper = new Stopper();
   try {
-    const { port, reload } = await start(options, stopper);
-    return { port, reload: () => reload().then(() => undefined), stop: () => stopper.stop() };
+    return { ...(await start(options, stopper)), stop: () => stopper.stop() };
   } catch (error) {
     await stopper.stop();
     throw error;
   }
 }
 
-type Started = Pick<RunningServer, 'port'> & { reload(): Promise<string | undefined> };
-
-async function start(options: DaemonOptions, stopper: Stopper): Promise<Started> {
+async function start(options: DaemonOptions, stopper: Stopper): Promise<Omit<Daemon, 'stop'>> {
   const { config, log, documents, replica } = options;
   stopper.add(() => documents.close());
   const supervisor = await supervise({

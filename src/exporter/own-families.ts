@@ -1,9 +1,13 @@
-import { isRateWindowRepeated, usedByOthers } from '../budget/bucket.ts';
+import { allowedPerDay, isRateWindowRepeated, type Terms, usedByOthers } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
+import { REVISION, VERSION } from '../lib/version.ts';
 import type { Family, Labels, MetricType, Sample } from '../metrics/family.ts';
+import { requestFamilies } from '../metrics/self.ts';
+import { totalOf } from '../metrics/totals.ts';
 import type { SourceView } from '../scheduler/views.ts';
+import type { State } from './state.ts';
 
 type SourceColumn = readonly [name: string, type: MetricType, help: string, value: (view: SourceView) => number];
 
@@ -132,6 +136,8 @@ export interface BudgetFigures {
   readonly waitedSeconds: number;
 }
 
+export const BUDGET_WAIT = 'beaconchain_budget_wait_seconds_total';
+
 /** beaconchain_budget_*: what the polls cost and what they may cost. */
 export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigures): Family[] {
   const bySource = Map.groupBy(views, ({ source }) => source.name);
@@ -154,7 +160,7 @@ export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigu
       perSource((group) => Math.max(...group.map(({ source, pace }) => pace.intervalMs / source.intervalMs))),
     ),
     {
-      name: 'beaconchain_budget_wait_seconds_total',
+      name: BUDGET_WAIT,
       type: 'counter',
       help: 'Time that requests waited for the budget.',
       samples: [{ labels: {}, value: figures.waitedSeconds }],
@@ -169,9 +175,7 @@ export interface LastReload {
   readonly successAt: number;
 }
 
-export interface ExporterFigures {
-  readonly version: string;
-  readonly revision: string;
+interface ExporterFigures {
   readonly lastReload: LastReload;
   readonly stateWriteFailures: number;
   /** Whether this process polls. */
@@ -181,12 +185,11 @@ export interface ExporterFigures {
 export const STATE_WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
 
 /** beaconchain_exporter_*: the program itself. */
-export function exporterFamilies(figures: ExporterFigures): Family[] {
-  const { version, revision, lastReload, stateWriteFailures, isLeader } = figures;
+function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: ExporterFigures): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
-      { labels: { version, revision, node_version: process.version }, value: 1 },
+      { labels: { version: VERSION, revision: REVISION, node_version: process.version }, value: 1 },
     ]),
     gauge(
       'exporter_config_last_reload_successful',
@@ -205,5 +208,31 @@ export function exporterFamilies(figures: ExporterFigures): Family[] {
       samples: one(stateWriteFailures),
     },
     gauge('exporter_leader', '1 on the replica that polls; always 1 with file state', one(Number(isLeader))),
+  ];
+}
+
+interface OwnFigures extends ExporterFigures {
+  readonly terms: Terms;
+  readonly now: number;
+  /** Whether the counters belong to several replicas; what concerns one of them then comes last. */
+  readonly isShared: boolean;
+}
+
+/** Pure. The exporter's own metrics, but for those of the process: account, budget, requests and program. */
+export function ownFamilies(
+  { ledger, totals }: Pick<State, 'ledger' | 'totals'>,
+  views: readonly SourceView[],
+  { terms, now, isShared, ...figures }: OwnFigures,
+): Family[] {
+  const buckets = Object.entries(ledger.buckets);
+  const requests = requestFamilies(totals);
+  const program = exporterFamilies(figures);
+  return [
+    ...accountFamilies(ledger),
+    ...budgetFamilies(views, {
+      allowedPerDay: new Map(buckets.map(([name, bucket]) => [name, allowedPerDay(bucket, terms, now)])),
+      waitedSeconds: totalOf(BUDGET_WAIT, totals),
+    }),
+    ...(isShared ? [...requests, ...program] : [...program, ...requests]),
   ];
 }

@@ -1,3 +1,4 @@
+import type { Ledger } from '../budget/ledger.ts';
 import { formatDuration } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Wait } from '../scheduler/schedule.ts';
@@ -37,4 +38,11 @@ export function logWaits(log: Logger, waits: ReadonlyMap<Source, Wait>): void {
     `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
   ]);
   log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
+}
+
+/** Nothing will be polled and nothing fail: without a word the program would look as if it hung. */
+export function logKey(log: Logger, { key }: Ledger): void {
+  if (key.standing !== 'revoked' || key.mayProbe) return;
+  const since = new Date(key.since).toISOString();
+  log.warn({ since }, 'access is revoked: no request before another key, or a start or reload ten minutes later');
 }

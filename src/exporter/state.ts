@@ -8,6 +8,7 @@ import type { LeaseTimings } from '../replica/lease.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
 import { Replica } from '../replica/replica.ts';
+import type { Known } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
 import { FileStore } from '../state/file.ts';
@@ -22,7 +23,7 @@ export const SavedTotals = z.array(
   z.object({
     name: z.string(),
     samples: z.array(
-      z.object({ labels: z.record(z.string(), z.string()), suffix: z.string().exactOptional(), value: z.number() }),
+      z.object({ labels: z.record(z.string(), z.string()), value: z.number(), suffix: z.string().exactOptional() }),
     ),
   }),
 );
@@ -86,11 +87,15 @@ export function unreadable(error: unknown): StateRefused {
   );
 }
 
-/** What earlier processes left. */
-export interface Restored {
+/** All that is known. What earlier processes left, and what is handed on to later ones. */
+export interface State {
   readonly ledger: Ledger;
+  /** What is shown of each source, by its id. */
   readonly entries: ReadonlyMap<string, Entry>;
+  /** The exporter's own counters. */
   readonly totals: Totals;
+  /** Where this process polls: what it knows beyond the entries, because it is not written yet. Not kept. */
+  readonly polled?: readonly Known[];
 }
 
 /**
@@ -102,8 +107,8 @@ export async function restore(
   sources: readonly Source[],
   key: string,
   now: number,
-  before?: Restored,
-): Promise<Restored> {
+  before?: State,
+): Promise<State> {
   const ledger = before?.ledger ?? (await load(documents, LEDGER, Ledger)) ?? emptyLedger();
   const totals = before?.totals ?? (await load(documents, TOTALS, SavedTotals)) ?? [];
   const entries = await restoreEntries(documents, sources, before?.entries);
@@ -125,10 +130,10 @@ export async function restoreEntries(
   return entries;
 }
 
-type Account = Pick<Restored, 'ledger' | 'entries'>;
+type AccountState = Pick<State, 'ledger' | 'entries'>;
 
 /** Pure. What is known, when the operator starts or reloads the program with this key. */
-export function underKey({ ledger, entries }: Account, key: string, now: number): Account {
+export function underKey({ ledger, entries }: AccountState, key: string, now: number): AccountState {
   const fingerprint = fingerprintOf(key);
   const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
   return {

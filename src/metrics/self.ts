@@ -1,12 +1,6 @@
-import {
-  Counter,
-  collectDefaultMetrics,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client';
-import type { Family, MetricType, Sample } from './family.ts';
+import { collectDefaultMetrics, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import type { Family, FamilyHead, Labels, MetricType, Sample } from './family.ts';
+import { familyOf, type Totals, withTotals } from './totals.ts';
 
 type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>;
 
@@ -33,55 +27,56 @@ export class ProcessMetrics {
   }
 }
 
-/** The exporter's own counters. */
+function head(name: string, type: MetricType, help: string): FamilyHead {
+  return { name: `beaconchain_api_${name}`, type, help: `${help}.` };
+}
+
+/** What is counted of requests, in the order in which it is shown. */
+export const REQUEST_FAMILIES = {
+  requests: head('requests_total', 'counter', 'Requests that left, retries included: what the service charges for'),
+  failures: head('request_failures_total', 'counter', 'Requests that left and failed, by reason'),
+  invalid: head('invalid_records_total', 'counter', 'Records that were dropped because they could not be read'),
+  duration: head(
+    'request_duration_seconds',
+    'histogram',
+    'Time from sending a request to the end of its answer, without the wait for the budget',
+  ),
+};
+
+/** Counts the requests of this process. */
 export class SelfMetrics {
+  /** Plain data, but for the histogram. */
+  #counters: Totals;
   readonly #registry = new Registry();
-  readonly #requests: Counter<'endpoint'>;
-  readonly #failures: Counter<'endpoint' | 'reason'>;
-  readonly #invalid: Counter<'endpoint'>;
   readonly #duration: Histogram<'endpoint'>;
 
   constructor({ endpoints, reasons }: SelfMetricsOptions) {
-    const registers = [this.#registry];
-    this.#requests = new Counter({
-      name: 'beaconchain_api_requests_total',
-      help: 'Requests that left, retries included: what the service charges for.',
-      labelNames: ['endpoint'],
-      registers,
-    });
-    this.#failures = new Counter({
-      name: 'beaconchain_api_request_failures_total',
-      help: 'Requests that left and failed, by reason.',
-      labelNames: ['endpoint', 'reason'],
-      registers,
-    });
-    this.#invalid = new Counter({
-      name: 'beaconchain_api_invalid_records_total',
-      help: 'Records that were dropped because they could not be read.',
-      labelNames: ['endpoint'],
-      registers,
-    });
+    const { requests, failures, invalid, duration } = REQUEST_FAMILIES;
+    const byEndpoint = endpoints.map((endpoint) => ({ labels: { endpoint }, value: 0 }));
+    const byReason = endpoints.flatMap((endpoint) =>
+      reasons.map((reason) => ({ labels: { endpoint, reason }, value: 0 })),
+    );
+    this.#counters = [
+      { name: requests.name, samples: byEndpoint },
+      { name: failures.name, samples: byReason },
+      { name: invalid.name, samples: byEndpoint },
+    ];
     this.#duration = new Histogram({
-      name: 'beaconchain_api_request_duration_seconds',
-      help: 'Time from sending a request to the end of its answer, without the wait for the budget.',
+      name: duration.name,
+      help: duration.help,
       labelNames: ['endpoint'],
       buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
-      registers,
+      registers: [this.#registry],
     });
-    for (const endpoint of endpoints) {
-      this.#requests.inc({ endpoint }, 0);
-      this.#invalid.inc({ endpoint }, 0);
-      this.#duration.zero({ endpoint });
-      for (const reason of reasons) this.#failures.inc({ endpoint, reason }, 0);
-    }
+    for (const endpoint of endpoints) this.#duration.zero({ endpoint });
   }
 
   requested(endpoint: string): void {
-    this.#requests.inc({ endpoint });
+    this.#count(REQUEST_FAMILIES.requests, { endpoint });
   }
 
   failed({ endpoint, reason }: { endpoint: string; reason: string }): void {
-    this.#failures.inc({ endpoint, reason });
+    this.#count(REQUEST_FAMILIES.failures, { endpoint, reason });
   }
 
   took(endpoint: string, seconds: number): void {
@@ -89,13 +84,24 @@ export class SelfMetrics {
   }
 
   invalidRecords(endpoint: string, count: number): void {
-    this.#invalid.inc({ endpoint }, count);
+    this.#count(REQUEST_FAMILIES.invalid, { endpoint }, count);
   }
 
-  /** beaconchain_api_* of this process. */
-  families(): Promise<Family[]> {
-    return familiesOf(this.#registry);
+  /** What was counted so far. */
+  async totals(): Promise<Totals> {
+    const counters = this.#counters;
+    const histograms = await familiesOf(this.#registry);
+    return [...counters, ...histograms.map(({ name, samples }) => ({ name, samples }))];
   }
+
+  #count({ name }: FamilyHead, labels: Labels, by = 1): void {
+    this.#counters = withTotals(this.#counters, [{ name, samples: [{ labels, value: by }] }]);
+  }
+}
+
+/** beaconchain_api_*. */
+export function requestFamilies(totals: Totals): Family[] {
+  return Object.values(REQUEST_FAMILIES).map((head) => familyOf(head, totals));
 }
 
 async function familiesOf(registry: Registry): Promise<Family[]> {

@@ -1,46 +1,39 @@
-import type { Family, Sample } from './family.ts';
+import type { Family, FamilyHead, Sample } from './family.ts';
 
-/** Counters and histograms of earlier processes. Persisted, so that a restart is not a reset. */
-export type Totals = readonly {
+/** Counters and histograms as plain data. Persisted, so that a restart is not a reset. */
+export type Totals = readonly Total[];
+
+interface Total {
   readonly name: string;
   readonly samples: readonly Omit<Sample, 'at'>[];
-}[];
+}
 
-/** Adds what earlier processes counted to what this one did; other types pass. */
-export function withTotals(families: readonly Family[], earlier: Totals): Family[] {
-  const known = new Map(earlier.map(({ name, samples }) => [name, samples]));
-  return families.map((family) => {
-    const before = new Map((known.get(family.name) ?? []).map((sample) => [identity(sample), sample]));
-    if (!isCounted(family) || before.size === 0) return family;
-    const samples = family.samples.map((sample) => {
-      const value = sample.value + (before.get(identity(sample))?.value ?? 0);
-      before.delete(identity(sample));
+/** Adds what was counted before, or elsewhere, to these; families that are not among these are left out. */
+export function withTotals<T extends Total>(totals: readonly T[], others: Totals): T[] {
+  const known = new Map(others.map(({ name, samples }) => [name, samples]));
+  return totals.map((total) => {
+    const more = new Map((known.get(total.name) ?? []).map((sample) => [identity(sample), sample]));
+    if (more.size === 0) return total;
+    const samples = total.samples.map((sample) => {
+      const value = sample.value + (more.get(identity(sample))?.value ?? 0);
+      more.delete(identity(sample));
       return { ...sample, value };
     });
-    // Series that this process has not counted yet go on as they were.
-    return { ...family, samples: [...samples, ...before.values()] };
+    // Series that these have not counted yet go on as they were.
+    return { ...total, samples: [...samples, ...more.values()] };
   });
 }
 
-/** What is to be persisted of families that `withTotals` gave. */
-export function totalsOf(families: readonly Family[]): Totals {
-  return families.filter(isCounted).map(({ name, samples }) => ({ name, samples: samples.map(plain) }));
+/** The family of this name; without samples where nothing was counted. */
+export function familyOf(head: FamilyHead, totals: Totals): Family {
+  return { ...head, samples: totals.find(({ name }) => name === head.name)?.samples ?? [] };
 }
 
-/** The counters as in `shown`, the rest as in `families`. */
-export function withCountersOf(families: readonly Family[], shown: readonly Family[]): Family[] {
-  const counters = new Map(shown.filter(isCounted).map((family) => [family.name, family]));
-  return families.flatMap((family) => (isCounted(family) ? (counters.get(family.name) ?? []) : family));
-}
-
-function isCounted({ type }: Family): boolean {
-  return type === 'counter' || type === 'histogram';
+/** Of a counter without labels. */
+export function totalOf(name: string, totals: Totals): number {
+  return totals.find((total) => total.name === name)?.samples[0]?.value ?? 0;
 }
 
 function identity({ labels, suffix = '' }: Pick<Sample, 'labels' | 'suffix'>): string {
   return JSON.stringify([suffix, Object.entries(labels).sort()]);
-}
-
-function plain({ labels, suffix, value }: Sample): Totals[number]['samples'][number] {
-  return { labels: { ...labels }, value, ...(suffix === undefined ? {} : { suffix }) };
 }

@@ -8,14 +8,16 @@ import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
 import { type Task, Tasks } from './tasks.ts';
-import { of, type Permits, type SourceView, schedulesOf, viewsOf } from './views.ts';
+import { type Known, of, type Permits, schedulesOf } from './views.ts';
 import { WaitNews } from './wait-news.ts';
 
-export interface SchedulerDependencies extends Permits {
+export interface SchedulerDependencies {
   readonly api: Api;
   readonly clock: Clock;
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
+  /** What the budget says now. */
+  readonly permits: () => Permits;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly limitsKnown: () => boolean;
   /** The limits as far as known: another text where any has changed. */
@@ -74,9 +76,9 @@ export class Scheduler {
     return new Map(this.#tasks.all.map(({ id, shown }) => [id, shown]));
   }
 
-  /** What is shown of each source, in their order. */
-  views(): SourceView[] {
-    return viewsOf(this.#tasks.on, this.#deps, this.#deps.clock.now());
+  /** What is known of each source of the configuration, in their order. */
+  known(): readonly Known[] {
+    return this.#tasks.on;
   }
 
   /** Writes again what could not be written, or was lost; what is polled now is written as it was, and at the poll's end. */
@@ -116,18 +118,13 @@ export class Scheduler {
     await Promise.all(this.#running);
   }
 
-  /** Looks again at what is due: something that decides it has changed. */
-  wake(): void {
-    this.#wake();
-  }
-
   /** Starts what is due and returns when the next source will be. */
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
-    const slots = this.#tasks.on;
-    let schedules = schedulesOf(slots, this.#deps, now);
+    const tasks = this.#tasks.on;
+    let schedules = schedulesOf(tasks, this.#deps.permits(), now);
     let next = Number.POSITIVE_INFINITY;
-    for (const task of slots) {
+    for (const task of tasks) {
       if (task.running || task.isHeld) continue;
       const { pace, nextAttemptAt, asksAt } = of(schedules, task.source);
       const at = Math.min(nextAttemptAt, asksAt);
@@ -137,7 +134,7 @@ export class Scheduler {
       else if (mayStart) {
         this.#run(task, () => this.#poll(task, pace, signal));
         // What leaves may be the one request that is allowed.
-        schedules = schedulesOf(slots, this.#deps, now);
+        schedules = schedulesOf(tasks, this.#deps.permits(), now);
       }
       if (nextAttemptAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);

@@ -86,7 +86,7 @@ function askingOf(source: Source, entry: Entry): Asking {
 }
 
 /** What is shown of each source, in their order. */
-export function viewsOf(sources: readonly Known[], permits: Permits, now: number): SourceView[] {
+export function sourceViews(sources: readonly Known[], permits: Permits, now: number): SourceView[] {
   const schedules = schedulesOf(sources, permits, now);
   const wholeOf = wholePaces(sources, permits);
   return sources.map(({ source, shown, running }) => {

@@ -1,24 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
 import { defaultConfig } from '../../src/config/config.ts';
-import { sourcesOf } from '../../src/exporter/sources.ts';
+import { viewOptionsOf } from '../../src/exporter/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { DAY, HOUR } from '../support/timing.ts';
 
 const NOW = Date.UTC(2026, 9, 1);
 
-function input(overrides: Partial<CheckInput> = {}): CheckInput {
+interface Overrides extends Partial<CheckInput['state']> {
+  readonly terms?: Terms;
+  readonly now?: number;
+}
+
+function input({ terms = { utilization: 0.9 }, now = NOW, ...known }: Overrides = {}): CheckInput {
+  const log = createLogger({ level: 'error', format: 'json' });
   return {
-    sources: sourcesOf(defaultConfig(), createLogger({ level: 'error', format: 'json' })),
-    terms: { utilization: 0.9 },
-    ledger: emptyLedger(),
-    bucketOf: () => '',
-    entries: new Map(),
+    state: { ledger: emptyLedger(), entries: new Map(), ...known },
+    viewOptions: { ...viewOptionsOf(defaultConfig(), log), terms },
     limitsFrom: 'made up',
-    now: NOW,
-    ...overrides,
+    now,
   };
 }
 

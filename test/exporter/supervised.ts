@@ -3,8 +3,8 @@ import { rendered, requestsAnswered } from '../support/under-way.ts';
 
 import { configOf } from '../../src/config/config.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
-import type { Settings } from '../../src/exporter/engine.ts';
 import { supervise } from '../../src/exporter/reload.ts';
+import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { Plan } from '../../src/sandbox/plan.ts';

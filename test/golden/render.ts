@@ -1,17 +1,13 @@
 import { pino } from 'pino';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
-import { quotaIn } from '../../src/budget/ledger.ts';
-import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
-import { knowledgeOf, OwnMetrics } from '../../src/exporter/own-metrics.ts';
+import { ownFamilies } from '../../src/exporter/own-families.ts';
 import { expositionParts } from '../../src/exporter/parts.ts';
+import { viewsOf } from '../../src/exporter/picture.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
-import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
-import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
-import { Scheduler } from '../../src/scheduler/scheduler.ts';
-import { fakeApi } from '../support/fake-api.ts';
+import { SelfMetrics } from '../../src/metrics/self.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { entriesOf, ledger } from './values.ts';
@@ -58,37 +54,19 @@ export async function renderGolden(): Promise<(format: Format) => string> {
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
   const sources = sourcesOf(goldenConfig(), log);
-  const rateLimiter = new RateLimiter(TERMS, { clock, ledger });
-  const scheduler = new Scheduler(sources, entriesOf(sources), {
-    api: fakeApi(() => ({})),
-    clock,
-    log,
-    store: { save: async () => undefined },
-    allowance: { bucketOf: () => 'default', allowedPerDay: (bucket) => rateLimiter.allowedPerDay(bucket) },
-    quotaOf: (bucket) => quotaIn(rateLimiter.ledger, bucket, TERMS, NOW),
-    opensAt: () => 0,
-    limits: () => '',
-    limitsKnown: () => true,
-    onPlan: () => undefined,
-    onWait: () => undefined,
-    onChange: () => undefined,
-  });
-  const own = new OwnMetrics({
-    knowledge: knowledgeOf(scheduler, rateLimiter),
-    isShared: false,
-    self: selfMetrics(),
-    clock,
-    documents: NO_DOCUMENTS,
-    totals: [],
-    writeFailures: () => 1,
-    lastReload: () => ({ isSuccessful: true, successAt: NOW - 5 * MINUTE }),
-    processMetrics: new ProcessMetrics(false),
-  });
-  const parts = expositionParts(
-    () => scheduler.views(),
-    () => own.families(),
-    clock,
-  );
+  const state = { ledger, entries: entriesOf(sources), totals: await selfMetrics().totals() };
+  const options = { sources, terms: TERMS, routeOf: () => 'any' };
+  const views = () => viewsOf(state, options, NOW);
+  const own = async () =>
+    ownFamilies(state, views(), {
+      terms: TERMS,
+      now: NOW,
+      lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
+      stateWriteFailures: 1,
+      isLeader: true,
+      isShared: false,
+    });
+  const parts = expositionParts(views, own, clock);
   const exposition = new Exposition(parts, clock, (error) => {
     throw error;
   });

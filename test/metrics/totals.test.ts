@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Family } from '../../src/metrics/family.ts';
-import { type Totals, totalsOf, withCountersOf, withTotals } from '../../src/metrics/totals.ts';
+import { familyOf, type Totals, totalOf, withTotals } from '../../src/metrics/totals.ts';
 
 function counter(samples: Family['samples'], name = 'requests_total'): Family {
   return { name, type: 'counter', help: 'Requests.', samples };
@@ -8,7 +8,7 @@ function counter(samples: Family['samples'], name = 'requests_total'): Family {
 
 /** What a process leaves, as the next one reads it. */
 function left(...families: Family[]): Totals {
-  return JSON.parse(JSON.stringify(totalsOf(families)));
+  return JSON.parse(JSON.stringify(families.map(({ name, samples }) => ({ name, samples }))));
 }
 
 describe('metrics/totals', () => {
@@ -44,18 +44,18 @@ describe('metrics/totals', () => {
     expect(withTotals([now], left(first))[0]?.samples.map(({ value }) => value)).toEqual([2, 20]);
   });
 
-  it('leaves gauges, and what was never counted before, as they are', () => {
-    const gauge: Family = { ...counter([{ labels: {}, value: 5 }], 'level'), type: 'gauge' };
-    expect(totalsOf([gauge])).toEqual([]);
-    expect(withTotals([gauge], [{ name: 'level', samples: [{ labels: {}, value: 1 }] }])).toEqual([gauge]);
+  it('leaves what was never counted before as it is, and out what is not counted any more', () => {
     const fresh = counter([{ labels: {}, value: 5 }]);
     expect(withTotals([fresh], [])).toEqual([fresh]);
+    expect(withTotals([], left(fresh))).toEqual([]);
   });
 
-  it('shows counters as they were written beside gauges as they are, and none that never was', () => {
-    const gauge = (value: number): Family => ({ ...counter([{ labels: {}, value }], 'level'), type: 'gauge' });
-    const written = counter([{ labels: {}, value: 5 }], 'written');
-    const now = [gauge(2), counter([{ labels: {}, value: 6 }], 'written'), counter([{ labels: {}, value: 1 }], 'new')];
-    expect(withCountersOf(now, [gauge(1), written])).toEqual([gauge(2), written]);
+  it('are a family again by their name, and a number where there are no labels', () => {
+    const { samples, ...head } = counter([{ labels: {}, value: 5 }]);
+    const totals = left({ ...head, samples });
+    expect(familyOf(head, totals)).toEqual({ ...head, samples });
+    expect(totalOf(head.name, totals)).toBe(5);
+    expect(familyOf(head, [])).toEqual({ ...head, samples: [] });
+    expect(totalOf(head.name, [])).toBe(0);
   });
 });

@@ -335,7 +335,7 @@ describe('scheduler/scheduler', () => {
       at = Number.POSITIVE_INFINITY;
       await clock.advance(2 * HOUR);
       at = 0;
-      scheduler.wake();
+      scheduler.adopt([source], new Map());
       await clock.advance(0);
       expect(view(source).entry.attempts).toBe(2);
     });
@@ -664,12 +664,13 @@ describe('scheduler/scheduler', () => {
     });
 
     it('starts nothing any more', async () => {
-      const { clock, stop, stopped, scheduler, view, ...rest } = schedule([fakeSource()]);
+      const source = fakeSource();
+      const { clock, stop, stopped, scheduler, view, ...rest } = schedule([source]);
       await clock.advance(SECOND);
       stop();
       await stopped;
       const { length } = rest.saved;
-      scheduler.wake();
+      scheduler.adopt([source], new Map());
       await clock.advance(HOUR);
       expect(rest.saved).toHaveLength(length);
     });

@@ -1,17 +1,18 @@
-import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
-import type { SourceView } from '../../src/scheduler/views.ts';
+import type { SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
+import type { Permits, SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
 import { NO_QUOTA } from './quota.ts';
 import { NOW } from './timing.ts';
+import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A scheduler on a virtual clock, and everything that it did. */
 export interface Harness {
   readonly clock: VirtualClock;
-  readonly scheduler: Scheduler;
+  readonly scheduler: ViewedScheduler;
   /** Entries as they were saved. */
   readonly saved: (readonly [id: string, entry: Entry])[];
   /** Log lines, parsed. */
@@ -24,26 +25,27 @@ export interface Harness {
   stop(): void;
 }
 
-interface HarnessOptions extends Partial<Omit<SchedulerDependencies, 'clock' | 'log'>> {
+interface HarnessOptions extends Partial<Omit<SchedulerDependencies, 'clock' | 'log' | 'permits'>>, Partial<Permits> {
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
 }
 
+const NO_LIMIT: Permits['allowance'] = { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY };
+
 /** Starts a scheduler for these sources. */
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
-  const { clock = new VirtualClock(NOW), entries = new Map(), ...overrides } = options;
+  const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
+  const { allowance = NO_LIMIT, quotaOf = () => NO_QUOTA, opensAt = () => 0, ...overrides } = others;
   const saved: [string, Entry][] = [];
   const { log, lines } = logLines();
   const changes: string[] = [];
   const store: SchedulerDependencies['store'] = { save: async (id, entry) => void saved.push([id, entry]) };
-  const scheduler = new Scheduler(sources, entries, {
+  const scheduler = new ViewedScheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,
     log,
     store,
-    allowance: { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY },
-    quotaOf: () => NO_QUOTA,
-    opensAt: () => 0,
+    permits: () => ({ allowance, quotaOf, opensAt }),
     limits: () => '',
     limitsKnown: () => true,
     onPlan: () => undefined,

@@ -2,19 +2,20 @@ import { type ApiOptions, createApi, routeOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { Terms } from '../../src/budget/bucket.ts';
-import { emptyLedger, type Ledger, limitsOf, quotaIn, withKey } from '../../src/budget/ledger.ts';
+import { emptyLedger, type Ledger, limitsOf, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { permitsOf } from '../../src/exporter/picture.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
-import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { sourceId } from '../../src/state/entry.ts';
 import { bodyOf } from './body.ts';
+import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface SimulationOptions {
@@ -60,7 +61,7 @@ export class Simulation {
   readonly clock: VirtualClock;
   readonly sandbox: Sandbox;
   readonly rateLimiter: RateLimiter;
-  readonly scheduler: Scheduler;
+  readonly scheduler: ViewedScheduler;
   readonly exchanges: Exchange[] = [];
   readonly entries = new Map<string, Entry>();
   /** Told of the plan, in words of the log. */
@@ -100,23 +101,19 @@ export class Simulation {
     };
     const ledger = withKey(options.ledger ?? emptyLedger(), fingerprintOf(key), start);
     const rateLimiter = new RateLimiter(terms, { clock, ledger });
+    const viewOptions = { terms, routeOf: (source: Source) => routeOf(apiOptions, source) };
     const nothing = (): void => undefined;
     const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
     const api = createApi(apiOptions, { budget: rateLimiter, transport, observer, clock, random: () => 0.5 });
     this.clock = clock;
     this.sandbox = sandbox;
     this.rateLimiter = rateLimiter;
-    this.scheduler = new Scheduler(sources, options.entries ?? new Map(), {
+    this.scheduler = new ViewedScheduler(sources, options.entries ?? new Map(), {
       api,
       clock: options.sleepsLong ? this.#sleepingLong() : clock,
       log: createLogger({ level: 'error', format: 'json' }),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
-      allowance: {
-        bucketOf: (source) => rateLimiter.bucketOf(routeOf(apiOptions, source)),
-        allowedPerDay: (bucket) => rateLimiter.allowedPerDay(bucket),
-      },
-      quotaOf: (bucket) => quotaIn(rateLimiter.ledger, bucket, terms, clock.now()),
-      opensAt: (source) => rateLimiter.opensAt(routeOf(apiOptions, source)),
+      permits: () => permitsOf(rateLimiter.ledger, viewOptions, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),
       limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
       onPlan: (paces) => {

@@ -5,7 +5,6 @@ import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES, recordOf } from '../../src/sandbox/machines-data.ts';
-import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
@@ -17,6 +16,7 @@ import type { Known } from '../../src/web/status-known.ts';
 import { datapoint } from './datapoint.ts';
 import { fakeApi } from './fake-api.ts';
 import { DAY, HOUR, MINUTE, NOW } from './timing.ts';
+import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
@@ -193,14 +193,16 @@ export function knownIn(name: StateName): Known {
   const rateLimiter = new RateLimiter(terms, { clock, ledger: state.ledger });
   const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
   // Never run: it is only asked what it knows.
-  const scheduler = new Scheduler(sources, entries, {
+  const scheduler = new ViewedScheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,
     log,
     store: { save: async () => undefined },
-    allowance: { bucketOf: () => bucket, allowedPerDay: (of) => rateLimiter.allowedPerDay(of) },
-    quotaOf: (of) => quotaIn(state.ledger, of, terms, NOW),
-    opensAt: () => state.opensAt ?? rateLimiter.opensAt('any'),
+    permits: () => ({
+      allowance: { bucketOf: () => bucket, allowedPerDay: (of) => rateLimiter.allowedPerDay(of) },
+      quotaOf: (of) => quotaIn(state.ledger, of, terms, NOW),
+      opensAt: () => state.opensAt ?? rateLimiter.opensAt('any'),
+    }),
     limits: () => '',
     limitsKnown: () => true,
     onPlan: () => undefined,

@@ -1,51 +1,27 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { emptyLedger } from '../../src/budget/ledger.ts';
-import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { knowledgeOf, OwnMetrics } from '../../src/exporter/own-metrics.ts';
-import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { ProcessMetrics, SelfMetrics } from '../../src/metrics/self.ts';
-import { Scheduler } from '../../src/scheduler/scheduler.ts';
-import { fakeApi } from '../support/fake-api.ts';
-import { NO_QUOTA } from '../support/quota.ts';
+import { Counters } from '../../src/exporter/counters.ts';
+import { STATE_WRITE_FAILURES } from '../../src/exporter/own-families.ts';
+import { requestFamilies } from '../../src/metrics/self.ts';
 import { sampleValue } from '../support/samples.ts';
 import { NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const ENDPOINT = 'machine_metrics';
 
-describe('exporter/own-metrics', () => {
+describe('exporter/counters', () => {
   function setUp(save: () => Promise<void>, isShared = false) {
     const clock = new VirtualClock(NOW);
-    const rateLimiter = new RateLimiter({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
-    const self = new SelfMetrics({ endpoints: [ENDPOINT], reasons: [] });
-    const scheduler = new Scheduler([], new Map(), {
-      api: fakeApi(() => ({})),
-      clock,
-      log: pino({ level: 'silent' }),
-      store: { save: async () => undefined },
-      allowance: { bucketOf: () => '', allowedPerDay: () => 1 },
-      quotaOf: () => NO_QUOTA,
-      opensAt: () => 0,
-      limits: () => '',
-      limitsKnown: () => true,
-      onPlan: () => undefined,
-      onWait: () => undefined,
-      onChange: () => undefined,
-    });
-    const documents = { ...NO_DOCUMENTS, save };
-    const knowledge = knowledgeOf(scheduler, rateLimiter);
-    const options = { knowledge, self, clock, documents, totals: [], writeFailures: () => 0, isShared };
-    const own = new OwnMetrics({
-      ...options,
-      lastReload: () => ({ isSuccessful: true, successAt: NOW }),
-      processMetrics: new ProcessMetrics(false),
-    });
+    const others = () => (isShared ? {} : { [STATE_WRITE_FAILURES]: counters.writeFailures });
+    const counters: Counters = new Counters({ earlier: [], others, save, clock });
+    const self = counters.requests;
+    const written = async () => {
+      await counters.write();
+      return counters.shown;
+    };
     const requests = async () =>
-      sampleValue(await own.families(), 'beaconchain_api_requests_total', { endpoint: ENDPOINT });
-    const failures = async () =>
-      sampleValue(await own.families(), 'beaconchain_exporter_state_write_failures_total', {});
-    return { clock, self, own, requests, failures };
+      sampleValue(requestFamilies(await written()), 'beaconchain_api_requests_total', { endpoint: ENDPOINT });
+    const failures = async () => (await counters.write()).stateWriteFailures;
+    return { clock, self, written, requests, failures };
   }
 
   it('shows a counter only when it was written', async () => {
@@ -112,17 +88,15 @@ describe('exporter/own-metrics', () => {
 
   it('among replicas what was written is handed over, and nothing else', async () => {
     let isAway = false;
-    const { self, own } = setUp(async () => {
+    const { self, written } = setUp(async () => {
       if (isAway) throw new Error('away');
     }, true);
-    const counted = async () => (await own.totals()).find(({ name }) => name === 'beaconchain_api_requests_total');
+    const counted = async () => (await written()).find(({ name }) => name === 'beaconchain_api_requests_total');
     self.requested(ENDPOINT);
     expect((await counted())?.samples).toContainEqual({ labels: { endpoint: ENDPOINT }, value: 1 });
     isAway = true;
     self.requested(ENDPOINT);
     expect((await counted())?.samples).toContainEqual({ labels: { endpoint: ENDPOINT }, value: 1 });
-    expect((await own.totals()).map(({ name }) => name)).not.toContain(
-      'beaconchain_exporter_state_write_failures_total',
-    );
+    expect((await written()).map(({ name }) => name)).not.toContain('beaconchain_exporter_state_write_failures_total');
   });
 });

@@ -1,0 +1,124 @@
+import { type Api, type ApiObserver, type ApiOptions, createApi, NO_OBSERVER, routeOf } from '../api/client.ts';
+import { createTransport, type Proxies } from '../api/transport.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import { RateLimiter } from '../budget/rate-limiter.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { VERSION } from '../lib/version.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { Source } from '../sources/source.ts';
+import { LatestWriter } from '../state/latest.ts';
+import { leased } from './leased.ts';
+import type { Settings } from './settings.ts';
+import { termsOf } from './terms.ts';
+
+export interface ClientOptions {
+  readonly settings: Settings;
+  /** By default none. */
+  readonly proxies?: Proxies | undefined;
+  readonly clock: Clock;
+  /** What is known of the account from before. */
+  readonly ledger: Ledger;
+  /** Writes the ledger whenever it has changed; by default it is not kept. */
+  readonly save?: (ledger: Ledger) => Promise<void>;
+  /** The ledger could not be written. */
+  readonly onSaveError?: (error: unknown) => void;
+  readonly observer?: ApiObserver;
+  /** Where several processes share the account. */
+  readonly lease?: Pick<Replica, 'leads'> | undefined;
+}
+
+/** The service, where and as whom it is asked now, within the limits of the account. */
+export interface Client {
+  /** Asks as configured at that moment, also in the middle of a poll. */
+  readonly api: Api;
+  /** Knows the account. */
+  readonly rateLimiter: RateLimiter;
+  /** What was written of the ledger may be lost. */
+  writeAgain(): void;
+  /** Whether a source would ask another host, or as somebody else. */
+  isOtherFor(source: Source, next: Settings): boolean;
+  /** Goes on with other settings, and what is known of the account by them. */
+  adopt(next: Settings, ledger: Ledger): void;
+  /** Drops the connections and writes the ledger. */
+  close(): Promise<void>;
+}
+
+export function openClient(options: ClientOptions): Client {
+  const { clock, observer = NO_OBSERVER, lease } = options;
+  const { save = async () => undefined, onSaveError = () => undefined } = options;
+  let { settings } = options;
+  const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
+  const rateLimiter = new RateLimiter(termsOf(settings.config), {
+    clock,
+    ledger: options.ledger,
+    onChange: () => writer.touch(),
+    keep: () => writer.flush(),
+  });
+  const connections = connectionsOf(() => settings, options.proxies);
+  const dependencies = {
+    budget: lease ? leased(rateLimiter, lease) : rateLimiter,
+    transport: connections.send,
+    observer,
+    clock,
+    random: Math.random,
+  };
+  let api = createApi(apiOptionsOf(settings), dependencies);
+  return {
+    api: {
+      request: (request, envelope, signal) => api.request(request, envelope, signal),
+      records: (endpoint, record, items) => api.records(endpoint, record, items),
+    },
+    rateLimiter,
+    writeAgain: () => writer.touch(),
+    isOtherFor: ({ chain }, next) => isOther(apiOptionsOf(settings), apiOptionsOf(next), chain),
+    adopt(next, ledger) {
+      settings = next;
+      api = createApi(apiOptionsOf(next), dependencies);
+      rateLimiter.adopt(termsOf(next.config), ledger);
+    },
+    async close() {
+      await connections.close().finally(() => writer.flush());
+    },
+  };
+}
+
+/** What a source asks first, or a program that asks in its place. */
+type Asked = Pick<Source, 'endpoint' | 'chain'>;
+
+/** The route of what is asked first: the one place that knows it, beside the client itself. */
+export function routesOf(config: Config): (asked: Asked) => string {
+  const options = apiOptionsOf({ config, key: '' });
+  return (asked) => routeOf(options, asked);
+}
+
+/** Where and as whom the API is asked. */
+function apiOptionsOf({ config, key }: Settings): ApiOptions {
+  return {
+    baseUrl: config.api.baseUrl,
+    v1BaseUrls: Object.fromEntries(config.chains.map(({ name, v1BaseUrl }) => [name, v1BaseUrl])),
+    key,
+    userAgent: `beaconchain-exporter/${VERSION}`,
+  };
+}
+
+function isOther(now: ApiOptions, next: ApiOptions, chain: Source['chain']): boolean {
+  const isOtherV1 = chain !== undefined && now.v1BaseUrls[chain] !== next.v1BaseUrls[chain];
+  return now.key !== next.key || now.baseUrl !== next.baseUrl || isOtherV1;
+}
+
+/** What is under way keeps the limit with which it began, and connections that are not used end by themselves. */
+function connectionsOf(settings: () => Settings, proxies: Proxies | undefined): ReturnType<typeof createTransport> {
+  const byLimit = new Map<number, ReturnType<typeof createTransport>>();
+  return {
+    send(wire, signal) {
+      const { timeoutMs } = settings().config.api;
+      const transport = byLimit.get(timeoutMs) ?? createTransport({ timeoutMs, proxies });
+      byLimit.set(timeoutMs, transport);
+      return transport.send(wire, signal);
+    },
+    async close() {
+      await Promise.all([...byLimit.values()].map((transport) => transport.close()));
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { ENDPOINTS, FAILURE_REASONS } from '../api/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { SelfMetrics } from '../metrics/self.ts';
+import { type Totals, totalOf, withTotals } from '../metrics/totals.ts';
+import { STATE_WRITE_FAILURES } from './own-families.ts';
+
+export interface CountersOptions {
+  /** As earlier processes left them. */
+  readonly earlier: Totals;
+  /** What this process has counted beside requests. */
+  readonly others: () => Others;
+  readonly save: (totals: Totals) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** Counts the requests of this process. */
+export function newRequestCounts(): SelfMetrics {
+  return new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
+}
+
+/** Counters without labels, by their names. */
+type Others = Readonly<Record<string, number>>;
+
+/** What this process and those before it have counted. */
+export async function sumsOf(requests: SelfMetrics, others: Others, earlier: Totals): Promise<Totals> {
+  const counts = Object.entries(others).map(([name, value]) => ({ name, samples: [{ labels: {}, value }] }));
+  return withTotals([...counts, ...(await requests.totals())], earlier);
+}
+
+/** A disk that takes longer must not hold up what else is to be shown or withdrawn. */
+const SLOW_DISK_MS = 500;
+
+/**
+ * The exporter's own counters. They go on over a restart, so each sum is written before it is shown: until it is, what was
+ * shown last stays.
+ */
+export class Counters {
+  /** To be told of requests. */
+  readonly requests = newRequestCounts();
+  readonly #options: CountersOptions;
+  /** Undefined before the first time: nothing was counted yet beyond what earlier processes did. */
+  #shown: Totals | undefined;
+  #writing: Promise<void> | undefined;
+  /** The sums that were written last. */
+  #written = '';
+  #writeFailures = 0;
+
+  constructor(options: CountersOptions) {
+    this.#options = options;
+  }
+
+  /** Times that they could not be written. */
+  get writeFailures(): number {
+    return this.#writeFailures;
+  }
+
+  /** The sums that may be shown. */
+  get shown(): Totals {
+    return this.#shown ?? this.#options.earlier;
+  }
+
+  /** The sums as they are now, shown or not. */
+  sums(): Promise<Totals> {
+    return sumsOf(this.requests, this.#options.others(), this.#options.earlier);
+  }
+
+  /** Writes the sums as they are now. Then they are shown, unless that fails or takes long; failed writes are told at once. */
+  async write(): Promise<{ stateWriteFailures: number }> {
+    const now = await this.sums();
+    const text = JSON.stringify(now);
+    this.#shown ??= now;
+    if (text === this.#written) this.#shown = now;
+    else await this.#write(now, text);
+    return { stateWriteFailures: totalOf(STATE_WRITE_FAILURES, now) };
+  }
+
+  /** What was written may be lost. */
+  writeAgain(): void {
+    this.#written = '';
+  }
+
+  async #write(now: Totals, text: string): Promise<void> {
+    const { save, clock } = this.#options;
+    this.#writing ??= save(now)
+      .then(
+        () => {
+          this.#shown = now;
+          this.#written = text;
+        },
+        () => {
+          this.#writeFailures += 1;
+        },
+      )
+      .finally(() => {
+        this.#writing = undefined;
+      });
+    const patience = new AbortController();
+    await Promise.race([this.#writing, clock.sleep(SLOW_DISK_MS, patience.signal).catch(() => undefined)]);
+    patience.abort();
+  }
+}

@@ -1,0 +1,51 @@
+import { bucketOf } from '../budget/ledger.ts';
+import { VERSION } from '../lib/version.ts';
+import { Exposition } from '../metrics/exposition.ts';
+import type { Family } from '../metrics/family.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import { RenderedPage } from '../web/rendered-page.ts';
+import { statusOf } from '../web/status.ts';
+import type { Known } from '../web/status-known.ts';
+import { ownFamilies } from './own-families.ts';
+import { expositionParts } from './parts.ts';
+import { viewsOf } from './picture.ts';
+import type { EngineOptions, Role } from './role.ts';
+
+/** /metrics. */
+export function expositionOf(options: EngineOptions, role: Role): Exposition {
+  const { clock, log, processMetrics, lastReload, replica } = options;
+  const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
+
+  async function own(): Promise<Family[]> {
+    // Read at one moment with the other parts, before anything is waited for.
+    const figures = { now: clock.now(), lastReload: lastReload(), isLeader: role.isLeader };
+    const [{ ledger }, { terms }, seen] = [role.state(), role.viewOptions, views()];
+    const { totals, stateWriteFailures } = await role.counted();
+    const isShared = replica !== undefined;
+    const families = ownFamilies({ ledger, totals }, seen, { ...figures, terms, stateWriteFailures, isShared });
+    return [...families, ...(await processMetrics.families())];
+  }
+
+  const onError = (error: unknown): void => log.error({ err: String(error) }, 'metrics not rendered');
+  return new Exposition(expositionParts(views, own, clock), clock, onError);
+}
+
+/** The status page. */
+export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, role: Role): RenderedPage {
+  return new RenderedPage((isRefreshing) => {
+    const now = clock.now();
+    const state = role.state();
+    const { terms, routeOf } = role.viewOptions;
+    const known: Known = {
+      views: viewsOf(state, role.viewOptions, now),
+      ledger: state.ledger,
+      terms,
+      bucketOf: (source) => bucketOf(state.ledger, routeOf(source)),
+      version: VERSION,
+      startedAt,
+      isConfigRead: lastReload().isSuccessful,
+      telemetryPath: config.web.telemetryPath,
+    };
+    return statusOf(known, now, isRefreshing);
+  }, clock);
+}

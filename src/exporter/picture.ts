@@ -1,0 +1,37 @@
+import { allowedPerDay, type Terms } from '../budget/bucket.ts';
+import { bucketOf, type Ledger, opensAt, quotaIn } from '../budget/ledger.ts';
+import { type Permits, type SourceView, sourceViews } from '../scheduler/views.ts';
+import type { Source } from '../sources/source.ts';
+import { emptyEntry, sourceId } from '../state/entry.ts';
+import type { State } from './state.ts';
+
+/** What the operator decided, as far as it says how the state is to be read. */
+export interface ViewOptions {
+  /** In the order in which they are shown. */
+  readonly sources: readonly Source[];
+  readonly terms: Terms;
+  /** The route of what a source asks first. */
+  readonly routeOf: (source: Source) => string;
+}
+
+/** Pure. How each source is doing, and what is shown of it. */
+export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now: number): SourceView[] {
+  const polled = new Map(state.polled?.map((known) => [known.source, known]));
+  const known = options.sources.map((source) => {
+    const entry = state.entries.get(sourceId(source)) ?? emptyEntry(source);
+    return polled.get(source) ?? { source, shown: entry, known: entry, running: false };
+  });
+  return sourceViews(known, permitsOf(state.ledger, options, now), now);
+}
+
+/** Pure. What the account leaves each source. */
+export function permitsOf(ledger: Ledger, { terms, routeOf }: Omit<ViewOptions, 'sources'>, now: number): Permits {
+  return {
+    allowance: {
+      bucketOf: (source) => bucketOf(ledger, routeOf(source)),
+      allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], terms, now),
+    },
+    quotaOf: (bucket) => quotaIn(ledger, bucket, terms, now),
+    opensAt: (source) => opensAt(ledger, routeOf(source), terms, now),
+  };
+}

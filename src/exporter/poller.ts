@@ -1,0 +1,153 @@
+import { limitsOf } from '../budget/ledger.ts';
+import { LeaseLost } from '../replica/lease.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
+import { sourceId } from '../state/entry.ts';
+import { type Client, openClient } from './client.ts';
+import { Counters } from './counters.ts';
+import { problemOf } from './health.ts';
+import { BUDGET_WAIT, STATE_WRITE_FAILURES } from './own-families.ts';
+import { ALL_PARTS, ATTEMPTS } from './parts.ts';
+import { permitsOf, type ViewOptions } from './picture.ts';
+import { logKey, logPlan, logWaits } from './plan-log.ts';
+import type { Counted, EngineOptions, Role, RoleLinks } from './role.ts';
+import { isChange, type Settings } from './settings.ts';
+import { viewOptionsOf } from './sources.ts';
+import { LEDGER, restore, restoreEntries, type State, TOTALS, underKey } from './state.ts';
+
+/** Polls, counts and writes. @throws StateRefused */
+export async function openPoller(options: EngineOptions, links: RoleLinks): Promise<Role> {
+  const { config, key, clock, log, documents, before, operatorAt = clock.now() } = options;
+  const viewOptions = viewOptionsOf(config, log);
+  const known = await restore(documents, viewOptions.sources, key, operatorAt, before);
+  return new Poller(options, links, viewOptions, known);
+}
+
+class Poller implements Role {
+  readonly isLeader = true;
+  viewOptions: ViewOptions;
+  readonly #options: EngineOptions;
+  readonly #links: RoleLinks;
+  readonly #client: Client;
+  readonly #scheduler: Scheduler;
+  readonly #counters: Counters;
+  #settings: Settings;
+  #ledgerFailures = 0;
+  #leave: () => void = () => undefined;
+
+  constructor(options: EngineOptions, links: RoleLinks, viewOptions: ViewOptions, known: State) {
+    const { clock, log, documents, proxies, replica } = options;
+    this.#options = options;
+    this.#links = links;
+    this.#settings = options;
+    this.viewOptions = viewOptions;
+    this.#counters = new Counters({
+      earlier: known.totals,
+      others: () => ({
+        [BUDGET_WAIT]: rateLimiter.waitedMs / 1000,
+        // How often a write failed each replica counts for itself.
+        ...(replica ? {} : { [STATE_WRITE_FAILURES]: this.#writeFailures() }),
+      }),
+      save: (totals) => documents.save(TOTALS, totals),
+      clock,
+    });
+    const client = openClient({
+      settings: options,
+      proxies,
+      clock,
+      ledger: known.ledger,
+      save: (ledger) => documents.save(LEDGER, ledger),
+      onSaveError: (error) => {
+        this.#ledgerFailures += 1;
+        // Replicas are told at once that the server is away.
+        if (!replica) log.error({ err: String(error) }, 'ledger not written');
+      },
+      observer: this.#counters.requests,
+      lease: replica,
+    });
+    this.#client = client;
+    const { rateLimiter } = client;
+    logKey(log, known.ledger);
+    this.#scheduler = new Scheduler(viewOptions.sources, known.entries, {
+      api: client.api,
+      clock,
+      log,
+      store: { save: (id, entry) => documents.save(id, entry) },
+      permits: () => permitsOf(rateLimiter.ledger, this.viewOptions, clock.now()),
+      limits: () => limitsOf(rateLimiter.ledger),
+      limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
+      onPlan: (paces) => logPlan(log, paces),
+      onWait: (waits) => logWaits(log, waits),
+      onChange: ({ name }) => links.touch(name, ATTEMPTS),
+    });
+  }
+
+  state(): State {
+    return {
+      ledger: this.#client.rateLimiter.ledger,
+      entries: this.#scheduler.entries(),
+      totals: this.#counters.shown,
+      polled: this.#scheduler.known(),
+    };
+  }
+
+  async counted(): Promise<Counted> {
+    const { stateWriteFailures } = await this.#counters.write();
+    const { replica } = this.#options;
+    return { totals: this.#counters.shown, stateWriteFailures: replica?.writeFailures ?? stateWriteFailures };
+  }
+
+  unhealthy(): string | undefined {
+    const { replica, clock } = this.#options;
+    const heartbeatAt = Math.min(this.#scheduler.heartbeatAt, replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
+    return problemOf(clock.monotonic() - heartbeatAt, this.#scheduler.overdue);
+  }
+
+  async begin(): Promise<void> {
+    const { replica } = this.#options;
+    const { abort } = this.#links;
+    if (!replica) return;
+    const rewrite = (): void => {
+      this.#scheduler.saveAgain(abort.signal);
+      this.#client.writeAgain();
+      this.#counters.writeAgain();
+    };
+    const onLapse = (): void => abort.abort(new LeaseLost());
+    this.#leave = replica.subscribe({ wanted: [], apply: () => undefined, rewrite, onLapse }, []);
+    // What the server has may be older than what this replica has seen.
+    if (replica.leads()) rewrite();
+    else onLapse();
+  }
+
+  run(): Promise<void> {
+    return this.#scheduler.run(this.#links.abort.signal);
+  }
+
+  async adopt(next: Settings, reloadedAt: number): Promise<void> {
+    const { log, documents } = this.#options;
+    const after = viewOptionsOf(next.config, log);
+    const ids = new Set(after.sources.map(sourceId));
+    const restored = await restoreEntries(documents, after.sources, this.#scheduler.entries());
+    await this.#scheduler.interrupt((source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next));
+    // From here on without a wait: nobody sees a half of it.
+    const before = { ...this.state(), entries: new Map([...restored, ...this.#scheduler.entries()]) };
+    const { ledger, entries } = underKey(before, next.key, reloadedAt);
+    this.#client.adopt(next, ledger);
+    this.viewOptions = after;
+    this.#scheduler.adopt(after.sources, entries);
+    logKey(log, ledger);
+    if (isChange(this.#settings, next)) this.#links.touch(...ALL_PARTS);
+    this.#settings = next;
+  }
+
+  async close(): Promise<State> {
+    this.#leave();
+    await this.#client.close();
+    // Among replicas the counters belong to all of them: what was not written is not handed on.
+    const sums = this.#options.replica ? (await this.counted()).totals : await this.#counters.sums();
+    return { ledger: this.#client.rateLimiter.ledger, entries: this.#scheduler.entries(), totals: sums };
+  }
+
+  #writeFailures(): number {
+    return this.#scheduler.saveFailures + this.#ledgerFailures + this.#counters.writeFailures;
+  }
+}

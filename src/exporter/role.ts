@@ -1,0 +1,67 @@
+import type { Proxies } from '../api/transport.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { ProcessMetrics } from '../metrics/self.ts';
+import type { Totals } from '../metrics/totals.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { StateStore } from '../state/store.ts';
+import type { LastReload } from './own-families.ts';
+import type { ViewOptions } from './picture.ts';
+import type { Settings } from './settings.ts';
+import type { State } from './state.ts';
+
+export interface EngineOptions extends Settings {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly documents: StateStore;
+  /** The documents again, where several processes share them. */
+  readonly replica?: Replica | undefined;
+  /** By default none. */
+  readonly proxies?: Proxies | undefined;
+  readonly processMetrics: ProcessMetrics;
+  readonly lastReload: () => LastReload;
+  /** When the process began, Unix ms. */
+  readonly startedAt: number;
+  /** Unix ms at which the operator started the program; default: now. */
+  readonly operatorAt?: number;
+  /** What the engine before this one in the same process knew; what it lacks is read from the documents. */
+  readonly before?: State;
+}
+
+/** What this process does: it polls, or follows the replica that does. */
+export interface Role {
+  /** All that is known now. */
+  state(): State;
+  /** How that is to be read. */
+  readonly viewOptions: ViewOptions;
+  /** The exporter's own counters as they may be shown. */
+  counted(): Promise<Counted>;
+  readonly isLeader: boolean;
+  /** Undefined: healthy; else why not. */
+  unhealthy(): string | undefined;
+  /** Resolves when there is something to show. @throws StateRefused */
+  begin(): Promise<void>;
+  /** What goes on until it is aborted. */
+  run?(): Promise<void>;
+  /**
+   * Goes on with what the operator gave at that time, Unix ms. Polls in progress end as they began, but for those of
+   * sources that are gone or ask elsewhere. Undefined where nothing is polled. @throws StateRefused: then nothing has changed.
+   */
+  readonly adopt?: ((next: Settings, reloadedAt: number) => Promise<void>) | undefined;
+  /** Writes what is known and hands it over. */
+  close(): Promise<State>;
+}
+
+export interface Counted {
+  readonly totals: Totals;
+  /** Shown at once, because that is how the failure is seen. */
+  readonly stateWriteFailures: number;
+}
+
+/** How a role reaches what runs it. */
+export interface RoleLinks {
+  /** Ends it. */
+  readonly abort: AbortController;
+  /** These parts of /metrics have changed. */
+  readonly touch: (...parts: readonly string[]) => void;
+}

@@ -1,0 +1,82 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { type Config, defaultConfig } from '../../src/config/config.ts';
+import { permitsOf, type ViewOptions, viewsOf } from '../../src/exporter/picture.ts';
+import { viewOptionsOf } from '../../src/exporter/sources.ts';
+import { emptyEntry, sourceId } from '../../src/state/entry.ts';
+import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+const CONFIG: Config = {
+  ...defaultConfig(),
+  chains: [
+    { name: 'mainnet', v1BaseUrl: 'https://one.test' },
+    { name: 'hoodi', v1BaseUrl: 'https://other.test' },
+  ],
+};
+const ENTRY = { attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
+
+function options(config = CONFIG): ViewOptions {
+  return viewOptionsOf(config, pino({ enabled: false }));
+}
+
+function sourceIn({ sources }: ViewOptions, id: string) {
+  const source = sources.find((one) => sourceId(one) === id);
+  if (!source) throw new TypeError(`no source ${id}`);
+  return source;
+}
+
+function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
+  const view = views.find(({ source }) => sourceId(source) === id);
+  if (!view) throw new TypeError(`no view ${id}`);
+  return view;
+}
+
+describe('exporter/picture', () => {
+  it('has every configured source in its order, also where nothing is known of it', () => {
+    const given = options();
+    const views = viewsOf({ ledger: emptyLedger(), entries: new Map() }, given, NOW);
+    expect(views.map(({ source }) => source)).toEqual(given.sources);
+    for (const { source, entry, running } of views) {
+      expect(entry).toEqual(emptyEntry(source));
+      expect(running).toBe(false);
+    }
+  });
+
+  it('shows what is written, and plans from what is known beyond it', () => {
+    const given = options();
+    const source = sourceIn(given, 'machines');
+    const shown = { ...emptyEntry(source), ...ENTRY, lastAttemptAt: NOW - HOUR };
+    const known = { ...shown, ...ENTRY, attempts: 2 };
+    const state = { ledger: emptyLedger(), entries: new Map([['machines', shown]]) };
+    expect(viewIn(viewsOf(state, given, NOW), 'machines')).toMatchObject({ entry: shown, running: false });
+    const polled = [{ source, shown, known, running: true }];
+    const view = viewIn(viewsOf({ ...state, polled }, given, NOW), 'machines');
+    expect(view).toMatchObject({ entry: shown, running: true, nextAttemptAt: NOW + MINUTE / 2 });
+  });
+
+  it('what others knew of sources that are not configured is not shown', () => {
+    const given = options({ ...CONFIG, machines: { ...CONFIG.machines, enabled: false } });
+    const entries = new Map([['machines', { ...ENTRY, value: {} }]]);
+    const views = viewsOf({ ledger: emptyLedger(), entries }, given, NOW);
+    expect(views.map(({ source }) => source.name)).not.toContain('machines');
+  });
+
+  it('each source draws from the bucket of its route: the endpoint on the host that the chain has', () => {
+    const given = options();
+    const ledger: Ledger = {
+      ...emptyLedger(),
+      buckets: { shared: EMPTY_BUCKET, slow: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } },
+      shared: 'shared',
+      lanes: { 'epoch_slots https://other.test': 'slow' },
+    };
+    const { allowance, opensAt, quotaOf } = permitsOf(ledger, given, NOW);
+    expect(allowance.bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
+    expect(allowance.bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
+    expect(opensAt(sourceIn(given, 'slashings-mainnet'))).toBe(0);
+    expect(opensAt(sourceIn(given, 'slashings-hoodi'))).toBe(NOW + HOUR);
+    expect(quotaOf('slow').opensAt).toBe(NOW + HOUR);
+    expect(allowance.allowedPerDay('shared')).toBe(0.9 * 86_400);
+  });
+});

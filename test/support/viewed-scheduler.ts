@@ -1,0 +1,18 @@
+import { Scheduler, type SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
+import { type SourceView, sourceViews } from '../../src/scheduler/views.ts';
+import type { Source } from '../../src/sources/source.ts';
+import type { Entry } from '../../src/state/entry.ts';
+
+/** A scheduler, and how each of its sources is doing. */
+export class ViewedScheduler extends Scheduler {
+  readonly #read: () => SourceView[];
+
+  constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
+    super(sources, entries, deps);
+    this.#read = () => sourceViews(this.known(), deps.permits(), deps.clock.now());
+  }
+
+  views(): SourceView[] {
+    return this.#read();
+  }
+}
