@@ -63,7 +63,8 @@ export class Simulation {
   readonly rateLimiter: RateLimiter;
   readonly scheduler: ViewedScheduler;
   readonly exchanges: Exchange[] = [];
-  readonly entries = new Map<string, Entry>();
+  /** What is written of each source. */
+  readonly entries: Map<string, Entry>;
   /** Told of the plan, in words of the log. */
   readonly plans: { at: number; intervals: Record<string, number> }[] = [];
   /** Told of sources that wait for the quota: which until when. */
@@ -105,6 +106,7 @@ export class Simulation {
     const nothing = (): void => undefined;
     const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
     const api = createApi(apiOptions, { budget: rateLimiter, transport, observer, clock, random: () => 0.5 });
+    this.entries = new Map(options.entries);
     this.clock = clock;
     this.sandbox = sandbox;
     this.rateLimiter = rateLimiter;
