@@ -20,8 +20,8 @@ and the expected value, and prints how many requests the configuration needs.
 - \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake.
 - An unknown key is a mistake. An empty section or chain uses the defaults.
 - Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
-- SIGHUP and \`POST /-/reload\` reload the file. If it has a mistake, nothing changes, and the reason is reported. Changes of
-  \`state\`, \`web\` and \`log.format\` take a restart.
+- SIGHUP and \`POST /-/reload\` reload the file. If it has a mistake, nothing changes, and the reason is reported. A change of
+  \`state\`, \`web\` or \`log.format\` takes a restart; a reload refuses it.
 
 Editors that use yaml-language-server, such as VS Code with its YAML extension, complete and check the file with the
 [schema](../config.schema.json). Put this line first, with the path of the schema:
