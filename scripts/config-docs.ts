@@ -12,19 +12,19 @@ const HEAD = `# Configuration
 
 <!-- Written by node scripts/config-docs.ts. -->
 
-Everything has a default but the API key. [config.example.yaml](../config.example.yaml) shows every key with its default;
-your file needs only what differs. \`beaconchain-exporter check --config.file=config.yaml\` names every mistake, with line
-and what was expected, and prints what the rest will cost.
+Everything has a default except the API key. [config.example.yaml](../config.example.yaml) shows every key with its default;
+your file needs only what differs. \`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line
+and the expected value, and prints how many requests the configuration needs.
 
-- A flag goes before its environment variable, that before the file, the file before the default.
-- \`\${NAME}\` in a text is an environment variable. One that is not set is a mistake.
-- An unknown key is a mistake. A section or chain with nothing under it has the defaults.
-- Durations are as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
-- SIGHUP and \`POST /-/reload\` read the file again. A bad one changes nothing and says why. \`state\`, \`web\` and
-  \`log.format\` need a restart.
+- A flag overrides its environment variable, which overrides the file, which overrides the default.
+- \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake.
+- An unknown key is a mistake. An empty section or chain uses the defaults.
+- Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
+- SIGHUP and \`POST /-/reload\` reload the file. If it has a mistake, nothing changes, and the reason is reported. A change of
+  \`state\`, \`web\` or \`log.format\` takes a restart; a reload refuses it.
 
-Editors complete and check the file with the [schema](../config.schema.json) (VS Code with its YAML extension, and
-whatever else uses yaml-language-server). First line, with the path to where the schema is:
+Editors that use yaml-language-server, such as VS Code with its YAML extension, complete and check the file with the
+[schema](../config.schema.json). Put this line first, with the path of the schema:
 
 \`\`\`yaml
 # yaml-language-server: $schema=node_modules/beaconchain-exporter/config.schema.json
@@ -85,9 +85,9 @@ function flagsText(): string {
   return [
     '## Flags and environment variables',
     '',
-    'Also `--help` and `--version`. `BEACONCHAIN_API_KEY` is the key; it has no flag, because command lines can be read by',
-    'everybody on the machine. `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and `NODE_EXTRA_CA_CERTS` are obeyed:',
-    '[operations.md](operations.md#through-a-proxy).',
+    'There are also `--help` and `--version`. `BEACONCHAIN_API_KEY` is the API key. It has no flag, because everybody on the',
+    'machine can read command lines. The exporter also obeys `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and',
+    '`NODE_EXTRA_CA_CERTS`: see [operations.md](operations.md#through-a-proxy).',
     '',
     '| flag | environment variable | commands | what |',
     '|---|---|---|---|',

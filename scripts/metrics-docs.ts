@@ -17,7 +17,7 @@ import { queryOf } from './metric-queries.ts';
 
 const FILE = join(import.meta.dirname, '../docs/metrics.md');
 const PREFIX = 'beaconchain_';
-const OPTIONAL_CHAIN = '`source`, `chain` but for machines';
+const OPTIONAL_CHAIN = '`source`, `chain` except for machines';
 
 interface Section {
   readonly title: string;
@@ -31,19 +31,19 @@ const SECTIONS: readonly Section[] = [
     title: 'Machines',
     families: MACHINES,
     freshness:
-      'Clients push about once a minute, the exporter polls every `machines.interval`. `beaconchain_machine_last_seen_timestamp_seconds` is the time of the record. Values older than `machines.stale_after` are withdrawn; last_seen stays until `machines.forget_after`. A field that the client does not send gives no series.',
+      'Clients push about once a minute, and the exporter polls every `machines.interval`. `beaconchain_machine_last_seen_timestamp_seconds` is the time of the newest record. Values older than `machines.stale_after` are withdrawn; last_seen stays until `machines.forget_after`. A field that the client does not send has no series.',
   },
   {
     title: 'Daily returns',
     families: DAILY_RETURNS,
     freshness:
-      'The newest finalized beaconchain-day, polled once a day. They stay until the next day is there. By the terms of the service they must not be used as a financial benchmark.',
+      'The newest finalized beaconchain-day, polled once a day. The values stay until the next day is available. By the terms of the service they must not be used as a financial benchmark.',
   },
   {
     title: 'Chain and slashings',
     families: SLASHINGS,
     freshness:
-      '`beaconchain_head_*` is polled every `slashings.interval` and withdrawn when older than the longer of 10 minutes and twice the effective interval. Counters are of finalized epochs, each counted once; attester slashings are counted from their first sight on. How: [slashings.md](slashings.md).',
+      '`beaconchain_head_*` is polled every `slashings.interval`, and withdrawn after 10 minutes or twice the effective interval, whichever is longer. Counters cover finalized epochs, each counted once; attester slashings are counted when they are first seen. See [slashings.md](slashings.md).',
   },
   {
     title: 'Sync committee',
@@ -53,19 +53,19 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'API and budget',
     families: API,
-    freshness: 'As of the last answer of the service; counters go on over restarts.',
+    freshness: 'As of the last answer of the service; counters survive restarts.',
   },
-  { title: 'Sources', families: SOURCES, freshness: 'Known at every scrape; counters go on over restarts.' },
-  { title: 'Exporter', families: EXPORTER, freshness: 'Known at every scrape.' },
+  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape; counters survive restarts.' },
+  { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
 ];
 
 const HEAD = `# Metrics
 
 <!-- Written by node scripts/metrics-docs.ts. -->
 
-A name, type or label changes only with a line in the changelog; see [the policy](../CONTRIBUTING.md#metrics). Units are
-the end of the name: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in brackets. \`process_*\` and
-\`nodejs_*\` come on top and are switched off by \`--web.disable-exporter-metrics\`.
+A name, type or label changes only with a line in the changelog; see [the policy](../CONTRIBUTING.md#metrics). Names
+end with the unit: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in brackets. There are also \`process_*\` and
+\`nodejs_*\`, which \`--web.disable-exporter-metrics\` disables.
 `;
 
 /** HELP by name, without the sentences that are the same for a whole section. */
