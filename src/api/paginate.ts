@@ -1,7 +1,7 @@
 /** How a walk over the pages ended. Everything but `end` deserves a warning: data may be missing. */
 export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages';
 
-export interface Page {
+export interface ReadPage {
   readonly cursor: string | null | undefined;
   /** Records on the page, readable or not. */
   readonly records: number;
@@ -15,7 +15,7 @@ const MAX_PAGES = 5_000;
  * repeats a cursor or sends page after page without a record would be followed for ever; `mostPages` bounds the rest.
  */
 export async function eachPage(
-  read: (cursor: string | undefined) => Promise<Page>,
+  read: (cursor: string | undefined) => Promise<ReadPage>,
   mostPages = MAX_PAGES,
 ): Promise<Ending> {
   const seen = new Set<string>();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MS_PER_DAY } from '../lib/duration.ts';
-import { type Observation, WINDOWS, type Window } from './headers.ts';
+import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
   charge,
   LONG_WINDOWS,
@@ -11,8 +11,8 @@ import {
   renewsAt,
   report,
   rolled,
-  UnixMs,
   uncharge,
+  unixMs,
   usable,
 } from './long-window.ts';
 import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
@@ -25,17 +25,17 @@ export const Bucket = z.object({
   /** As the last answers gave them. */
   limits: PerWindow,
   remaining: PerWindow,
-  resetAt: UnixMs.optional(),
+  resetAt: unixMs.optional(),
   /** After a 429: nothing leaves before. */
-  closedUntil: UnixMs,
+  closedUntil: unixMs,
   /** When that was said. */
-  closedAt: UnixMs.optional(),
+  closedAt: unixMs.optional(),
   /** Consecutive 429s that did not say how long to wait. */
   blindWaits: Count,
   /** When our first request was charged to it. */
-  firstUseAt: UnixMs.optional(),
+  firstUseAt: unixMs.optional(),
   /** When the last one was. */
-  lastUseAt: UnixMs.optional(),
+  lastUseAt: unixMs.optional(),
   /** The limits beyond the second that are real. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
@@ -45,7 +45,7 @@ export const Bucket = z.object({
 export type Bucket = z.infer<typeof Bucket>;
 
 /** What the configuration says of the budget. */
-export interface Terms {
+export interface BudgetOptions {
   /** Share of each limit to spend, in (0, 1]. */
   readonly utilization: number;
   /** Of the configured plan; the service may grant less. */
@@ -64,47 +64,47 @@ const HOURS_PER_DAY = 24;
 const MIN_SHARE = 0.1;
 
 /** Requests per second, before `utilization`. A limit of 0 outside of a revocation means nothing. */
-export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
+export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
   const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
-  return Math.min(granted, terms.perSecond ?? Number.POSITIVE_INFINITY);
+  return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
 }
 
 /**
  * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
  * (api-facts 6.1).
  */
-export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
+export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
   return window !== 'second' && limits[window] === second;
 }
 
 /** Unix ms from which a request may leave, the second window apart. */
-export function bucketOpensAt(bucket: Bucket, terms: Terms, now: number): number {
+export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: number): number {
   const ends = LONG_WINDOWS.map((name) => {
-    const window = windowAt(bucket, name, terms, now);
-    return window && usable(window, terms.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
+    const window = windowAt(bucket, name, options, now);
+    return window && usable(window, options.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
   });
   return Math.max(bucket.closedUntil, ...ends);
 }
 
 /** One of our requests leaves. */
-export function chargeBucket(bucket: Bucket, terms: Terms, now: number): Bucket {
+export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: number): Bucket {
   const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(charged, name, terms, now);
+    const window = windowAt(charged, name, options, now);
     if (window) charged[name] = charge(window);
   }
   return charged;
 }
 
 /** Requests per day that the limits leave this exporter until each of them renews. */
-export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: number): number {
-  const bySecond = (perSecondOf(bucket, terms) * terms.utilization * MS_PER_DAY) / 1000;
-  const byHour = bucket?.hour ? bucket.hour.limit * terms.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
-  const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', terms, now);
+export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: number): number {
+  const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
+  const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
+  const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
   if (!month) return Math.min(bySecond, byHour);
   const end = lastsUntil('month', month, bucket?.firstUseAt ?? now);
-  const left = usable(month, terms.utilization);
+  const left = usable(month, options.utilization);
   const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
   const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
   return Math.min(bySecond, byHour, ours / ((end - now) / MS_PER_DAY));
@@ -122,19 +122,24 @@ export function usedByOthers(bucket: Bucket, name: LongWindowName): number | und
 }
 
 /** The window as it is now; a configured plan is one also before the service has said so. */
-export function windowAt(bucket: Bucket, name: LongWindowName, terms: Terms, now: number): LongWindow | undefined {
+export function windowAt(
+  bucket: Bucket,
+  name: LongWindowName,
+  options: BudgetOptions,
+  now: number,
+): LongWindow | undefined {
   const window = bucket[name];
   const { firstUseAt = now, lastUseAt } = bucket;
-  if (window) return rolled(name, window, { firstUseAt, lastUseAt }, now, terms.utilization);
-  if (name === 'hour' || terms.perMonth === undefined) return undefined;
-  return { limit: terms.perMonth, own: 0, since: now };
+  if (window) return rolled(name, window, { firstUseAt, lastUseAt }, now, options.utilization);
+  if (name === 'hour' || options.perMonth === undefined) return undefined;
+  return { limit: options.perMonth, own: 0, since: now };
 }
 
 /** What the head of an answer says of the bucket. `unaccounted`: requests that its `remaining` may not know of. */
 export function observeBucket(
   bucket: Bucket,
   answer: { status: number; observation: Observation; unaccounted: number },
-  terms: Terms,
+  options: BudgetOptions,
   now: number,
 ): Bucket {
   const { status, observation, unaccounted } = answer;
@@ -145,14 +150,14 @@ export function observeBucket(
     ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
   };
   for (const name of LONG_WINDOWS) {
-    const limit = realLimit(seen, name, terms);
+    const limit = realLimit(seen, name, options);
     const remaining = isRateWindowRepeated(seen, name) ? undefined : observation.remaining[name];
     const before = bucket.remaining[name];
     if (limit === undefined) {
       delete seen[name];
       continue;
     }
-    const window = report(windowAt(seen, name, terms, now), { limit, remaining, before, unaccounted }, now);
+    const window = report(windowAt(seen, name, options, now), { limit, remaining, before, unaccounted }, now);
     seen[name] = isRefunded(status) ? refund(window) : window;
   }
   return { ...seen, ...othersSeen(seen, now), ...waitAfter(bucket, status, observation, now) };
@@ -173,19 +178,19 @@ function isRefunded(status: number): boolean {
  * No answer came. If the request was counted, the next answer says so; taken as counted, days without a network would
  * use up the quota, and with it the chance to hear otherwise. Undefined: nothing changes.
  */
-export function withoutAnswer(bucket: Bucket, terms: Terms, now: number): Bucket | undefined {
+export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: number): Bucket | undefined {
   let freed: Bucket | undefined;
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(bucket, name, terms, now);
+    const window = windowAt(bucket, name, options, now);
     if (window) freed = { ...(freed ?? bucket), [name]: uncharge(window) };
   }
   return freed;
 }
 
 /** The tighter of what the service and the configured plan say; undefined: no such limit. */
-function realLimit(bucket: Bucket, name: LongWindowName, terms: Terms): number | undefined {
+function realLimit(bucket: Bucket, name: LongWindowName, options: BudgetOptions): number | undefined {
   const { limits } = bucket;
-  const planned = name === 'month' ? terms.perMonth : undefined;
+  const planned = name === 'month' ? options.perMonth : undefined;
   const isReal = !isRateWindowRepeated(bucket, name) && (name === 'month' || limits.hour !== limits.month);
   // A limit of 0 outside of a revocation means nothing, here as for the second.
   const granted = (isReal && limits[name]) || undefined;
@@ -201,12 +206,12 @@ function waitAfter(
 ): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits'> {
   const { closedUntil, blindWaits } = bucket;
   // While a bucket is closed nothing leaves: this answer belongs to the event that closed it, and is no further one.
-  const known = blindWaits > 0 && now < closedUntil;
-  if (status !== 429) return { closedUntil, blindWaits: known ? blindWaits : 0 };
+  const isSameEvent = blindWaits > 0 && now < closedUntil;
+  if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0 };
   const closed = (waitMs: number) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
   // A reset of 0 cannot be told from a rounded-down second.
   if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
-  if (known) return { closedUntil, blindWaits };
+  if (isSameEvent) return { closedUntil, blindWaits };
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,

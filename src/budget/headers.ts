@@ -2,7 +2,7 @@ import { SECONDS_PER_DAY } from '../lib/duration.ts';
 
 export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
 
-export type Window = (typeof WINDOWS)[number];
+export type WindowName = (typeof WINDOWS)[number];
 
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -10,8 +10,8 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 /** What the headers of one answer say. Every header may be missing, and a missing header is not a zero. */
 export interface Observation {
   readonly bucket: string | undefined;
-  readonly limits: Readonly<Partial<Record<Window, number>>>;
-  readonly remaining: Readonly<Partial<Record<Window, number>>>;
+  readonly limits: Readonly<Partial<Record<WindowName, number>>>;
+  readonly remaining: Readonly<Partial<Record<WindowName, number>>>;
   /** Seconds until the window that is reported resets, at least what `retry-after` says. */
   readonly resetSeconds: number | undefined;
   readonly validKey: boolean | undefined;
@@ -22,8 +22,8 @@ const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
 /** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
 export function readHeaders(headers: Headers, now: number): Observation {
-  const limits: Partial<Record<Window, number>> = {};
-  const remaining: Partial<Record<Window, number>> = {};
+  const limits: Partial<Record<WindowName, number>> = {};
+  const remaining: Partial<Record<WindowName, number>> = {};
   for (const window of WINDOWS) {
     const limit = count(headers[`x-ratelimit-limit-${window}`]);
     const left = count(headers[`x-ratelimit-remaining-${window}`]);

@@ -1,25 +1,28 @@
 import { z } from 'zod';
 import {
   Bucket,
+  type BudgetOptions,
   bucketOpensAt,
   chargeBucket,
   EMPTY_BUCKET,
   observeBucket,
-  type Terms,
   withoutAnswer,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
-import { UnixMs } from './long-window.ts';
-import { bucketAsksAt, type Quota, quotaOf } from './quota.ts';
+import { unixMs } from './long-window.ts';
+import { bucketProbeAt, type Quota, quotaOf } from './quota.ts';
 
 const BucketName = z.string().refine(isBucketName);
+
+/** What the service last said of the key. */
+const KeyStatus = z.enum(['unknown', 'valid', 'refused', 'revoked']);
 
 const Key = z.object({
   /** A digest, to tell whether the key is the one that all this is about; '' before the first. */
   fingerprint: z.string(),
-  standing: z.enum(['unknown', 'valid', 'refused', 'revoked']),
+  standing: KeyStatus,
   /** Unix ms: when the service last said so, or was last asked whether it still holds. */
-  since: UnixMs,
+  since: unixMs,
   /** Revoked only: one request may leave to see whether it still holds. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
@@ -44,7 +47,7 @@ export type Ledger = z.infer<typeof Ledger>;
 export const UNASSIGNED = '';
 
 /** The head of an answer. */
-interface Answer {
+interface AnswerHead {
   /** When its request left, Unix ms. */
   readonly sentAt: number;
   readonly status: number;
@@ -90,21 +93,21 @@ export function isAssigned(ledger: Ledger, route: string): boolean {
 }
 
 /** Unix ms from which a request on this route may leave, the second window apart; Infinity: not on its own. */
-export function opensAt(ledger: Ledger, route: string, terms: Terms, now: number): number {
+export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: number): number {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return Math.max(bucketOpensAt(bucket, terms, now), keyOpensAt(ledger));
+  return Math.max(bucketOpensAt(bucket, options, now), keyOpensAt(ledger));
 }
 
 /** How it stands with the quota of a bucket, while the key is taken. */
-export function quotaIn(ledger: Ledger, bucket: string, terms: Terms, now: number): Quota {
-  const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, terms, now);
-  return { ...quota, asksAt: Math.max(quota.asksAt, keyOpensAt(ledger)) };
+export function quotaIn(ledger: Ledger, bucket: string, options: BudgetOptions, now: number): Quota {
+  const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, options, now);
+  return { ...quota, probeAt: Math.max(quota.probeAt, keyOpensAt(ledger)) };
 }
 
 /** Whether a request on this route may leave now to ask whether more is left than is known. */
-export function asks(ledger: Ledger, route: string, now: number): boolean {
+export function isProbeDue(ledger: Ledger, route: string, now: number): boolean {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return now >= Math.max(bucketAsksAt(bucket), keyOpensAt(ledger));
+  return now >= Math.max(bucketProbeAt(bucket), keyOpensAt(ledger));
 }
 
 function keyOpensAt({ key }: Ledger): number {
@@ -119,32 +122,38 @@ function keyOpensAt({ key }: Ledger): number {
 }
 
 /** A request leaves. With a refused or revoked key it is the one that may ask: the next waits for its answer. */
-export function sent(ledger: Ledger, route: string, terms: Terms, now: number): Ledger {
+export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: number): Ledger {
   const { key, buckets } = ledger;
   const name = bucketOf(ledger, route);
-  const asks = key.standing === 'refused' || key.standing === 'revoked';
+  const isProbe = key.standing === 'refused' || key.standing === 'revoked';
   return {
     ...ledger,
-    buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, terms, now) },
-    key: asks ? { ...key, since: now, mayProbe: false } : key,
+    buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, options, now) },
+    key: isProbe ? { ...key, since: now, mayProbe: false } : key,
   };
 }
 
 /** The connection failed, or the time was up. */
-export function unanswered(ledger: Ledger, route: string, terms: Terms, now: number): Ledger {
+export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: number): Ledger {
   const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
-  const freed = bucket && withoutAnswer(bucket, terms, now);
+  const freed = bucket && withoutAnswer(bucket, options, now);
   return freed ? { ...ledger, buckets: { ...ledger.buckets, [name]: freed } } : ledger;
 }
 
 /** What an answer teaches: the route's bucket, its limits, a wait, the standing of the key. */
-export function answered(ledger: Ledger, route: string, answer: Answer, terms: Terms, now: number): Ledger {
+export function answered(
+  ledger: Ledger,
+  route: string,
+  answer: AnswerHead,
+  options: BudgetOptions,
+  now: number,
+): Ledger {
   const assigned = assign(ledger, route, answer.observation);
   const name = bucketOf(assigned, route);
   const bucket = assigned.buckets[name] ?? EMPTY_BUCKET;
   // The zeros of a revocation are no limits, and its reset is no time.
-  const observed = answer.revoked ? bucket : observeBucket(bucket, answer, terms, now);
+  const observed = answer.revoked ? bucket : observeBucket(bucket, answer, options, now);
   return {
     ...assigned,
     buckets: { ...assigned.buckets, [name]: observed },
@@ -180,7 +189,7 @@ function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
   };
 }
 
-function keyAfter(before: Ledger['key'], answer: Answer, now: number): Ledger['key'] {
+function keyAfter(before: Ledger['key'], answer: AnswerHead, now: number): Ledger['key'] {
   const { sentAt, status, revoked, observation } = answer;
   const { validKey } = observation;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };
@@ -189,7 +198,7 @@ function keyAfter(before: Ledger['key'], answer: Answer, now: number): Ledger['k
   // It left before the key was refused, and says how things were then.
   if ((key.standing === 'refused' || key.standing === 'revoked') && sentAt < key.since) return before;
   // A failing server or a limiter says nothing against what is known, unless a header calls the key valid.
-  const silent = validKey !== true && (status === 429 || status >= 500);
-  if (silent && key.standing !== 'unknown') return key;
+  const isSilent = validKey !== true && (status === 429 || status >= 500);
+  if (isSilent && key.standing !== 'unknown') return key;
   return { ...key, standing: 'valid', since: now, mayProbe: false };
 }

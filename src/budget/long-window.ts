@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 
 /** A time that has a date. */
-export const UnixMs = z.number().nonnegative().max(8.64e15);
+export const unixMs = z.number().nonnegative().max(8.64e15);
 
 /** Windows that are limits of their own beside the second: minute and day only repeat others (api-facts 6.1). */
 export const LONG_WINDOWS = ['hour', 'month'] as const;
@@ -17,7 +17,7 @@ export const LongWindow = z.object({
   /** Of ours, charged since the window began. */
   own: z.number().nonnegative(),
   /** When the first of ours was charged. */
-  since: UnixMs,
+  since: unixMs,
 });
 export type LongWindow = z.infer<typeof LongWindow>;
 
@@ -61,8 +61,8 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   if (!window) return { limit, own: 1 + unaccounted, since: now, ...(remaining === undefined ? {} : { remaining }) };
   if (remaining === undefined) return { ...window, limit };
   // Compared with an answer, not with our own count: that falls also with requests that never arrived.
-  const renewed = window.remaining !== undefined && before !== undefined && remaining > before + RENEWAL_JUMP;
-  if (renewed) return { limit, remaining, own: 1 + unaccounted, since: now };
+  const isRenewed = window.remaining !== undefined && before !== undefined && remaining > before + RENEWAL_JUMP;
+  if (isRenewed) return { limit, remaining, own: 1 + unaccounted, since: now };
   return { ...window, limit, remaining };
 }
 
@@ -95,7 +95,7 @@ export interface Use {
   readonly lastUseAt?: number | undefined;
 }
 
-/** Unix ms at which a window that is used up may have renewed: the end of the hour or month in which its last request left. */
+/** Unix ms at which a window that is used up may have isRenewed: the end of the hour or month in which its last request left. */
 export function renewsAt(name: LongWindowName, { since }: LongWindow, lastUseAt = since): number {
   return calendarEnd(name, Math.max(since, lastUseAt));
 }
@@ -108,7 +108,7 @@ export function rolled(
   now: number,
   utilization: number,
 ): LongWindow {
-  const exhausted = usable(window, utilization) < 1;
-  const end = exhausted ? renewsAt(name, window, lastUseAt) : lastsUntil(name, window, firstUseAt);
+  const isExhausted = usable(window, utilization) < 1;
+  const end = isExhausted ? renewsAt(name, window, lastUseAt) : lastsUntil(name, window, firstUseAt);
   return now < end ? window : { limit: window.limit, own: 0, since: now };
 }

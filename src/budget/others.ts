@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
-import { UnixMs } from './long-window.ts';
+import { unixMs } from './long-window.ts';
 
 /** How much others on the account had taken of a window, at times; oldest first. */
 export const TakenByOthers = z.object({
   /** When the window began, to tell whether it is still the same. */
-  since: UnixMs,
-  points: z.array(z.object({ at: UnixMs, taken: z.number() })).min(1),
+  since: unixMs,
+  points: z.array(z.object({ at: unixMs, taken: z.number() })).min(1),
   /** What they can be expected to go on taking. */
   perDay: z.number().nonnegative(),
 });

@@ -23,9 +23,9 @@ export function inOrder<T extends { readonly priority: Priority; readonly since:
   waiting: readonly T[],
   now: number,
 ): T[] {
-  const starved = (one: T): boolean => now - one.since >= STARVED_MS;
+  const isStarved = (one: T): boolean => now - one.since >= STARVED_MS;
   return waiting.toSorted((a, b) => {
-    if (starved(a) || starved(b)) return a.since - b.since;
+    if (isStarved(a) || isStarved(b)) return a.since - b.since;
     return PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority) || a.since - b.since;
   });
 }

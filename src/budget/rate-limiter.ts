@@ -1,14 +1,24 @@
 import type { Clock } from '../lib/clock.ts';
-import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
+import { allowedPerDay, type BudgetOptions, perSecondOf } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
-import { answered, asks, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
+import {
+  answered,
+  bucketOf,
+  isAssigned,
+  isProbeDue,
+  type Ledger,
+  opensAt,
+  sent,
+  UNASSIGNED,
+  unanswered,
+} from './ledger.ts';
 import { type Budget, BudgetClosed, type Permit, type QueuedRequest } from './permit.ts';
 import { inOrder } from './priority.ts';
 import { COUNTED_FOR_MS, type SecondWindow } from './second-window.ts';
 import { SecondWindows } from './second-windows.ts';
 
-export interface PacerDependencies {
+export interface RateLimiterDependencies {
   readonly clock: Clock;
   /** What is known from before. */
   readonly ledger: Ledger;
@@ -32,7 +42,7 @@ interface Waiting extends QueuedRequest {
 
 /** Lets waiting requests leave, by priority, as fast as the ledger and the second windows of their buckets allow. */
 export class RateLimiter implements Budget {
-  #terms: Terms;
+  #options: BudgetOptions;
   readonly #clock: Clock;
   readonly #seconds = new SecondWindows();
   readonly #clockSteps: ClockSteps;
@@ -40,18 +50,18 @@ export class RateLimiter implements Budget {
   #waiting: Waiting[] = [];
   #waitedMs = 0;
   #alarm = new AbortController();
-  #sentSoFar = 0;
+  #sentCount = 0;
   /** Requests that were not answered yet. */
   #inFlight = 0;
   readonly #onChange: () => void;
   readonly #keep: () => Promise<void>;
   /** Resolves when the last wait is written. */
-  #kept: Promise<void> | undefined;
+  #saved: Promise<void> | undefined;
   /** Monotonic. The process before this one may have used up the second that it ended in. */
   readonly #quietUntil: number;
 
-  constructor(terms: Terms, dependencies: PacerDependencies) {
-    this.#terms = terms;
+  constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
+    this.#options = options;
     this.#clock = dependencies.clock;
     this.#clockSteps = new ClockSteps(this.#clock);
     this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
@@ -63,7 +73,7 @@ export class RateLimiter implements Budget {
 
   /** What is known, by the clock as it is set now. */
   get ledger(): Ledger {
-    this.#know(this.#clockSteps.follow(this.#ledger));
+    this.#update(this.#clockSteps.follow(this.#ledger));
     return this.#ledger;
   }
 
@@ -74,12 +84,12 @@ export class RateLimiter implements Budget {
 
   /** Requests per second that may be spent on a bucket's second window, before `utilization`. */
   perSecond(bucket: string): number {
-    return perSecondOf(this.#ledger.buckets[bucket], this.#terms);
+    return perSecondOf(this.#ledger.buckets[bucket], this.#options);
   }
 
   /** Requests per day that the limits leave this exporter on a bucket. */
   allowedPerDay(bucket: string): number {
-    return allowedPerDay(this.#ledger.buckets[bucket], this.#terms, this.#clock.now());
+    return allowedPerDay(this.#ledger.buckets[bucket], this.#options, this.#clock.now());
   }
 
   bucketOf(route: string): string {
@@ -88,14 +98,14 @@ export class RateLimiter implements Budget {
 
   /** Unix ms from which a request on this route may leave, its turn apart; Infinity: not on its own. */
   opensAt(route: string): number {
-    return opensAt(this.ledger, route, this.#terms, this.#clock.now());
+    return opensAt(this.ledger, route, this.#options, this.#clock.now());
   }
 
-  /** Goes on with other terms, or with what is known of another key; no request of the one before is under way. */
-  adopt(terms: Terms, ledger: Ledger): void {
+  /** Goes on with other options, or with what is known of another key; no request of the one before is under way. */
+  adopt(options: BudgetOptions, ledger: Ledger): void {
     if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#seconds.merge(UNASSIGNED);
-    this.#terms = terms;
-    this.#know(ledger);
+    this.#options = options;
+    this.#update(ledger);
     this.#dispatch();
   }
 
@@ -106,21 +116,21 @@ export class RateLimiter implements Budget {
         ...request,
         since: this.#clock.monotonic(),
         leave: (permit) => {
-          signal.removeEventListener('abort', give);
+          signal.removeEventListener('abort', cancel);
           resolve(permit);
         },
         fail: (error) => {
-          signal.removeEventListener('abort', give);
+          signal.removeEventListener('abort', cancel);
           reject(error);
         },
       };
-      const give = (): void => {
+      const cancel = (): void => {
         this.#remove(waiting);
         waiting.fail(signal.reason);
         // The alarm may have been for this one, and a timer keeps a process from ending.
         this.#dispatch();
       };
-      signal.addEventListener('abort', give, { once: true });
+      signal.addEventListener('abort', cancel, { once: true });
       this.#waiting.push(waiting);
       this.#dispatch();
     });
@@ -129,19 +139,19 @@ export class RateLimiter implements Budget {
   /** Lets go whoever may leave now, and sets an alarm for the next. Called whenever something that decides changes. */
   #dispatch(): void {
     this.#alarm.abort();
-    this.#know(this.#clockSteps.follow(this.#ledger));
+    this.#update(this.#clockSteps.follow(this.#ledger));
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = asks(this.#ledger, waiting.route, now)
+      const closedMs = isProbeDue(this.#ledger, waiting.route, now)
         ? 0
-        : opensAt(this.#ledger, waiting.route, this.#terms, now) - now;
+        : opensAt(this.#ledger, waiting.route, this.#options, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
-        if (this.#kept) this.#kept.then(() => waiting.fail(closed));
+        if (this.#saved) this.#saved.then(() => waiting.fail(closed));
         else waiting.fail(closed);
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
@@ -152,7 +162,7 @@ export class RateLimiter implements Budget {
         );
         const free = Math.max(this.#quietUntil - monotonic, ...waits);
         wake = Math.min(wake, free);
-        if (free <= 0) this.#depart(waiting, seconds, now, monotonic);
+        if (free <= 0) this.#send(waiting, seconds, now, monotonic);
         // Nobody behind it takes what it waits for.
         else for (const second of seconds) taken.add(second);
       }
@@ -160,48 +170,48 @@ export class RateLimiter implements Budget {
     if (wake < Number.POSITIVE_INFINITY) this.#setAlarm(wake);
   }
 
-  #depart(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
+  #send(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
     this.#remove(waiting);
     this.#waitedMs += monotonic - waiting.since;
-    this.#know(sent(this.#ledger, waiting.route, this.#terms, now));
-    this.#sentSoFar += 1;
-    const order = this.#sentSoFar;
+    this.#update(sent(this.#ledger, waiting.route, this.#options, now));
+    this.#sentCount += 1;
+    const order = this.#sentCount;
     const earlier = this.#inFlight;
     this.#inFlight += 1;
     for (const second of seconds) second.sent(monotonic);
-    let released = false;
+    let isReleased = false;
     waiting.leave({
       release: (answer) => {
-        if (released) return undefined;
-        released = true;
+        if (isReleased) return undefined;
+        isReleased = true;
         for (const second of seconds) second.released(this.#clock.monotonic());
         this.#inFlight -= 1;
         // What was under way at any time with this one may have been counted after it, whichever was answered first.
-        const unaccounted = earlier + this.#sentSoFar - order;
-        if (answer) this.#learn(waiting.route, { ...answer, sentAt: now, unaccounted });
-        else this.#know(unanswered(this.#ledger, waiting.route, this.#terms, this.#clock.now()));
+        const unaccounted = earlier + this.#sentCount - order;
+        if (answer) this.#observe(waiting.route, { ...answer, sentAt: now, unaccounted });
+        else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
         const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
-        if (isClosed) this.#kept = this.#keep();
+        if (isClosed) this.#saved = this.#keep();
         this.#dispatch();
-        return isClosed ? this.#kept : undefined;
+        return isClosed ? this.#saved : undefined;
       },
     });
   }
 
-  #know(ledger: Ledger): void {
+  #update(ledger: Ledger): void {
     if (ledger === this.#ledger) return;
     this.#ledger = ledger;
     this.#onChange();
   }
 
-  #learn(
+  #observe(
     route: string,
     { status, headers, ...sending }: { status: number; headers: Headers; sentAt: number; unaccounted: number },
   ): void {
     const now = this.#clock.now();
     const before = bucketOf(this.#ledger, route);
     const said = { status, revoked: isRevoked(status, headers), observation: readHeaders(headers, now) };
-    this.#know(answered(this.#ledger, route, { ...sending, ...said }, this.#terms, now));
+    this.#update(answered(this.#ledger, route, { ...sending, ...said }, this.#options, now));
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
     // The unnamed bucket got its name; or the route turns out to have one of its own, where this request counted.
@@ -220,7 +230,7 @@ export class RateLimiter implements Budget {
   }
 
   #second(bucket: string): SecondWindow {
-    return this.#seconds.of(bucket, this.perSecond(bucket), this.#terms.utilization);
+    return this.#seconds.of(bucket, this.perSecond(bucket), this.#options.utilization);
   }
 
   #remove(waiting: Waiting): void {

@@ -1,6 +1,6 @@
 import { CHAINS, type Chain, EPOCHS_PER_DAY } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
-import { chainName, type Fields, fields, pageSize, span } from './body.ts';
+import { chainName, type Fields, fields, pageSize, parseBounds } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { datapoints, newestDay } from './daily-returns-data.ts';
@@ -14,7 +14,7 @@ interface Days {
 }
 
 /** The next page, and the whole result as the first page saw it. */
-interface Place {
+interface DailyReturnsCursor {
   readonly from: number;
   readonly days: Days;
 }
@@ -25,10 +25,10 @@ export function dailyReturns(sandbox: Sandbox, body: Fields, now: number): strin
   const size = pageSize(body['page_size']);
   const asked = askedDays(sandbox, chain, fields(body['range']), now);
   const query = ['daily-returns', chain, body['range'], size];
-  const place = decodeCursor<Place>(query, body['cursor']);
+  const cursor = decodeCursor<DailyReturnsCursor>(query, body['cursor']);
   const newest = newestDay(chain, now);
-  const days = place?.days ?? { first: Math.max(0, asked.first), last: Math.min(newest, asked.last) };
-  const from = place?.from ?? days.last;
+  const days = cursor?.days ?? { first: Math.max(0, asked.first), last: Math.min(newest, asked.last) };
+  const from = cursor?.from ?? days.last;
   const to = Math.max(days.first, from - size + 1);
   const isEmpty = days.first > days.last;
   const next = { from: to - 1, days };
@@ -60,7 +60,7 @@ function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: number): 
   }
   if (selector !== 'timestamp') throw new Refusal(400);
   if (sandbox.plan !== 'scale') throw new Refusal(403);
-  const { start, end } = span(range[selector]);
+  const { start, end } = parseBounds(range[selector]);
   // Widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: number): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
   const midnight = (time: number): number => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;

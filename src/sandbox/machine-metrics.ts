@@ -1,14 +1,14 @@
-import { type Fields, fields, pageSize, type Span, span } from './body.ts';
+import { type Bounds, type Fields, fields, pageSize, parseBounds } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   newestPushes,
-  type Position,
   PROCESSES,
   type Push,
   RETENTION_SECONDS,
+  type RecordPosition,
+  type RecordWindow,
   recordOf,
   ringsOfNames,
-  type Window,
 } from './machines-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
@@ -17,29 +17,29 @@ import type { Sandbox } from './world.ts';
 const MAX_NAMES = 20;
 
 /** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
-interface Place {
+interface MachineMetricsCursor {
   readonly newest: number;
   readonly gap: number;
-  readonly after: readonly (Position | null)[];
+  readonly after: readonly (RecordPosition | null)[];
 }
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
 export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): string {
-  const range = span(fields(body['range'])['timestamp']);
+  const range = parseBounds(fields(body['range'])['timestamp']);
   const names = machineNames(body['machines']);
   const size = pageSize(body['page_size']);
   const query = ['machine-metrics', range, names ?? null, size];
-  const place = decodeCursor<Place>(query, body['cursor']);
-  const window = windowOf(range, now, place);
+  const cursor = decodeCursor<MachineMetricsCursor>(query, body['cursor']);
+  const window = windowOf(range, now, cursor);
   const rings = names ? ringsOfNames(sandbox.fleet, names) : sandbox.fleet.rings;
   // One more than fits tells whether there is another page.
   const ahead = PROCESSES.map((process, i) =>
-    newestPushes(rings[process], process, window, place?.after[i] ?? undefined, size + 1),
+    newestPushes(rings[process], process, window, cursor?.after[i] ?? undefined, size + 1),
   );
   const pages = ahead.map((found) => found.slice(0, size));
   const isLast = ahead.every((found) => found.length <= size);
-  const after = pages.map((page, i) => lastOf(page) ?? place?.after[i] ?? null);
-  const next: Place = { newest: window.newest, gap: window.gap, after };
+  const after = pages.map((page, i) => lastOf(page) ?? cursor?.after[i] ?? null);
+  const next: MachineMetricsCursor = { newest: window.newest, gap: window.gap, after };
   const [system, validator, node] = PROCESSES.map((process, i) =>
     (pages[i] ?? []).map((push) => recordOf(process, push)),
   );
@@ -57,10 +57,10 @@ function machineNames(value: unknown): readonly string[] | undefined {
 }
 
 /** Clamped to what exists and is kept. Bounds are whole seconds, records are not. */
-function windowOf(range: Span, now: number, place: Place | undefined): Window {
+function windowOf(range: Bounds, now: number, cursor: MachineMetricsCursor | undefined): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
-  const newest = place?.newest ?? Math.min(range.end * 1000 + 999, now);
-  return { oldest: oldest * 1000, newest, gap: place?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
+  const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
+  return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
 }
 
 /** Long ranges keep each n-th record of a machine, by the number of minutes asked for (api-facts 2). */
@@ -72,7 +72,7 @@ function gapOf(minutes: number): number {
   return minutes > 770 ? 2 : 1;
 }
 
-function lastOf(page: readonly Push[]): Position | undefined {
+function lastOf(page: readonly Push[]): RecordPosition | undefined {
   const last = page.at(-1);
   return last && [last.time, last.machine.name];
 }

@@ -1,18 +1,18 @@
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
-import { createMachine, type Machine, PROFILES, type Process, recordAt } from './machines-records.ts';
+import { createMachine, PROFILES, type ProcessName, recordAt, type SimulatedMachine } from './machines-records.ts';
 
-export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
+export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
 /** The processes of a machine push one after the other, ms. */
-const DELAY: Record<Process, number> = { system: 0, validator: 40, node: 85 };
+const DELAY: Record<ProcessName, number> = { system: 0, validator: 40, node: 85 };
 /** Older records are deleted (api-facts 2). */
 export const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
 /** All machines of the account, and per process those that run it in the order in which a minute is read. */
 export interface Fleet {
-  readonly machines: ReadonlyMap<string, Machine>;
-  readonly rings: Readonly<Record<Process, readonly Machine[]>>;
+  readonly machines: ReadonlyMap<string, SimulatedMachine>;
+  readonly rings: Readonly<Record<ProcessName, readonly SimulatedMachine[]>>;
 }
 
 /** Silent since 5 h before the world began, until it is woken. */
@@ -40,7 +40,7 @@ export function createFleet(seed: string, count: number, start: number): Fleet {
 }
 
 /** @throws RangeError for a name nobody bears. */
-export function machineOf(fleet: Fleet, name: string): Machine {
+export function machineOf(fleet: Fleet, name: string): SimulatedMachine {
   const machine = fleet.machines.get(name);
   if (!machine) throw new RangeError(`no machine is called ${name}`);
   return machine;
@@ -51,7 +51,7 @@ export function ringsOfNames(fleet: Fleet, names: readonly string[]): Fleet['rin
   return ringsOf([...new Set(names)].flatMap((name) => fleet.machines.get(name) ?? []));
 }
 
-function ringsOf(machines: readonly Machine[]): Fleet['rings'] {
+function ringsOf(machines: readonly SimulatedMachine[]): Fleet['rings'] {
   const ordered = machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1));
   const validators = ordered.filter((machine) => machine.profile.hasValidator);
   return { system: ordered, validator: validators, node: ordered };
@@ -60,14 +60,14 @@ function ringsOf(machines: readonly Machine[]): Fleet['rings'] {
 /** A record before it is written out. */
 export interface Push {
   readonly time: number;
-  readonly machine: Machine;
+  readonly machine: SimulatedMachine;
 }
 
-export function recordOf(process: Process, { machine, time }: Push): object {
+export function recordOf(process: ProcessName, { machine, time }: Push): object {
   return recordAt(machine, process, time);
 }
 
-export interface Window {
+export interface RecordWindow {
   /** Unix ms, both inclusive. */
   readonly oldest: number;
   readonly newest: number;
@@ -76,17 +76,17 @@ export interface Window {
 }
 
 /** The place of a record in the order of a process: time and name. */
-export type Position = readonly [time: number, name: string];
+export type RecordPosition = readonly [time: number, name: string];
 
 /**
  * At most `most` pushes of one process, newest first, machines of the same moment by name, starting after a position.
  * Costs what it returns, whatever the length of the window and the number of machines.
  */
 export function newestPushes(
-  ring: readonly Machine[],
-  process: Process,
-  { oldest, newest, gap }: Window,
-  after: Position | undefined,
+  ring: readonly SimulatedMachine[],
+  process: ProcessName,
+  { oldest, newest, gap }: RecordWindow,
+  after: RecordPosition | undefined,
   most: number,
 ): Push[] {
   const found: Push[] = [];
@@ -106,7 +106,7 @@ export function newestPushes(
 }
 
 /** The first place in the ring that comes after a phase and a name; without a name the phase itself is included. */
-function indexOf(ring: readonly Machine[], phase: number, name: string | undefined): number {
+function indexOf(ring: readonly SimulatedMachine[], phase: number, name: string | undefined): number {
   let low = 0;
   let high = ring.length;
   while (low < high) {
@@ -118,11 +118,11 @@ function indexOf(ring: readonly Machine[], phase: number, name: string | undefin
   return low;
 }
 
-function comesBefore(machine: Machine, phase: number, name: string | undefined): boolean {
+function comesBefore(machine: SimulatedMachine, phase: number, name: string | undefined): boolean {
   if (machine.phase !== phase) return machine.phase > phase;
   return name !== undefined && machine.name <= name;
 }
 
-function isSilent({ silence }: Machine, time: number): boolean {
+function isSilent({ silence }: SimulatedMachine, time: number): boolean {
   return silence !== undefined && time > silence.from && time <= silence.until;
 }

@@ -18,7 +18,7 @@ export const PROFILES = {
   lodestar: { name: 'lodestar', version: 'v1.36.0/2ad2fb5', hasValidator: true, exporter: '' },
 } as const satisfies Record<string, Profile>;
 
-export interface Machine {
+export interface SimulatedMachine {
   readonly name: string;
   readonly chain: Chain;
   readonly profile: Profile;
@@ -31,7 +31,7 @@ export interface Machine {
   disk: { readonly from: number; readonly free: number } | undefined;
 }
 
-export function createMachine(name: string, chain: Chain, profile: Profile, worldSeed: string): Machine {
+export function createMachine(name: string, chain: Chain, profile: Profile, worldSeed: string): SimulatedMachine {
   const seed = seedOf(`${worldSeed} machine ${name}`);
   return { name, chain, profile, seed, phase: between(0, 59_999, seed, 1), silence: undefined, disk: undefined };
 }
@@ -40,10 +40,10 @@ export function createMachine(name: string, chain: Chain, profile: Profile, worl
 const BOOT_EVERY_SECONDS = 400 * SECONDS_PER_DAY;
 const GIB = 2 ** 30;
 
-export type Process = 'system' | 'validator' | 'node';
+export type ProcessName = 'system' | 'validator' | 'node';
 
 /** The record of one push at `time` (Unix ms), as it goes over the wire. */
-export function recordAt(machine: Machine, process: Process, time: number): object {
+export function recordAt(machine: SimulatedMachine, process: ProcessName, time: number): object {
   const common = { timestamp: time, machine: machine.name, exporter_version: machine.profile.exporter };
   switch (process) {
     case 'system':
@@ -61,7 +61,7 @@ function wire(record: Record<string, unknown>): object {
   return record;
 }
 
-function bootOf(machine: Machine, time: number): number {
+function bootOf(machine: SimulatedMachine, time: number): number {
   const offset = between(0, BOOT_EVERY_SECONDS, machine.seed, 2);
   const seconds = Math.floor(time / 1000);
   return Math.floor((seconds - offset) / BOOT_EVERY_SECONDS) * BOOT_EVERY_SECONDS + offset;
@@ -73,7 +73,7 @@ function counter(uptime: number, rate: number): number {
   return rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period)));
 }
 
-function system(machine: Machine, time: number): Record<string, unknown> {
+function system(machine: SimulatedMachine, time: number): Record<string, unknown> {
   const { seed, profile } = machine;
   const boot = bootOf(machine, time);
   const uptime = time / 1000 - boot;
@@ -104,7 +104,7 @@ function system(machine: Machine, time: number): Record<string, unknown> {
 }
 
 /** Teku reports "available" as free, and no cache (api-facts 1.3). */
-function memory({ seed, profile }: Machine, uptime: number): Record<string, number> {
+function memory({ seed, profile }: SimulatedMachine, uptime: number): Record<string, number> {
   const total = 16 * between(1, 4, seed, 4) * GIB;
   const used = Math.floor(
     total * (0.45 + 0.08 * Math.sin(uptime / 9000) + 0.02 * unit(seed, 5, Math.floor(uptime / 60))),
@@ -121,13 +121,13 @@ function memory({ seed, profile }: Machine, uptime: number): Record<string, numb
 }
 
 /** Fills by about 0.1 % of its size a day. */
-function disk({ seed, disk: ordered }: Machine, time: number, uptime: number): Record<string, number> {
+function disk({ seed, disk: ordered }: SimulatedMachine, time: number, uptime: number): Record<string, number> {
   const total = between(2, 4, seed, 6) * 1e12;
   const free = ordered && time >= ordered.from ? ordered.free : 0.65 - 0.4 * (uptime / BOOT_EVERY_SECONDS);
   return { disk_node_bytes_total: total, disk_node_bytes_free: Math.floor(total * free) };
 }
 
-function program(machine: Machine, time: number, salt: number, cpuPerSecond: number): Record<string, unknown> {
+function program(machine: SimulatedMachine, time: number, salt: number, cpuPerSecond: number): Record<string, unknown> {
   const { seed, profile } = machine;
   const uptime = time / 1000 - bootOf(machine, time);
   const resident = (salt === 2 ? 0.2 : 5) * GIB * (1 + 0.1 * Math.sin(uptime / 5000) + 0.05 * unit(seed, 7, salt));
@@ -142,12 +142,12 @@ function program(machine: Machine, time: number, salt: number, cpuPerSecond: num
   };
 }
 
-function validator({ seed }: Machine): Record<string, unknown> {
+function validator({ seed }: SimulatedMachine): Record<string, unknown> {
   const total = between(1, 200, seed, 8);
   return { validator_total: total, validator_active: total };
 }
 
-function node(machine: Machine, time: number): Record<string, unknown> {
+function node(machine: SimulatedMachine, time: number): Record<string, unknown> {
   const { seed, profile, chain } = machine;
   const uptime = time / 1000 - bootOf(machine, time);
   const isLodestar = profile.name === 'lodestar';

@@ -1,4 +1,4 @@
-import type { Limits } from './plan.ts';
+import type { PlanLimits } from './plan.ts';
 
 /** What a caller has used. Times are Unix milliseconds. */
 export interface Usage {
@@ -36,7 +36,7 @@ export function spend(usage: Usage, requests: number, now: number): void {
 }
 
 /** Charges one request and says what the service's headers say (api-facts 6.1). */
-export function charge(usage: Usage, limits: Limits, now: number): Charge {
+export function charge(usage: Usage, limits: PlanLimits, now: number): Charge {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
   const isMonthLimited = limits.perMonth !== undefined;

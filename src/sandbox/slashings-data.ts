@@ -6,7 +6,7 @@ import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
  * `contested`: an orphaned block was the head for a slot, then another one of the same slot won (api-facts 5.1: two
  * rows). `orphaned`: the slot has no other block.
  */
-type Kind = 'proposed' | 'missed' | 'orphaned' | 'contested';
+type SlotKind = 'proposed' | 'missed' | 'orphaned' | 'contested';
 
 /** A chain as a function of its seed, slot by slot, plus the slashings that were ordered. */
 export interface ChainWorld {
@@ -41,7 +41,7 @@ export function finalizedEpoch(head: number): number {
   return Math.max(0, epochOf(head) - 2);
 }
 
-function kindOf({ seed }: ChainWorld, slot: number): Kind {
+function kindOf({ seed }: ChainWorld, slot: number): SlotKind {
   const draw = unit(seed, slot, 1);
   if (slot === 0 || draw >= 0.013) return 'proposed';
   if (draw < 0.01) return 'missed';

@@ -1,7 +1,7 @@
 import type { Chain } from '../lib/chain.ts';
 import { seedOf } from '../lib/random.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
-import type { Plan } from './plan.ts';
+import type { AccountPlan } from './plan.ts';
 import { newUsage, spend, type Usage } from './rate-limit.ts';
 import { type ChainWorld, createChainWorld, orderSlashing } from './slashings-data.ts';
 
@@ -12,7 +12,7 @@ export interface SandboxOptions {
   readonly start: number;
   readonly seed?: string;
   readonly key?: string;
-  readonly plan?: Plan;
+  readonly plan?: AccountPlan;
   readonly machines?: number;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
   readonly slotsPerSlashing?: number;
@@ -26,8 +26,8 @@ export class Sandbox {
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = newUsage();
   /** Callers without a valid key. */
-  readonly strangers: Usage = newUsage();
-  plan: Plan;
+  readonly anonymous: Usage = newUsage();
+  plan: AccountPlan;
   /** The name under which the daily-return series is served; any other is not found. */
   dailyReturnsPath = 'benchmark-store';
   /** The trial expired or the subscription was cancelled. */

@@ -9,31 +9,31 @@ export interface Allowance {
 }
 
 /** What a source was seen to cost, to take and to cover. */
-export interface Asking {
+export interface SourceDemand {
   readonly source: Source;
   readonly requestsPerPoll: number;
   /** Waits for the budget included. */
   readonly msPerPoll?: number;
   /** It looks for the day's data at every interval, without an end in sight: then it costs what others do. */
-  readonly isInVain?: boolean;
+  readonly isDataOverdue?: boolean;
   /** What its last poll covered. */
   readonly coverage?: Coverage | undefined;
 }
 
 /** The pace of every source: those that draw from one bucket share what it allows. */
-export function pacesOf(sources: readonly Asking[], allowance: Allowance): ReadonlyMap<Source, Pace> {
+export function pacesOf(sources: readonly SourceDemand[], allowance: Allowance): ReadonlyMap<Source, Pace> {
   const paces = new Map<Source, Pace>();
   const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
   for (const [bucket, members] of byBucket) {
     const demands = members.map(
-      ({ source, requestsPerPoll, msPerPoll = 0, isInVain = false, coverage }): Demand<Source, Pace> => ({
+      ({ source, requestsPerPoll, msPerPoll = 0, isDataOverdue = false, coverage }): Demand<Source, Pace> => ({
         id: source,
         weight: source.weight,
-        first: source.isDaily && !isInVain,
+        first: source.isDaily && !isDataOverdue,
         fit: (requestsPerDay) =>
           noFasterThan(
             msPerPoll,
-            isInVain
+            isDataOverdue
               ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
               : source.pace(requestsPerDay, requestsPerPoll, coverage),
           ),

@@ -88,7 +88,7 @@ export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): En
 const PATIENT_POLLS = 6;
 
 /** Whether a source with work of once a day has come to ask every interval, without an end in sight. */
-export function isInVain({ vainInARow = 0 }: Entry): boolean {
+export function isDataOverdue({ vainInARow = 0 }: Entry): boolean {
   return vainInARow > PATIENT_POLLS;
 }
 

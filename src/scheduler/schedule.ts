@@ -11,7 +11,7 @@ export interface Schedule {
   /** When the next attempt is due and permitted; Infinity: not before a new key or a restart. */
   readonly nextAttemptAt: number;
   /** When one poll may ask before that whether more is left by now; Infinity: never. */
-  readonly asksAt: number;
+  readonly probeAt: number;
   readonly wait?: Wait;
 }
 
@@ -22,7 +22,7 @@ export interface Wait {
 }
 
 /** What decides how a source runs. */
-export interface Standing {
+export interface ScheduleInput {
   readonly source: Source;
   readonly entry: Entry;
   /** What the budget allows it now. */
@@ -38,31 +38,31 @@ export interface Standing {
 const SLOWER_THAN_WHOLE = 2;
 
 /** Less than a poll a day is no pace, unless a whole quota allows hardly more. */
-export function isPace(intervalMs: number, whole: () => Pace): boolean {
+export function isUsableInterval(intervalMs: number, whole: () => Pace): boolean {
   return intervalMs <= MS_PER_DAY || intervalMs <= SLOWER_THAN_WHOLE * whole().intervalMs;
 }
 
 /** A source that is left with less than a pace waits: however long that takes, its interval and staleness stay. */
-export function scheduleOf(standing: Standing, now: number): Schedule {
-  const { source, entry, planned, whole, quota } = standing;
+export function scheduleOf(input: ScheduleInput, now: number): Schedule {
+  const { source, entry, planned, whole, quota } = input;
   const carriesAt = carriesPollAt(quota, entry);
-  const opensAt = Math.max(standing.opensAt, carriesAt);
+  const opensAt = Math.max(input.opensAt, carriesAt);
   const nextAt = (pace: Cadence, permittedAt: number): number =>
     nextAttemptAt(source, entry, { now, ...pace }, permittedAt);
-  if (carriesAt <= now + planned.intervalMs && isPace(planned.intervalMs, whole)) {
-    return { pace: planned, nextAttemptAt: nextAt(planned, opensAt), asksAt: Number.POSITIVE_INFINITY };
+  if (carriesAt <= now + planned.intervalMs && isUsableInterval(planned.intervalMs, whole)) {
+    return { pace: planned, nextAttemptAt: nextAt(planned, opensAt), probeAt: Number.POSITIVE_INFINITY };
   }
   const last = lastPace(entry, whole);
   const pace: Pace = { ...last, requestsPerDay: carriesAt > now ? 0 : planned.requestsPerDay };
   const next = Math.min(nextAt(planned, opensAt), nextAt(last, Math.max(opensAt, quota.renewsAt)));
   const due = nextAt(last, 0) || now;
   // A refused or revoked key closes what the quota leaves open.
-  const isKeyClosed = standing.opensAt > Math.max(now, quota.opensAt);
+  const isKeyClosed = input.opensAt > Math.max(now, quota.opensAt);
   if (isKeyClosed || next <= due + last.intervalMs) {
-    return { pace, nextAttemptAt: next, asksAt: Number.POSITIVE_INFINITY };
+    return { pace, nextAttemptAt: next, probeAt: Number.POSITIVE_INFINITY };
   }
   const wait: Wait = { until: next, limit: quota.limit };
-  return { pace, nextAttemptAt: next, asksAt: Math.max(due, quota.asksAt), wait };
+  return { pace, nextAttemptAt: next, probeAt: Math.max(due, quota.probeAt), wait };
 }
 
 /**
@@ -78,6 +78,6 @@ type Cadence = { readonly intervalMs: number; readonly coverage: Coverage };
 
 /** That of the last poll, where that had one. */
 function lastPace({ intervalMs, coverage }: Entry, whole: () => Pace): Cadence {
-  if (intervalMs === undefined || !isPace(intervalMs, whole)) return whole();
+  if (intervalMs === undefined || !isUsableInterval(intervalMs, whole)) return whole();
   return { intervalMs, coverage: coverage ?? whole().coverage };
 }

@@ -8,7 +8,7 @@ import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
 import { type Task, Tasks } from './tasks.ts';
-import { type Known, of, type Permits, schedulesOf } from './views.ts';
+import { type BudgetView, type KnownSource, schedulesOf, valueFor } from './views.ts';
 import { WaitNews } from './wait-news.ts';
 
 export interface SchedulerDependencies {
@@ -17,7 +17,7 @@ export interface SchedulerDependencies {
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
   /** What the budget says now. */
-  readonly permits: () => Permits;
+  readonly budgetView: () => BudgetView;
   /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
   readonly limitsKnown: () => boolean;
   /** The limits as far as known: another text where any has changed. */
@@ -77,7 +77,7 @@ export class Scheduler {
   }
 
   /** What is known of each source of the configuration, in their order. */
-  known(): readonly Known[] {
+  known(): readonly KnownSource[] {
     return this.#tasks.on;
   }
 
@@ -122,19 +122,19 @@ export class Scheduler {
   #startDue(signal: AbortSignal): number {
     const now = this.#deps.clock.now();
     const tasks = this.#tasks.on;
-    let schedules = schedulesOf(tasks, this.#deps.permits(), now);
+    let schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
     let next = Number.POSITIVE_INFINITY;
     for (const task of tasks) {
       if (task.running || task.isHeld) continue;
-      const { pace, nextAttemptAt, asksAt } = of(schedules, task.source);
-      const at = Math.min(nextAttemptAt, asksAt);
+      const { pace, nextAttemptAt, probeAt } = valueFor(schedules, task.source);
+      const at = Math.min(nextAttemptAt, probeAt);
       // One poll alone asks whether there is more: what it is told decides about the others.
       const mayStart = this.#running.size === 0 || (nextAttemptAt <= now && this.#mayJoin());
       if (at > now) next = Math.min(next, at);
       else if (mayStart) {
         this.#run(task, () => this.#poll(task, pace, signal));
         // What leaves may be the one request that is allowed.
-        schedules = schedulesOf(tasks, this.#deps.permits(), now);
+        schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
       }
       if (nextAttemptAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);

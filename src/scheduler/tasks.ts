@@ -1,9 +1,9 @@
 import type { Source } from '../sources/source.ts';
 import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
-import type { Known } from './views.ts';
+import type { KnownSource } from './views.ts';
 
 /** One source, whatever it is configured to. */
-export interface Task extends Known {
+export interface Task extends KnownSource {
   readonly id: string;
   source: Source;
   shown: Entry;

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Access } from '../web-config/access.ts';
-import { Places } from './places.ts';
+import { Connections } from './connections.ts';
 
 /** What a server puts up with. Times in milliseconds. */
-export interface Limits {
+export interface ServerLimits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
@@ -16,7 +16,7 @@ export interface Limits {
   readonly answerTimeout: number;
 }
 
-export const LIMITS: Limits = {
+export const LIMITS: ServerLimits = {
   // Also for a connection that says nothing at all. A scrape sends its headers in one packet.
   headersTimeout: 10_000,
   // No page takes a body; this ends those who send one without end.
@@ -32,15 +32,19 @@ export const LIMITS: Limits = {
 };
 
 /** A server that no client can fill, by being slow, many or idle. */
-export function createBoundedServer(listener: RequestListener, limits: Limits, access: Access | undefined): Server {
+export function createBoundedServer(
+  listener: RequestListener,
+  limits: ServerLimits,
+  access: Access | undefined,
+): Server {
   const { maxConnections, answerTimeout, ...rest } = limits;
-  const places = new Places(maxConnections);
+  const connections = new Connections(maxConnections);
   const admitted: RequestListener = (request, response) => {
-    places.answering(request.socket, response);
+    connections.answering(request.socket, response);
     listener(request, response);
   };
   const server = access ? access.createServer(rest, admitted) : createServer(rest, admitted);
-  server.prependListener('connection', (socket: Socket) => places.take(socket));
+  server.prependListener('connection', (socket: Socket) => connections.take(socket));
   server.prependListener('request', (_, response) => {
     const timer = setTimeout(() => response.destroy(), answerTimeout).unref();
     response.once('close', () => clearTimeout(timer));

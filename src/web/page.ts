@@ -4,7 +4,7 @@ import { link, type Notice, type Row, type Table } from '../sources/content.ts';
 import { ICON, STYLE } from './page-style.ts';
 
 /** The status page before it is written out. */
-export interface Page {
+export interface StatusPage {
   readonly title: string;
   /** Unix ms of what is shown. */
   readonly now: number;
@@ -26,7 +26,7 @@ const MAX_PAGE_BYTES = 1_000_000;
 const RESERVED_BYTES = 20_000;
 
 /** The page in pieces of a row or so, for rendering in slices. */
-export function* pagePieces(page: Page): Generator<string> {
+export function* pagePieces(page: StatusPage): Generator<string> {
   let left = MAX_PAGE_BYTES - RESERVED_BYTES;
   const take = ({ text }: Html): string => {
     left -= Buffer.byteLength(text);
@@ -49,7 +49,7 @@ export function* pagePieces(page: Page): Generator<string> {
   yield '</main>\n</body>\n</html>\n';
 }
 
-function top(page: Page): Html {
+function top(page: StatusPage): Html {
   const { title, now, about, links, verdict, notices, tables } = page;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
   return html`<!doctype html>
@@ -80,7 +80,7 @@ ${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<l
 }
 
 /** A page that loads itself takes a reader's place away: it does so only for those who ask. */
-function refreshing({ isRefreshing }: Page): Html {
+function refreshing({ isRefreshing }: StatusPage): Html {
   return isRefreshing
     ? html`Loads again every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
     : html`<a href="${REFRESH_QUERY}">Load again every ${REFRESH_SECONDS} s</a>`;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import { type Page, pagePieces } from './page.ts';
+import { pagePieces, type StatusPage } from './page.ts';
 
 const compress = promisify(gzip);
 /** However many ask, a page is rendered once in this time. */
@@ -19,11 +19,11 @@ interface Rendering {
 
 /** Renders the status page when it is asked for, in slices between which scrapes get their turn. */
 export class RenderedPage {
-  readonly #read: (isRefreshing: boolean) => Page;
+  readonly #read: (isRefreshing: boolean) => StatusPage;
   readonly #clock: Clock;
   readonly #renderings = new Map<boolean, Rendering>();
 
-  constructor(read: (isRefreshing: boolean) => Page, clock: Clock) {
+  constructor(read: (isRefreshing: boolean) => StatusPage, clock: Clock) {
     this.#read = read;
     this.#clock = clock;
   }

@@ -7,7 +7,7 @@ import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from '../web-config/access.ts';
 import { isCrossOrigin } from './cross-origin.ts';
-import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
+import { createBoundedServer, LIMITS, type ServerLimits } from './limits.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 
@@ -35,7 +35,7 @@ export interface ServerOptions {
   readonly hasLifecycle?: boolean | undefined;
   /** Undefined: plain HTTP for everybody. The server closes it. */
   readonly access?: Access | undefined;
-  readonly limits?: Limits;
+  readonly limits?: ServerLimits;
 }
 
 export interface RunningServer {
@@ -71,16 +71,16 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   });
 }
 
-type Page = (request: IncomingMessage, response: ServerResponse) => unknown;
-type Route = Readonly<Record<string, Page>>;
+type PageHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
+type MethodHandlers = Readonly<Record<string, PageHandler>>;
 
 /** Reading: what a method other than these would change is not offered. */
-function reading(page: Page): Route {
+function reading(page: PageHandler): MethodHandlers {
   return { GET: page, HEAD: page };
 }
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
-  const routes = new Map<string, Route>([
+  const routes = new Map<string, MethodHandlers>([
     ['/', reading((request, response) => sendStatusPage(request, response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],

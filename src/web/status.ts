@@ -1,19 +1,19 @@
 import { span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
-import type { Page } from './page.ts';
+import type { StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
-import type { Known } from './status-known.ts';
+import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 import { noticesOf, verdictOf } from './status-verdict.ts';
 
 const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
 
 /** The status page: is it working, and what does it cost? Pure. */
-export function statusOf(known: Known, now: number, isRefreshing: boolean): Page {
-  const { views, version, startedAt, telemetryPath } = known;
+export function statusOf(input: StatusInput, now: number, isRefreshing: boolean): StatusPage {
+  const { views, version, startedAt, telemetryPath } = input;
   const summaries = views.map((view) => ({ view, summary: view.source.summary(view.entry.value, view.timing) }));
-  const notices = [...noticesOf(known, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
+  const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
   return {
     title: 'beaconchain-exporter',
     now,
@@ -25,9 +25,9 @@ export function statusOf(known: Known, now: number, isRefreshing: boolean): Page
       { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCS_URL },
     ],
-    verdict: verdictOf(known, notices),
+    verdict: verdictOf(input, notices),
     notices: worstFirst(notices),
-    tables: [sourcesTable(views, now), budgetTable(known, now), ...chainTable(summaries), ...joined(summaries)],
+    tables: [sourcesTable(views, now), budgetTable(input, now), ...chainTable(summaries), ...joined(summaries)],
     isRefreshing,
   };
 }

@@ -1,13 +1,13 @@
-import type { Terms } from '../budget/bucket.ts';
+import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 
 /** All that the status page is made of, beside the time. The views are what /metrics shows. */
-export interface Known {
+export interface StatusInput {
   readonly views: readonly SourceView[];
   readonly ledger: Ledger;
-  readonly terms: Terms;
+  readonly budgetOptions: BudgetOptions;
   /** The bucket that a source draws from, as far as known. */
   readonly bucketOf: (source: Source) => string;
   readonly version: string;

@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 import { addressOf } from '../web-config/login-queue.ts';
 
 /** The connections of one client, each under the name of its peer; the oldest first. */
-interface Client {
+interface ClientConnections {
   /** Those for which no answer is under way: without a request, or with one that is not admitted yet. */
   readonly idle: Map<string, Socket>;
   readonly busy: Map<string, Socket>;
 }
 
 /**
- * The connections that a server keeps. When all places are taken, a new connection gets that of an idle one, so that neither
+ * The connections that a server keeps. When all connections are taken, a new connection gets that of an idle one, so that neither
  * silence nor a flood of wrong passwords shuts out those who may ask. Clients are told apart by their address.
  */
-export class Places {
+export class Connections {
   readonly #most: number;
   /** By peer and not by socket, because a request over TLS comes from another socket than its connection. */
   readonly #open = new Map<string, Socket>();
-  readonly #clients = new Map<string, Client>();
+  readonly #clients = new Map<string, ClientConnections>();
 
   constructor(most: number) {
     this.#most = most;
@@ -47,7 +47,7 @@ export class Places {
     response.once('close', () => this.#move(address, peer, 'busy', 'idle'));
   }
 
-  #move(address: string, peer: string, from: keyof Client, to: keyof Client): void {
+  #move(address: string, peer: string, from: keyof ClientConnections, to: keyof ClientConnections): void {
     const client = this.#clients.get(address);
     const socket = client?.[from].get(peer);
     if (!client || !socket) return;
@@ -67,7 +67,7 @@ export class Places {
     return this.#drop(busiest, 'busy');
   }
 
-  #drop(address: string, kind: keyof Client): boolean {
+  #drop(address: string, kind: keyof ClientConnections): boolean {
     const [[peer, socket] = []] = this.#clients.get(address)?.[kind] ?? [];
     if (peer !== undefined) this.#forget(address, peer);
     socket?.destroy();
@@ -83,7 +83,7 @@ export class Places {
   }
 
   /** Undefined: nobody has any. */
-  #clientWithMost(kind: keyof Client): string | undefined {
+  #clientWithMost(kind: keyof ClientConnections): string | undefined {
     let [found, most]: [string | undefined, number] = [undefined, 0];
     for (const [
       address,
@@ -95,7 +95,7 @@ export class Places {
     return found;
   }
 
-  #count(address: string, kind: keyof Client): number {
+  #count(address: string, kind: keyof ClientConnections): number {
     return this.#clients.get(address)?.[kind].size ?? 0;
   }
 }
