@@ -3,6 +3,7 @@ import type { Budget } from '../budget/permit.ts';
 import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Seconds } from '../lib/time.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { JsonRefused, parseJson } from './json.ts';
 import { goodRecords } from './records.ts';
@@ -36,7 +37,7 @@ export interface Api {
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
   failed(failure: RequestFailed): void;
-  took(endpoint: Endpoint, seconds: number): void;
+  took(endpoint: Endpoint, seconds: Seconds): void;
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 

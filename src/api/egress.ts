@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
+import type { Milliseconds } from '../lib/time.ts';
 
 /** The forward proxies for http and for https, as URLs; '' is none. */
 export interface Proxies {
@@ -19,7 +20,7 @@ const FORWARDS = 'forwards';
 
 /** Where requests leave: over one pool for each origin, through a proxy or not. */
 export class Egress {
-  readonly #timeoutMs: number;
+  readonly #timeoutMs: Milliseconds;
   /**
    * Where no proxy is named. An agent drops a pool with its last connection, and a new pool holds all requests back until
    * its first handshake is over, which may hang.
@@ -29,7 +30,7 @@ export class Egress {
   /** How many connections through a proxy are awaited: for the host of a tunnel, or for `FORWARDS`. */
   readonly #awaited = new Map<string, number>();
 
-  constructor(proxies: Proxies | undefined, timeoutMs: number) {
+  constructor(proxies: Proxies | undefined, timeoutMs: Milliseconds) {
     this.#timeoutMs = timeoutMs;
     this.#agent = proxies && this.#agentOf(proxies);
   }

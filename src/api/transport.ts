@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { codeOf, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { maxBodyBytes } from './limits.ts';
@@ -37,7 +38,7 @@ export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<A
 
 export interface TransportOptions {
   /** Limit on the whole exchange, milliseconds. */
-  readonly timeoutMs: number;
+  readonly timeoutMs: Milliseconds;
   /** By default none: what the environment says is not looked at here. */
   readonly proxies?: Proxies | undefined;
 }

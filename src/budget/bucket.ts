@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
   charge,
@@ -79,7 +80,7 @@ export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window:
 }
 
 /** Unix ms from which a request may leave, the second window apart. */
-export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: number): number {
+export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: UnixMs): UnixMs {
   const ends = LONG_WINDOWS.map((name) => {
     const window = windowAt(bucket, name, options, now);
     return window && usable(window, options.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
@@ -88,7 +89,7 @@ export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: numbe
 }
 
 /** One of our requests leaves. */
-export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: number): Bucket {
+export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
   for (const name of LONG_WINDOWS) {
     const window = windowAt(charged, name, options, now);
@@ -98,7 +99,7 @@ export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: number
 }
 
 /** Requests per day that the limits leave this exporter until each of them renews. */
-export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: number): number {
+export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs): number {
   const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
   const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
@@ -126,7 +127,7 @@ export function windowAt(
   bucket: Bucket,
   name: LongWindowName,
   options: BudgetOptions,
-  now: number,
+  now: UnixMs,
 ): LongWindow | undefined {
   const window = bucket[name];
   const { firstUseAt = now, lastUseAt } = bucket;
@@ -140,7 +141,7 @@ export function observeBucket(
   bucket: Bucket,
   answer: { status: number; observation: Observation; unaccounted: number },
   options: BudgetOptions,
-  now: number,
+  now: UnixMs,
 ): Bucket {
   const { status, observation, unaccounted } = answer;
   const seen: Bucket = {
@@ -163,7 +164,7 @@ export function observeBucket(
   return { ...seen, ...othersSeen(seen, now), ...waitAfter(bucket, status, observation, now) };
 }
 
-function othersSeen(bucket: Bucket, now: number): Pick<Bucket, 'others'> {
+function othersSeen(bucket: Bucket, now: UnixMs): Pick<Bucket, 'others'> {
   const taken = usedByOthers(bucket, 'month');
   if (taken === undefined || !bucket.month) return {};
   return { others: noteTaken(bucket.others, taken, bucket.month.since, now) };
@@ -178,7 +179,7 @@ function isRefunded(status: number): boolean {
  * No answer came. If the request was counted, the next answer says so; taken as counted, days without a network would
  * use up the quota, and with it the chance to hear otherwise. Undefined: nothing changes.
  */
-export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: number): Bucket | undefined {
+export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket | undefined {
   let freed: Bucket | undefined;
   for (const name of LONG_WINDOWS) {
     const window = windowAt(bucket, name, options, now);
@@ -202,13 +203,13 @@ function waitAfter(
   bucket: Bucket,
   status: number,
   { resetSeconds }: Observation,
-  now: number,
+  now: UnixMs,
 ): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits'> {
   const { closedUntil, blindWaits } = bucket;
   // While a bucket is closed nothing leaves: this answer belongs to the event that closed it, and is no further one.
   const isSameEvent = blindWaits > 0 && now < closedUntil;
   if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0 };
-  const closed = (waitMs: number) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
+  const closed = (waitMs: Milliseconds) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
   // A reset of 0 cannot be told from a rounded-down second.
   if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
   if (isSameEvent) return { closedUntil, blindWaits };

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { Ledger } from './ledger.ts';
 import { LONG_WINDOWS } from './long-window.ts';
@@ -13,7 +14,7 @@ const MIN_STEP_MS = 1_000;
 export class ClockSteps {
   readonly #clock: Clock;
   /** The wall clock less the monotonic one. */
-  #offset: number;
+  #offset: Milliseconds;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -35,10 +36,10 @@ export class ClockSteps {
  * Waits take as long as they would have: the service counts them in seconds. After a step forward, which may be time that
  * really passed, at most an hour of a wait is left to keep.
  */
-function shifted(ledger: Ledger, step: number, now: number): Ledger {
+function shifted(ledger: Ledger, step: Milliseconds, now: UnixMs): Ledger {
   const { key } = ledger;
   // Nothing was ever before 1970: 0 stands for never.
-  const moved = (at: number): number => Math.max(0, at + step);
+  const moved = (at: UnixMs): UnixMs => Math.max(0, at + step);
   return mapBuckets({ ...ledger, key: { ...key, since: moved(key.since) } }, (bucket) => {
     const { closedUntil, closedAt } = bucket;
     const until = moved(closedUntil);
@@ -51,7 +52,7 @@ function shifted(ledger: Ledger, step: number, now: number): Ledger {
 }
 
 /** What lies after `now` happened before the clock was set back: it counts as having happened now. */
-export function withoutFuture(ledger: Ledger, now: number): Ledger {
+export function withoutFuture(ledger: Ledger, now: UnixMs): Ledger {
   const { key } = ledger;
   return mapBuckets({ ...ledger, key: { ...key, since: Math.min(key.since, now) } }, (bucket) => {
     const { closedAt = 0, closedUntil, firstUseAt, lastUseAt } = bucket;

@@ -1,4 +1,5 @@
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { Seconds, UnixMs } from '../lib/time.ts';
 
 export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
 
@@ -13,7 +14,7 @@ export interface Observation {
   readonly limits: Readonly<Partial<Record<WindowName, number>>>;
   readonly remaining: Readonly<Partial<Record<WindowName, number>>>;
   /** Seconds until the window that is reported resets, at least what `retry-after` says. */
-  readonly resetSeconds: number | undefined;
+  readonly resetSeconds: Seconds | undefined;
   readonly validKey: boolean | undefined;
 }
 
@@ -21,7 +22,7 @@ export interface Observation {
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
 /** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
-export function readHeaders(headers: Headers, now: number): Observation {
+export function readHeaders(headers: Headers, now: UnixMs): Observation {
   const limits: Partial<Record<WindowName, number>> = {};
   const remaining: Partial<Record<WindowName, number>> = {};
   for (const window of WINDOWS) {
@@ -72,7 +73,7 @@ function count(value: string | readonly string[] | undefined): number | undefine
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function wait(text: string | undefined, now: number): number | undefined {
+function wait(text: string | undefined, now: UnixMs): Seconds | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
   const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : dateToSeconds(trimmed, now);
@@ -80,13 +81,13 @@ function wait(text: string | undefined, now: number): number | undefined {
 }
 
 /** Only the day-name form of RFC 9110: Date.parse alone reads "-5" as a year. */
-function dateToSeconds(text: string, now: number): number | undefined {
+function dateToSeconds(text: string, now: UnixMs): Seconds | undefined {
   if (!/^[A-Z][a-z]{2,}, /.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) || at < now ? undefined : (at - now) / 1000;
 }
 
-function longest(a: number | undefined, b: number | undefined): number | undefined {
+function longest(a: Seconds | undefined, b: Seconds | undefined): Seconds | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : Math.max(a, b);
 }

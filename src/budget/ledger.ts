@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { UnixMs } from '../lib/time.ts';
 import {
   Bucket,
   type BudgetOptions,
@@ -49,7 +50,7 @@ export const UNASSIGNED = '';
 /** The head of an answer. */
 interface AnswerHead {
   /** When its request left, Unix ms. */
-  readonly sentAt: number;
+  readonly sentAt: UnixMs;
   readonly status: number;
   readonly revoked: boolean;
   readonly observation: Observation;
@@ -70,7 +71,7 @@ export function emptyLedger(): Ledger {
  * The operator starts or reloads the program with this key. Another key may be of another account: nothing is known of
  * it. The same one may, if access was revoked long enough ago, ask once whether it still is.
  */
-export function withKey(ledger: Ledger, fingerprint: string, now: number): Ledger {
+export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key } = ledger;
   if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
   const mayProbe = key.standing === 'revoked' && now - key.since >= REVOKED_PROBE_AFTER_MS;
@@ -93,24 +94,24 @@ export function isAssigned(ledger: Ledger, route: string): boolean {
 }
 
 /** Unix ms from which a request on this route may leave, the second window apart; Infinity: not on its own. */
-export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: number): number {
+export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): UnixMs {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   return Math.max(bucketOpensAt(bucket, options, now), keyOpensAt(ledger));
 }
 
 /** How it stands with the quota of a bucket, while the key is taken. */
-export function quotaIn(ledger: Ledger, bucket: string, options: BudgetOptions, now: number): Quota {
+export function quotaIn(ledger: Ledger, bucket: string, options: BudgetOptions, now: UnixMs): Quota {
   const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, options, now);
   return { ...quota, probeAt: Math.max(quota.probeAt, keyOpensAt(ledger)) };
 }
 
 /** Whether a request on this route may leave now to ask whether more is left than is known. */
-export function isProbeDue(ledger: Ledger, route: string, now: number): boolean {
+export function isProbeDue(ledger: Ledger, route: string, now: UnixMs): boolean {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   return now >= Math.max(bucketProbeAt(bucket), keyOpensAt(ledger));
 }
 
-function keyOpensAt({ key }: Ledger): number {
+function keyOpensAt({ key }: Ledger): UnixMs {
   switch (key.standing) {
     case 'refused':
       return key.since + REFUSED_KEY_WAIT_MS;
@@ -122,7 +123,7 @@ function keyOpensAt({ key }: Ledger): number {
 }
 
 /** A request leaves. With a refused or revoked key it is the one that may ask: the next waits for its answer. */
-export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: number): Ledger {
+export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const { key, buckets } = ledger;
   const name = bucketOf(ledger, route);
   const isProbe = key.standing === 'refused' || key.standing === 'revoked';
@@ -134,7 +135,7 @@ export function sent(ledger: Ledger, route: string, options: BudgetOptions, now:
 }
 
 /** The connection failed, or the time was up. */
-export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: number): Ledger {
+export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
   const freed = bucket && withoutAnswer(bucket, options, now);
@@ -147,7 +148,7 @@ export function answered(
   route: string,
   answer: AnswerHead,
   options: BudgetOptions,
-  now: number,
+  now: UnixMs,
 ): Ledger {
   const assigned = assign(ledger, route, answer.observation);
   const name = bucketOf(assigned, route);
@@ -189,7 +190,7 @@ function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
   };
 }
 
-function keyAfter(before: Ledger['key'], answer: AnswerHead, now: number): Ledger['key'] {
+function keyAfter(before: Ledger['key'], answer: AnswerHead, now: UnixMs): Ledger['key'] {
   const { sentAt, status, revoked, observation } = answer;
   const { validKey } = observation;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };

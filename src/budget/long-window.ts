@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
+import type { UnixMs } from '../lib/time.ts';
 
 /** A time that has a date. */
 export const unixMs = z.number().nonnegative().max(8.64e15);
@@ -55,7 +56,7 @@ export function uncharge(window: LongWindow): LongWindow {
 }
 
 /** Takes in what an answer says; `remaining` corrects our own count, because others spend too. */
-export function report(window: LongWindow | undefined, said: WindowReport, now: number): LongWindow {
+export function report(window: LongWindow | undefined, said: WindowReport, now: UnixMs): LongWindow {
   const { limit, unaccounted, before } = said;
   const remaining = said.remaining === undefined ? undefined : Math.max(0, said.remaining - unaccounted);
   if (!window) return { limit, own: 1 + unaccounted, since: now, ...(remaining === undefined ? {} : { remaining }) };
@@ -73,30 +74,30 @@ export function usable(window: LongWindow, utilization: number): number {
 }
 
 /** Unix ms of the full hour or the UTC month start after `at`. */
-export function calendarEnd(name: LongWindowName, at: number): number {
+export function calendarEnd(name: LongWindowName, at: UnixMs): UnixMs {
   return name === 'hour' ? (Math.floor(at / MS_PER_HOUR) + 1) * MS_PER_HOUR : monthStart(at, 1);
 }
 
 /** Unix ms of the start of the UTC month of `at`, or of one that is `later` by so many. */
-export function monthStart(at: number, later = 0): number {
+export function monthStart(at: UnixMs, later = 0): UnixMs {
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
 }
 
 /** Unix ms until which the quota must last: a trial's may end with the month or 30 days after its first use. */
-export function lastsUntil(name: LongWindowName, window: LongWindow, firstUseAt: number): number {
+export function lastsUntil(name: LongWindowName, window: LongWindow, firstUseAt: UnixMs): UnixMs {
   const end = calendarEnd(name, window.since);
   return name === 'month' && window.limit <= TRIAL_QUOTA ? Math.max(end, firstUseAt + TRIAL_MS) : end;
 }
 
 /** When a bucket was used, Unix ms: at first, and last as far as is known. */
 export interface Use {
-  readonly firstUseAt: number;
-  readonly lastUseAt?: number | undefined;
+  readonly firstUseAt: UnixMs;
+  readonly lastUseAt?: UnixMs | undefined;
 }
 
 /** Unix ms at which a window that is used up may have isRenewed: the end of the hour or month in which its last request left. */
-export function renewsAt(name: LongWindowName, { since }: LongWindow, lastUseAt = since): number {
+export function renewsAt(name: LongWindowName, { since }: LongWindow, lastUseAt = since): UnixMs {
   return calendarEnd(name, Math.max(since, lastUseAt));
 }
 
@@ -105,7 +106,7 @@ export function rolled(
   name: LongWindowName,
   window: LongWindow,
   { firstUseAt, lastUseAt }: Use,
-  now: number,
+  now: UnixMs,
   utilization: number,
 ): LongWindow {
   const isExhausted = usable(window, utilization) < 1;

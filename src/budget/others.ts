@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { unixMs } from './long-window.ts';
 
 /** How much others on the account had taken of a window, at times; oldest first. */
@@ -29,7 +30,7 @@ const SPARE_MS = MS_PER_DAY / 2;
  * nothing of how fast. An answer can only tell too much (requests of ours under way count as theirs until their own answers
  * come), so that a smaller number corrects all before it.
  */
-export function noteTaken(known: TakenByOthers | undefined, taken: number, since: number, now: number): TakenByOthers {
+export function noteTaken(known: TakenByOthers | undefined, taken: number, since: UnixMs, now: UnixMs): TakenByOthers {
   const past = known?.points.filter(({ at }) => at <= now) ?? [];
   const last = past.at(-1);
   if (!last) return { since, points: [{ at: now, taken }], perDay: 0 };
@@ -46,7 +47,7 @@ export function noteTaken(known: TakenByOthers | undefined, taken: number, since
 }
 
 /** Requests that others can be expected to take from the last look until `end`. */
-export function keptForOthers(known: TakenByOthers | undefined, end: number): number {
+export function keptForOthers(known: TakenByOthers | undefined, end: UnixMs): number {
   const { points = [], perDay = 0 } = known ?? {};
   const seenAt = points.at(-1)?.at ?? end;
   return (perDay * Math.max(0, end + SPARE_MS - seenAt)) / MS_PER_DAY;
@@ -56,7 +57,7 @@ export function keptForOthers(known: TakenByOthers | undefined, end: number): nu
  * Requests a day: the average of the week, the odd days of which count as the largest of the others; or what came on each
  * of the last three days, where that is clearly more.
  */
-function habitOf(points: readonly Point[], now: number): number {
+function habitOf(points: readonly Point[], now: UnixMs): number {
   const days = Array.from({ length: DAYS_KEPT }, (_, i) => {
     const end = now - i * MS_PER_DAY;
     return takenAt(points, end) - takenAt(points, end - MS_PER_DAY);
@@ -71,7 +72,7 @@ function habitOf(points: readonly Point[], now: number): number {
  * What came between two looks came at once, as far as we know: divided, a burst would look like the habit of two days.
  * What came in a long time without a look came evenly.
  */
-function takenAt(points: readonly Point[], at: number): number {
+function takenAt(points: readonly Point[], at: UnixMs): number {
   const i = points.findLastIndex((point) => point.at <= at);
   const [before, after] = [points[Math.max(0, i)], points[i + 1]];
   if (!before || !after || i < 0) return before?.taken ?? 0;

@@ -1,3 +1,4 @@
+import type { UnixMs } from '../lib/time.ts';
 import type { Headers } from './headers.ts';
 import type { Priority } from './priority.ts';
 
@@ -23,9 +24,9 @@ export interface Budget {
 /** Nothing may leave before `until` (Unix ms; Infinity: not before a new key or a restart). Not a failure of the service. */
 export class BudgetClosed extends Error {
   override readonly name = 'BudgetClosed';
-  readonly until: number;
+  readonly until: UnixMs;
 
-  constructor(until: number) {
+  constructor(until: UnixMs) {
     super(Number.isFinite(until) ? `no request before ${new Date(until).toISOString()}` : 'access is revoked');
     this.until = until;
   }

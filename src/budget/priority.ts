@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '../lib/time.ts';
 /**
  * Who leaves first when requests wait: what a user must not miss, then a few requests a minute, before those of a fleet so
  * large that there is always one, then the slow rest.
@@ -19,9 +20,9 @@ export type Priority = (typeof PRIORITIES)[number];
 const STARVED_MS = 60_000;
 
 /** Those who wait, first to leave first. `since` and `now` are monotonic milliseconds. */
-export function inOrder<T extends { readonly priority: Priority; readonly since: number }>(
+export function inOrder<T extends { readonly priority: Priority; readonly since: MonotonicMs }>(
   waiting: readonly T[],
-  now: number,
+  now: MonotonicMs,
 ): T[] {
   const isStarved = (one: T): boolean => now - one.since >= STARVED_MS;
   return waiting.toSorted((a, b) => {

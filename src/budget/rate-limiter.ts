@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import { allowedPerDay, type BudgetOptions, perSecondOf } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
@@ -35,7 +36,7 @@ const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 const MAX_HOLD_MS = 60_000;
 
 interface Waiting extends QueuedRequest {
-  readonly since: number;
+  readonly since: MonotonicMs;
   leave(permit: Permit): void;
   fail(error: unknown): void;
 }
@@ -48,7 +49,7 @@ export class RateLimiter implements Budget {
   readonly #clockSteps: ClockSteps;
   #ledger: Ledger;
   #waiting: Waiting[] = [];
-  #waitedMs = 0;
+  #waitedMs: Milliseconds = 0;
   #alarm = new AbortController();
   #sentCount = 0;
   /** Requests that were not answered yet. */
@@ -58,7 +59,7 @@ export class RateLimiter implements Budget {
   /** Resolves when the last wait is written. */
   #saved: Promise<void> | undefined;
   /** Monotonic. The process before this one may have used up the second that it ended in. */
-  readonly #quietUntil: number;
+  readonly #quietUntil: MonotonicMs;
 
   constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
     this.#options = options;
@@ -78,7 +79,7 @@ export class RateLimiter implements Budget {
   }
 
   /** Milliseconds that requests have waited in all, those that still wait left out. */
-  get waitedMs(): number {
+  get waitedMs(): Milliseconds {
     return this.#waitedMs;
   }
 
@@ -97,7 +98,7 @@ export class RateLimiter implements Budget {
   }
 
   /** Unix ms from which a request on this route may leave, its turn apart; Infinity: not on its own. */
-  opensAt(route: string): number {
+  opensAt(route: string): UnixMs {
     return opensAt(this.ledger, route, this.#options, this.#clock.now());
   }
 
@@ -170,7 +171,7 @@ export class RateLimiter implements Budget {
     if (wake < Number.POSITIVE_INFINITY) this.#setAlarm(wake);
   }
 
-  #send(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
+  #send(waiting: Waiting, seconds: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
     this.#remove(waiting);
     this.#waitedMs += monotonic - waiting.since;
     this.#update(sent(this.#ledger, waiting.route, this.#options, now));
@@ -206,7 +207,7 @@ export class RateLimiter implements Budget {
 
   #observe(
     route: string,
-    { status, headers, ...sending }: { status: number; headers: Headers; sentAt: number; unaccounted: number },
+    { status, headers, ...sending }: { status: number; headers: Headers; sentAt: UnixMs; unaccounted: number },
   ): void {
     const now = this.#clock.now();
     const before = bucketOf(this.#ledger, route);
@@ -237,7 +238,7 @@ export class RateLimiter implements Budget {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
   }
 
-  #setAlarm(ms: number): void {
+  #setAlarm(ms: Milliseconds): void {
     const alarm = new AbortController();
     this.#alarm = alarm;
     this.#clock.sleep(ms, alarm.signal).then(

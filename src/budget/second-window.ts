@@ -1,3 +1,4 @@
+import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
 /** A second, and a margin so that timers and clocks of 1 ms resolution cannot eat into it. */
 export const COUNTED_FOR_MS = 1_005;
 /** Permits beyond the share that is to be spent: a permit is idle for the latency of its last answer. */
@@ -13,9 +14,9 @@ export class SecondWindow {
   #limit = 1;
   #inFlight = 0;
   /** When the permits of answered requests are free again, ascending. */
-  #cooling: number[] = [];
+  #cooling: MonotonicMs[] = [];
   /** Generic cell rate: when the last request would have left at exactly the share. */
-  #lastAtShare = Number.NEGATIVE_INFINITY;
+  #lastAtShare: MonotonicMs = Number.NEGATIVE_INFINITY;
 
   constructor(utilization: number) {
     this.#utilization = utilization;
@@ -36,7 +37,7 @@ export class SecondWindow {
   }
 
   /** Milliseconds until a request may leave; 0: now. */
-  freeIn(now: number): number {
+  freeIn(now: MonotonicMs): Milliseconds {
     while (this.#cooling[0] !== undefined && this.#cooling[0] <= now) this.#cooling.shift();
     const wanted = this.#share() * LATENCY_HEADROOM;
     const permits = Math.max(1, Math.min(Math.floor(this.#limit), Math.ceil(wanted)));
@@ -50,18 +51,18 @@ export class SecondWindow {
     return Math.max(this.#cooling[over] === undefined ? Number.POSITIVE_INFINITY : this.#cooling[over] - now, atShare);
   }
 
-  sent(now: number): void {
+  sent(now: MonotonicMs): void {
     this.#inFlight += 1;
     this.#lastAtShare = Math.max(this.#lastAtShare + 1000 / this.#share(), now);
   }
 
-  released(now: number): void {
+  released(now: MonotonicMs): void {
     this.#inFlight -= 1;
     this.countOne(now);
   }
 
   /** One request was counted by the server no later than now. */
-  countOne(now: number): void {
+  countOne(now: MonotonicMs): void {
     this.#cooling.push(now + COUNTED_FOR_MS);
   }
 

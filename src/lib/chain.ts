@@ -1,4 +1,5 @@
 import { SECONDS_PER_DAY } from './duration.ts';
+import type { UnixMs, UnixSeconds } from './time.ts';
 
 /** Chain constants. Source: the published configs of eth-clients/mainnet and eth-clients/hoodi. */
 export const CHAINS = {
@@ -25,7 +26,7 @@ export function slotUrl(chain: Chain, slot: number): string {
 }
 
 /** Unix seconds at which `slot` starts. */
-export function slotTime(chain: Chain, slot: number): number {
+export function slotTime(chain: Chain, slot: number): UnixSeconds {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
 }
 
@@ -37,6 +38,6 @@ export function slotTime(chain: Chain, slot: number): number {
 export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
 
 /** The epoch of a time (Unix ms). */
-export function epochAt(chain: Chain, now: number): number {
+export function epochAt(chain: Chain, now: UnixMs): number {
   return Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);
 }

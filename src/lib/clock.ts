@@ -1,14 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { MS_PER_MINUTE } from './duration.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from './time.ts';
 
 /** The only door to real time. Pure code takes `now` as a parameter; tests hand in a virtual clock. */
 export interface Clock {
   /** Wall-clock time, Unix milliseconds. May step. */
-  now(): number;
+  now(): UnixMs;
   /** Milliseconds since an arbitrary origin. Never steps; use it for durations and spacing. */
-  monotonic(): number;
+  monotonic(): MonotonicMs;
   /** Resolves after at least `ms` milliseconds; rejects with the signal's reason when it aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: Milliseconds, signal?: AbortSignal): Promise<void>;
 }
 
 /** What is dated further ahead of our clock is wrong: clocks are disciplined by less. */

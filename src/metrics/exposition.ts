@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
+import type { MonotonicMs, UnixMs } from '../lib/time.ts';
 import { Bytes } from './bytes.ts';
 import { encodeHead, encodeSamples, type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
@@ -11,7 +12,7 @@ export interface Part {
   readonly name: string;
   families(): Family[] | Promise<Family[]>;
   /** Unix ms after now at which the families change by themselves; Infinity: never. */
-  nextChange(): number;
+  nextChange(): UnixMs;
 }
 
 /** The bytes of a part in every form that is served. */
@@ -44,12 +45,12 @@ export class Exposition {
   readonly #parts: readonly Part[];
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
-  readonly #changesAt = new Map<Part, number>();
+  readonly #changesAt = new Map<Part, UnixMs>();
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
-  #renderedAt = 0;
+  #renderedAt: UnixMs = 0;
   /** Monotonic; until then only what is touched is rendered. */
-  #pausedUntil = 0;
+  #pausedUntil: MonotonicMs = 0;
   #wake: () => void = () => undefined;
   /** Told when what is touched now is shown. */
   #waiting: (() => void)[] = [];

@@ -1,3 +1,4 @@
+import type { UnixSeconds } from '../lib/time.ts';
 export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -6,7 +7,7 @@ export interface Sample {
   readonly labels: Labels;
   readonly value: number;
   /** Unix seconds of the measurement; absent: the time of the scrape. */
-  readonly at?: number;
+  readonly at?: UnixSeconds;
   /** For histograms and summaries: `_bucket`, `_sum` or `_count`, appended to the family's name. */
   readonly suffix?: string;
 }

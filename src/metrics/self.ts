@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import type { Seconds } from '../lib/time.ts';
 import type { Family, FamilyHead, Labels, MetricType, Sample } from './family.ts';
 import { familyOf, type Totals, withTotals } from './totals.ts';
 
@@ -79,7 +80,7 @@ export class SelfMetrics {
     this.#count(REQUEST_FAMILIES.failures, { endpoint, reason });
   }
 
-  took(endpoint: string, seconds: number): void {
+  took(endpoint: string, seconds: Seconds): void {
     this.#duration.observe({ endpoint }, seconds);
   }
 

@@ -1,4 +1,5 @@
 import type { Chain } from '../lib/chain.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { type Fields, parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
 import { machineMetrics } from './machine-metrics.ts';
@@ -37,7 +38,7 @@ interface RequestTarget {
 }
 
 /** What the service answers at `now` (Unix ms). Changes nothing but the counters of the rate limits. */
-export function answer(sandbox: Sandbox, request: SandboxRequest, now: number): SandboxAnswer {
+export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): SandboxAnswer {
   const target = parseTarget(request.path);
   if (!target) return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found' };
   const isKeyValid = keyOf(target, request.headers) === sandbox.key;
@@ -87,7 +88,7 @@ function serve(
   sandbox: Sandbox,
   target: RequestTarget,
   request: SandboxRequest,
-  now: number,
+  now: UnixMs,
 ): { status: number; body: string } {
   const errorBody = (status: number, message: string): string =>
     target.version === 'v1' ? v1Error(message || 'not found') : v2Error(status, message);
@@ -102,14 +103,14 @@ function serve(
   }
 }
 
-function serveV1(sandbox: Sandbox, { chain, path }: RequestTarget, { method }: SandboxRequest, now: number): string {
+function serveV1(sandbox: Sandbox, { chain, path }: RequestTarget, { method }: SandboxRequest, now: UnixMs): string {
   if (method !== 'GET') throw new Refusal(405, 'method not allowed');
   const body = v1Body(sandbox, chain, path, now);
   if (body === undefined) throw new Refusal(404);
   return body;
 }
 
-function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: SandboxRequest, now: number): string {
+function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: SandboxRequest, now: UnixMs): string {
   const endpoint = v2Endpoint(sandbox, path);
   if (!endpoint) throw new Refusal(404);
   if (method !== 'POST') {
@@ -121,7 +122,7 @@ function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: Sa
 function v2Endpoint(
   sandbox: Sandbox,
   path: string,
-): ((sandbox: Sandbox, body: Fields, now: number) => string) | undefined {
+): ((sandbox: Sandbox, body: Fields, now: UnixMs) => string) | undefined {
   switch (path) {
     case '/api/v2/machine-metrics':
       return machineMetrics;

@@ -1,4 +1,5 @@
 import { CHAIN_NAMES } from '../lib/chain.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { SandboxAnswer, SandboxRequest } from './answer.ts';
 import type { Sandbox } from './world.ts';
 
@@ -7,7 +8,7 @@ class BadOrder extends Error {
   override readonly name = 'BadOrder';
 }
 
-type Order = (sandbox: Sandbox, given: URLSearchParams, now: number) => string;
+type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
 
 /** Trouble to try alerts with, by the path that makes it. */
 const ORDERS: Readonly<Record<string, Order>> = {
@@ -51,7 +52,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
 export function control(
   sandbox: Sandbox,
   request: Pick<SandboxRequest, 'method' | 'path'>,
-  now: number,
+  now: UnixMs,
 ): SandboxAnswer | undefined {
   const [path = '', query] = request.path.split('?', 2);
   const order = ORDERS[path];

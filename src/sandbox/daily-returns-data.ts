@@ -1,6 +1,7 @@
 import { CHAINS, type Chain } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { between, unit } from '../lib/random.ts';
+import type { UnixMs } from '../lib/time.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const WEI_PER_GWEI = 10n ** 9n;
@@ -9,7 +10,7 @@ const PUBLISHED_AFTER_SECONDS = 40 * 60;
 const MAX_WINDOW_DAYS = 31;
 
 /** The newest day that is published at `now` (Unix ms); negative when none is. */
-export function newestDay(chain: Chain, now: number): number {
+export function newestDay(chain: Chain, now: UnixMs): number {
   return Math.floor((now / 1000 - PUBLISHED_AFTER_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY) - 1;
 }
 

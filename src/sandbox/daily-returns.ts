@@ -1,5 +1,6 @@
 import { CHAINS, type Chain, EPOCHS_PER_DAY } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { UnixMs, UnixSeconds } from '../lib/time.ts';
 import { chainName, type Fields, fields, pageSize, parseBounds } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -20,7 +21,7 @@ interface DailyReturnsCursor {
 }
 
 /** POST /api/v2/ethereum/benchmark-store (api-facts 3.1). */
-export function dailyReturns(sandbox: Sandbox, body: Fields, now: number): string {
+export function dailyReturns(sandbox: Sandbox, body: Fields, now: UnixMs): string {
   const chain = chainName(body['chain']);
   const size = pageSize(body['page_size']);
   const asked = askedDays(sandbox, chain, fields(body['range']), now);
@@ -49,7 +50,7 @@ const WINDOW_DAYS: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /** @throws Refusal 400 unless exactly one selector is well formed; 403 where the plan has no free ranges. */
-function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: number): Days {
+function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: UnixMs): Days {
   const [selector, ...others] = Object.keys(range);
   if (selector === undefined || others.length > 0) throw new Refusal(400);
   if (selector === 'evaluation_window') {
@@ -62,7 +63,7 @@ function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: number): 
   if (sandbox.plan !== 'scale') throw new Refusal(403);
   const { start, end } = parseBounds(range[selector]);
   // Widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
-  const dayAt = (time: number): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
-  const midnight = (time: number): number => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
+  const dayAt = (time: UnixSeconds): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
+  const midnight = (time: UnixSeconds): UnixSeconds => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
   return { first: dayAt(midnight(start)), last: dayAt(midnight(end) + SECONDS_PER_DAY - 1) };
 }

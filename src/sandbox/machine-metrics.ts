@@ -1,3 +1,4 @@
+import type { UnixMs } from '../lib/time.ts';
 import { type Bounds, type Fields, fields, pageSize, parseBounds } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
@@ -18,13 +19,13 @@ const MAX_NAMES = 20;
 
 /** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
 interface MachineMetricsCursor {
-  readonly newest: number;
+  readonly newest: UnixMs;
   readonly gap: number;
   readonly after: readonly (RecordPosition | null)[];
 }
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
-export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): string {
+export function machineMetrics(sandbox: Sandbox, body: Fields, now: UnixMs): string {
   const range = parseBounds(fields(body['range'])['timestamp']);
   const names = machineNames(body['machines']);
   const size = pageSize(body['page_size']);
@@ -57,7 +58,7 @@ function machineNames(value: unknown): readonly string[] | undefined {
 }
 
 /** Clamped to what exists and is kept. Bounds are whole seconds, records are not. */
-function windowOf(range: Bounds, now: number, cursor: MachineMetricsCursor | undefined): RecordWindow {
+function windowOf(range: Bounds, now: UnixMs, cursor: MachineMetricsCursor | undefined): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
   const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
   return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };

@@ -1,11 +1,12 @@
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { createMachine, PROFILES, type ProcessName, recordAt, type SimulatedMachine } from './machines-records.ts';
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
 /** The processes of a machine push one after the other, ms. */
-const DELAY: Record<ProcessName, number> = { system: 0, validator: 40, node: 85 };
+const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, node: 85 };
 /** Older records are deleted (api-facts 2). */
 export const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
@@ -27,7 +28,7 @@ const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
 export const NAMED_MACHINES = NAMED.length;
 
 /** The first `count` of the named machines, then machine-0001 and on. */
-export function createFleet(seed: string, count: number, start: number): Fleet {
+export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
   const profiles = Object.values(PROFILES);
   const machines = Array.from({ length: count }, (_, i) => {
     const [name, chain, profile] = NAMED[i] ?? [`machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`, 'mainnet'];
@@ -59,7 +60,7 @@ function ringsOf(machines: readonly SimulatedMachine[]): Fleet['rings'] {
 
 /** A record before it is written out. */
 export interface Push {
-  readonly time: number;
+  readonly time: UnixMs;
   readonly machine: SimulatedMachine;
 }
 
@@ -69,14 +70,14 @@ export function recordOf(process: ProcessName, { machine, time }: Push): object 
 
 export interface RecordWindow {
   /** Unix ms, both inclusive. */
-  readonly oldest: number;
-  readonly newest: number;
+  readonly oldest: UnixMs;
+  readonly newest: UnixMs;
   /** Only each n-th minute is kept. */
   readonly gap: number;
 }
 
 /** The place of a record in the order of a process: time and name. */
-export type RecordPosition = readonly [time: number, name: string];
+export type RecordPosition = readonly [time: UnixMs, name: string];
 
 /**
  * At most `most` pushes of one process, newest first, machines of the same moment by name, starting after a position.
@@ -106,7 +107,7 @@ export function newestPushes(
 }
 
 /** The first place in the ring that comes after a phase and a name; without a name the phase itself is included. */
-function indexOf(ring: readonly SimulatedMachine[], phase: number, name: string | undefined): number {
+function indexOf(ring: readonly SimulatedMachine[], phase: Milliseconds, name: string | undefined): number {
   let low = 0;
   let high = ring.length;
   while (low < high) {
@@ -118,11 +119,11 @@ function indexOf(ring: readonly SimulatedMachine[], phase: number, name: string 
   return low;
 }
 
-function comesBefore(machine: SimulatedMachine, phase: number, name: string | undefined): boolean {
+function comesBefore(machine: SimulatedMachine, phase: Milliseconds, name: string | undefined): boolean {
   if (machine.phase !== phase) return machine.phase > phase;
   return name !== undefined && machine.name <= name;
 }
 
-function isSilent({ silence }: SimulatedMachine, time: number): boolean {
+function isSilent({ silence }: SimulatedMachine, time: UnixMs): boolean {
   return silence !== undefined && time > silence.from && time <= silence.until;
 }

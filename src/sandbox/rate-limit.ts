@@ -1,10 +1,11 @@
+import type { Seconds, UnixMs } from '../lib/time.ts';
 import type { PlanLimits } from './plan.ts';
 
 /** What a caller has used. Times are Unix milliseconds. */
 export interface Usage {
-  secondOpenedAt: number;
+  secondOpenedAt: UnixMs;
   inSecond: number;
-  monthEndsAt: number;
+  monthEndsAt: UnixMs;
   inMonth: number;
 }
 
@@ -20,7 +21,7 @@ export function newUsage(): Usage {
 }
 
 /** Counts requests in both windows, refused ones too. The one of a second opens with the first request. */
-export function spend(usage: Usage, requests: number, now: number): void {
+export function spend(usage: Usage, requests: number, now: UnixMs): void {
   // Also when the clock was set back: a window of the future would never end.
   if (now >= usage.secondOpenedAt + 1000 || now < usage.secondOpenedAt) {
     usage.secondOpenedAt = now;
@@ -36,7 +37,7 @@ export function spend(usage: Usage, requests: number, now: number): void {
 }
 
 /** Charges one request and says what the service's headers say (api-facts 6.1). */
-export function charge(usage: Usage, limits: PlanLimits, now: number): Charge {
+export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
   const isMonthLimited = limits.perMonth !== undefined;
@@ -64,7 +65,7 @@ export function charge(usage: Usage, limits: PlanLimits, now: number): Charge {
 }
 
 /** Headers of ended access: all limits 0, and a reset that is none (api-facts 6.3). */
-export function revokedHeaders(now: number): Record<string, string> {
+export function revokedHeaders(now: UnixMs): Record<string, string> {
   const reset = String(secondsToMonthEnd(now));
   return {
     'ratelimit-limit': '0',
@@ -83,12 +84,12 @@ function perWindow(what: 'limit' | 'remaining', second: number, month: number): 
   return { [`x-ratelimit-${what}-second`]: String(second), ...Object.fromEntries(longer) };
 }
 
-function endOfMonth(now: number): number {
+function endOfMonth(now: UnixMs): UnixMs {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
 /** Cut to whole seconds, as the service does: who waits exactly this long can be early. */
-function secondsToMonthEnd(now: number): number {
+function secondsToMonthEnd(now: UnixMs): Seconds {
   return Math.floor((endOfMonth(now) - now) / 1000);
 }

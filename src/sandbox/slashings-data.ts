@@ -1,5 +1,6 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/chain.ts';
 import { between, hexOf, seedOf, unit } from '../lib/random.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
 
 /**
@@ -29,7 +30,7 @@ const MAX_ROWS = 1024;
 const SLOTS_PER_PROPOSER_SLASHING = 10;
 
 /** The newest slot that the service knows at `now` (Unix ms): blocks take a slot to arrive there. */
-export function headSlot(chain: Chain, now: number): number {
+export function headSlot(chain: Chain, now: UnixMs): number {
   return Math.max(0, Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - 1);
 }
 
@@ -168,7 +169,7 @@ function slashedAt({ seed }: ChainWorld, origin: number): number[] {
 }
 
 /** Orders a slashing for the next block that is free, and returns its slot. */
-export function orderSlashing(world: ChainWorld, validators: readonly number[], now: number): number {
+export function orderSlashing(world: ChainWorld, validators: readonly number[], now: UnixMs): number {
   // The block of the current slot is on its way and no longer to be changed.
   let slot = headSlot(world.chain, now) + 2;
   while (!isCanonical(world, slot) || slashingIn(world, slot)) slot += 1;

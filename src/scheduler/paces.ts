@@ -1,4 +1,5 @@
 import { type Demand, plan } from '../budget/planner.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { type Coverage, evenPace, type Pace, type Source } from '../sources/source.ts';
 
 /** What the limits leave, as far as a source is concerned. */
@@ -13,7 +14,7 @@ export interface SourceDemand {
   readonly source: Source;
   readonly requestsPerPoll: number;
   /** Waits for the budget included. */
-  readonly msPerPoll?: number;
+  readonly msPerPoll?: Milliseconds;
   /** It looks for the day's data at every interval, without an end in sight: then it costs what others do. */
   readonly isDataOverdue?: boolean;
   /** What its last poll covered. */
@@ -48,7 +49,7 @@ export function pacesOf(sources: readonly SourceDemand[], allowance: Allowance):
  * Polls of one source do not overlap, and a large one also waits for answers: where these take long, less than the limit
  * allows can leave.
  */
-function noFasterThan(ms: number, pace: Pace): Pace {
+function noFasterThan(ms: Milliseconds, pace: Pace): Pace {
   const { intervalMs, requestsPerDay } = pace;
   if (ms <= intervalMs) return pace;
   return { ...pace, intervalMs: ms, requestsPerDay: (requestsPerDay * intervalMs) / ms };

@@ -1,4 +1,5 @@
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import type { Pace, Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 import { isMaterialChange } from './paces.ts';
@@ -12,14 +13,14 @@ interface Told {
   readonly paces: ReadonlyMap<string, Pace>;
   /** The limits that the paces followed from. */
   readonly limits: string;
-  readonly at: number;
+  readonly at: MonotonicMs;
 }
 
 /** What is new about the paces. */
 export class PlanNews {
   #told: Told | undefined;
   /** When the first paces were told. */
-  #since: number | undefined;
+  #since: MonotonicMs | undefined;
 
   get isFirst(): boolean {
     return this.#told === undefined;
@@ -29,7 +30,7 @@ export class PlanNews {
    * Whether these paces are to be told: if they differ materially from those that were. While the limits stay the same,
    * that is once a day at most, because with a quota that ends soon every poll changes what is left per day.
    */
-  take(paces: ReadonlyMap<Source, Pace>, limits: () => string, now: number): boolean {
+  take(paces: ReadonlyMap<Source, Pace>, limits: () => string, now: MonotonicMs): boolean {
     const named = new Map([...paces].map(([source, pace]) => [sourceId(source), pace]));
     if (this.#told && !isMaterialChange(this.#told.paces, named)) return false;
     const next = { paces: named, limits: limits(), at: now };

@@ -1,4 +1,5 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
 import { attemptsOf, type Entry, withLatest } from '../state/entry.ts';
 
@@ -9,13 +10,13 @@ const FORBIDDEN_PAUSE_MS = 3_600_000;
  * Unix ms from which a source may be polled: when it is due, its pause is over and its requests may leave
  * (`opensAt`; Infinity: not on their own).
  */
-export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: number): number {
+export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: UnixMs): UnixMs {
   // Made before the clock was set back: when it really was is unknown, and waiting for that time could take a day.
   if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, opensAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, opensAt);
 }
 
-function dueAt(source: Source, entry: Entry, timing: Timing): number {
+function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
   const due = source.due(entry.value, attemptsOf(entry), timing);
@@ -31,10 +32,10 @@ function isPassing(reason: string | undefined): boolean {
 /** One run of a source. */
 export interface Run {
   /** Unix ms. */
-  readonly start: number;
-  readonly durationMs: number;
+  readonly start: UnixMs;
+  readonly durationMs: Milliseconds;
   /** The effective interval at its start, and what it covered; absent where no limit was known. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: Milliseconds;
   readonly coverage?: Coverage;
   readonly requests: number;
 }

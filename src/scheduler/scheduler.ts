@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import type { Entry } from '../state/entry.ts';
 import { afterPoll, countEmptyPoll } from './plan.ts';
@@ -43,8 +44,8 @@ export class Scheduler {
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
   /** Monotonic ms at which the loop first found a source due that it could not start; the longest ago first. */
-  readonly #lateSince = new Map<Task, number>();
-  #heartbeatAt: number;
+  readonly #lateSince = new Map<Task, MonotonicMs>();
+  #heartbeatAt: MonotonicMs;
   #saveFailures = 0;
   readonly #plan = new PlanNews();
   readonly #waits = new WaitNews();
@@ -57,12 +58,12 @@ export class Scheduler {
   }
 
   /** Monotonic ms of the last time the loop was alive. */
-  get heartbeatAt(): number {
+  get heartbeatAt(): MonotonicMs {
     return this.#heartbeatAt;
   }
 
   /** What is due for longest, as the loop saw it: a step of the clock makes nothing late. */
-  get overdue(): { readonly source: Source; readonly ms: number } | undefined {
+  get overdue(): { readonly source: Source; readonly ms: Milliseconds } | undefined {
     const [first] = this.#lateSince;
     return first && { source: first[0].source, ms: this.#deps.clock.monotonic() - first[1] };
   }
@@ -119,7 +120,7 @@ export class Scheduler {
   }
 
   /** Starts what is due and returns when the next source will be. */
-  #startDue(signal: AbortSignal): number {
+  #startDue(signal: AbortSignal): UnixMs {
     const now = this.#deps.clock.now();
     const tasks = this.#tasks.on;
     let schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
@@ -234,7 +235,7 @@ export class Scheduler {
     onChange(task.source);
   }
 
-  async #nap(ms: number): Promise<void> {
+  async #nap(ms: Milliseconds): Promise<void> {
     const alarm = new AbortController();
     this.#wake = () => alarm.abort();
     await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);

@@ -1,4 +1,5 @@
 import type { Quota } from '../budget/quota.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
 import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
 import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
@@ -14,7 +15,7 @@ export interface SourceView {
   /** What the families are to be read with. */
   readonly timing: Timing;
   /** Unix ms at which the next attempt is due and permitted; Infinity: not before a new key or a restart. */
-  readonly nextAttemptAt: number;
+  readonly nextAttemptAt: UnixMs;
   /** Present while the source waits for the quota. */
   readonly wait?: Wait;
   /** Whether a poll, or the saving of what it brought, is in progress. */
@@ -36,14 +37,14 @@ export interface BudgetView {
   readonly allowance: Allowance;
   readonly quotaOf: (bucket: string) => Quota;
   /** Unix ms from which the requests of a source may leave. */
-  readonly opensAt: (source: Source) => number;
+  readonly opensAt: (source: Source) => UnixMs;
 }
 
 /** How each source runs now. */
 export function schedulesOf(
   sources: readonly KnownSource[],
   budgetView: BudgetView,
-  now: number,
+  now: UnixMs,
 ): ReadonlyMap<Source, Schedule> {
   const { allowance, opensAt } = budgetView;
   const planned = pacesOfKnown(sources, allowance);
@@ -90,7 +91,7 @@ function demandOf(source: Source, entry: Entry): SourceDemand {
 }
 
 /** What is shown of each source, in their order. */
-export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: number): SourceView[] {
+export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
   const schedules = schedulesOf(sources, budgetView, now);
   const wholeOf = wholePaces(sources, budgetView);
   return sources.map(({ source, shown, running }) => {

@@ -1,4 +1,5 @@
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import type { Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 import type { Schedule, Wait } from './schedule.ts';
@@ -10,10 +11,13 @@ export class WaitNews {
   /** By source id, because a reload makes sources anew. */
   #waiting: ReadonlySet<string> = new Set();
   /** When each was last seen waiting, monotonic ms: a wait that comes and goes within a day is told once. */
-  readonly #seenAt = new Map<string, number>();
+  readonly #seenAt = new Map<string, MonotonicMs>();
 
   /** `began`: all waits, where one of them is news; `changed`: the sources that began or ceased to wait. */
-  take(schedules: ReadonlyMap<Source, Schedule>, monotonic: number): { began: Waits | undefined; changed: Source[] } {
+  take(
+    schedules: ReadonlyMap<Source, Schedule>,
+    monotonic: MonotonicMs,
+  ): { began: Waits | undefined; changed: Source[] } {
     const waits = new Map([...schedules].flatMap(([source, { wait }]) => (wait ? [[source, wait]] : [])));
     const waiting = new Set([...waits.keys()].map(sourceId));
     const isChanged = (id: string): boolean => waiting.has(id) !== this.#waiting.has(id);

@@ -1,19 +1,20 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Milliseconds } from '../lib/time.ts';
 import type { Access } from '../web-config/access.ts';
 import { Connections } from './connections.ts';
 
 /** What a server puts up with. Times in milliseconds. */
 export interface ServerLimits {
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  readonly keepAliveTimeout: number;
+  readonly headersTimeout: Milliseconds;
+  readonly requestTimeout: Milliseconds;
+  readonly keepAliveTimeout: Milliseconds;
   readonly maxHeaderSize: number;
   /** How often Node looks for what is over its time. */
-  readonly connectionsCheckingInterval: number;
+  readonly connectionsCheckingInterval: Milliseconds;
   readonly maxConnections: number;
   /** From the request to the last byte that the client has taken. */
-  readonly answerTimeout: number;
+  readonly answerTimeout: Milliseconds;
 }
 
 export const LIMITS: ServerLimits = {

@@ -1,4 +1,5 @@
 import { Html, html } from '../lib/html.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table } from '../sources/content.ts';
 import { ICON, STYLE } from './page-style.ts';
@@ -7,7 +8,7 @@ import { ICON, STYLE } from './page-style.ts';
 export interface StatusPage {
   readonly title: string;
   /** Unix ms of what is shown. */
-  readonly now: number;
+  readonly now: UnixMs;
   /** One line on what this is. */
   readonly about: string;
   readonly links: readonly { readonly text: string; readonly href: string }[];

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import { pagePieces, type StatusPage } from './page.ts';
 
 const compress = promisify(gzip);
@@ -12,7 +13,7 @@ const SLICE_MS = 5;
 
 interface Rendering {
   /** Monotonic ms. */
-  readonly startedAt: number;
+  readonly startedAt: MonotonicMs;
   readonly plain: Promise<Buffer>;
   gzipped?: Promise<Buffer>;
 }

@@ -10,12 +10,13 @@ import {
 import { planOf } from '../budget/plan-name.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { count, plural, span } from '../lib/words.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
-export function budgetTable(input: StatusInput, now: number): Table {
+export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const names = Object.keys(input.ledger.buckets);
   const rows = names.flatMap((name) => bucketRows(input, name, now));
   return {
@@ -36,7 +37,7 @@ function pacePerDay({ views, ledger, bucketOf }: StatusInput, bucket: string): n
     .reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
-function bucketRows(input: StatusInput, name: string, now: number): Row[] {
+function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {
   const bucket = input.ledger.buckets[name] ?? EMPTY_BUCKET;
   const long = LONG_WINDOWS.flatMap((window): Row[] => {
     const state = windowAt(bucket, window, input.budgetOptions, now);
@@ -71,7 +72,7 @@ interface Long {
   readonly state: LongWindow;
 }
 
-function longRow(input: StatusInput, { name, bucket, window, state }: Long, now: number): Row {
+function longRow(input: StatusInput, { name, bucket, window, state }: Long, now: UnixMs): Row {
   const left = usable(state, input.budgetOptions.utilization);
   const used = Math.min(usedOf(bucket, window, state), state.limit - left);
   return [
@@ -109,7 +110,7 @@ function shares(
   return html`${drawn}${quiet(`of ${count(total)}`)}`;
 }
 
-function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: number): Cell {
+function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: UnixMs): Cell {
   const end = calendarEnd(window, now);
   const planned = lastsUntil(window, state, bucket.firstUseAt ?? now);
   if (planned <= end) return time(end, now);
@@ -119,8 +120,8 @@ function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: 
 /** When what is left is used up, if all goes on as planned. */
 function quotaEnd(
   input: StatusInput,
-  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: number },
-  now: number,
+  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: UnixMs },
+  now: UnixMs,
 ): Cell {
   const pace = pacePerDay(input, name);
   if (input.ledger.key.standing === 'revoked') return 'nothing leaves';
@@ -133,13 +134,13 @@ function quotaEnd(
 }
 
 /** A larger plan shows only in an answer; a 429 has said until when there is none. */
-function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: number): string {
+function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs): string {
   const asks = window === 'month' && closedUntil <= now;
   return asks ? 'one request a day asks for more' : 'nothing leaves before the reset';
 }
 
 /** The plan as it was learned, and a wait that the service asked for. */
-function describeBucket(input: StatusInput, name: string, now: number): string {
+function describeBucket(input: StatusInput, name: string, now: UnixMs): string {
   const { ledger, budgetOptions } = input;
   const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';

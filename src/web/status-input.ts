@@ -1,5 +1,6 @@
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 
@@ -12,7 +13,7 @@ export interface StatusInput {
   readonly bucketOf: (source: Source) => string;
   readonly version: string;
   /** Unix ms. */
-  readonly startedAt: number;
+  readonly startedAt: UnixMs;
   readonly telemetryPath: string;
   /** Whether the configuration was read without a mistake when it was read last. */
   readonly isConfigRead: boolean;

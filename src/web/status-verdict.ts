@@ -1,4 +1,5 @@
 import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { absolute, plural, relative, spaced, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
 import type { SourceView } from '../scheduler/views.ts';
@@ -22,7 +23,7 @@ export function verdictOf({ views, ledger }: StatusInput, notices: readonly Noti
 }
 
 /** What an operator should know of the configuration, the key, the sources and the budget. */
-export function noticesOf(input: StatusInput, now: number): Notice[] {
+export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [...configNotices(input), ...keyNotices(input, now)];
 }
 
@@ -33,7 +34,7 @@ function configNotices({ isConfigRead }: StatusInput): Notice[] {
 }
 
 /** Without a key that is taken, nothing else is worth saying. */
-function keyNotices(input: StatusInput, now: number): Notice[] {
+function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = input.ledger.key;
   switch (standing) {
     case 'revoked':
@@ -67,7 +68,7 @@ function startNotices({ views }: StatusInput): Notice[] {
   return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
 }
 
-function failureNotices(views: readonly SourceView[], now: number): Notice[] {
+function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
   const failing = views.filter((view) => stateOf(view, now).tone === 'bad');
   if (failing.length === 0) return [];
   const names = failing.map(nameOf).join(', ');
@@ -80,7 +81,7 @@ const LIMITS = {
   '429': 'the service, which refused with 429',
 } as const satisfies Record<Wait['limit'], string>;
 
-function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: number): Notice[] {
+function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
   const waiting = Map.groupBy(
     views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
     ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,

@@ -1,3 +1,4 @@
+import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
@@ -10,7 +11,7 @@ import { noticesOf, verdictOf } from './status-verdict.ts';
 const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
 
 /** The status page: is it working, and what does it cost? Pure. */
-export function statusOf(input: StatusInput, now: number, isRefreshing: boolean): StatusPage {
+export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
   const { views, version, startedAt, telemetryPath } = input;
   const summaries = views.map((view) => ({ view, summary: view.source.summary(view.entry.value, view.timing) }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
