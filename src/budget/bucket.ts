@@ -21,31 +21,31 @@ import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
-/** An independent counter of the service, and what is known of its limits. */
+/** A counter of the service with limits of its own, as far as known. */
 export const Bucket = z.object({
-  /** As the last answers gave them. */
+  /** From the last answers. */
   limits: PerWindow,
   remaining: PerWindow,
   resetAt: unixMs.optional(),
-  /** After a 429: nothing leaves before. */
+  /** After a 429: no request is sent before this. */
   closedUntil: unixMs,
-  /** When that was said. */
+  /** When the 429 came. */
   closedAt: unixMs.optional(),
   /** Consecutive 429s that did not say how long to wait. */
   blindWaits: Count,
   /** When our first request was charged to it. */
   firstUseAt: unixMs.optional(),
-  /** When the last one was. */
+  /** When our last request was charged to it. */
   lastUseAt: unixMs.optional(),
-  /** The limits beyond the second that are real. */
+  /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
-  /** What others on the account took of the month. */
+  /** What other users of the account took of the month. */
   others: TakenByOthers.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
-/** What the configuration says of the budget. */
+/** The budget as configured. */
 export interface BudgetOptions {
   /** Share of each limit to spend, in (0, 1]. */
   readonly utilization: number;
@@ -61,25 +61,28 @@ const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = 60_000;
 const MAX_BLIND_WAIT_MS = 3_600_000;
 const HOURS_PER_DAY = 24;
-/** Of what is left: where others take nearly all of it, the quota cannot last, and to keep it for them helps nobody. */
+/**
+ * Our least share of what is left. If others take nearly all of it, the quota runs out anyway, and saving it for them
+ * is useless.
+ */
 const MIN_SHARE = 0.1;
 
-/** Requests per second, before `utilization`. A limit of 0 outside of a revocation means nothing. */
+/** Requests per second, before `utilization`. A limit of 0 is ignored, because only a revocation really has it. */
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
   const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
   return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
- * (api-facts 6.1).
+ * Whether a window is not a limit of its own. For windows that a plan does not have, the service repeats the limit of
+ * the second (api-facts 6.1).
  */
 export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
   return window !== 'second' && limits[window] === second;
 }
 
-/** Unix ms from which a request may leave, the second window apart. */
+/** When the next request may be sent, apart from the second window. */
 export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: UnixMs): UnixMs {
   const ends = LONG_WINDOWS.map((name) => {
     const window = windowAt(bucket, name, options, now);
@@ -88,7 +91,7 @@ export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: UnixM
   return Math.max(bucket.closedUntil, ...ends);
 }
 
-/** One of our requests leaves. */
+/** Counts a request of ours. */
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
   for (const name of LONG_WINDOWS) {
@@ -98,7 +101,7 @@ export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs
   return charged;
 }
 
-/** Requests per day that the limits leave this exporter until each of them renews. */
+/** Requests per day that this exporter may make until the limits renew. */
 export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs): number {
   const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
   const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
@@ -112,8 +115,8 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
 }
 
 /**
- * Requests that others on the account made of the hour or month of the last answer; undefined where the answers do not
- * tell. A request of ours that was counted and whose answer was lost counts as theirs.
+ * Requests that other users of the account made in the hour or month of the last answer; undefined if unknown. A
+ * request of ours that was counted, but whose answer was lost, counts as theirs.
  */
 export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
   const { remaining, own } = bucket[name] ?? {};
@@ -122,7 +125,7 @@ export function usedByOthers(bucket: Bucket, name: LongWindowName): number | und
   return Math.max(0, granted - remaining - own);
 }
 
-/** The window as it is now; a configured plan is one also before the service has said so. */
+/** The window at `now`. A configured quota applies even before the service has confirmed it. */
 export function windowAt(
   bucket: Bucket,
   name: LongWindowName,
@@ -136,7 +139,7 @@ export function windowAt(
   return { limit: options.perMonth, own: 0, since: now };
 }
 
-/** What the head of an answer says of the bucket. `unaccounted`: requests that its `remaining` may not know of. */
+/** Applies the headers of an answer. `unaccounted`: requests that its `remaining` may not include. */
 export function observeBucket(
   bucket: Bucket,
   answer: { status: number; observation: Observation; unaccounted: number },
@@ -170,14 +173,15 @@ function othersSeen(bucket: Bucket, now: UnixMs): Pick<Bucket, 'others'> {
   return { others: noteTaken(bucket.others, taken, bucket.month.since, now) };
 }
 
-/** The long windows give back what the caller did not cause (api-facts 6.1). */
+/** The long windows are not charged for failures that the caller did not cause (api-facts 6.1). */
 function isRefunded(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
 /**
- * No answer came. If the request was counted, the next answer says so; taken as counted, days without a network would
- * use up the quota, and with it the chance to hear otherwise. Undefined: nothing changes.
+ * Takes back the charge of a request without an answer. If the service counted it, the next answer corrects our count.
+ * If we kept the charge, days without a network would use up the quota in our count, and no request would be left to
+ * correct it. Undefined: nothing changes.
  */
 export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket | undefined {
   let freed: Bucket | undefined;
@@ -188,12 +192,12 @@ export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixM
   return freed;
 }
 
-/** The tighter of what the service and the configured plan say; undefined: no such limit. */
+/** The lower of the service's limit and the configured one; undefined: no such limit. */
 function realLimit(bucket: Bucket, name: LongWindowName, options: BudgetOptions): number | undefined {
   const { limits } = bucket;
   const planned = name === 'month' ? options.perMonth : undefined;
   const isReal = !isRateWindowRepeated(bucket, name) && (name === 'month' || limits.hour !== limits.month);
-  // A limit of 0 outside of a revocation means nothing, here as for the second.
+  // A limit of 0 is ignored, as for the second.
   const granted = (isReal && limits[name]) || undefined;
   if (granted === undefined) return planned;
   return Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
@@ -206,11 +210,11 @@ function waitAfter(
   now: UnixMs,
 ): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits'> {
   const { closedUntil, blindWaits } = bucket;
-  // While a bucket is closed nothing leaves: this answer belongs to the event that closed it, and is no further one.
+  // While a bucket is closed no request is sent, so this answer belongs to the event that closed it.
   const isSameEvent = blindWaits > 0 && now < closedUntil;
   if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0 };
   const closed = (waitMs: Milliseconds) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
-  // A reset of 0 cannot be told from a rounded-down second.
+  // A reset of 0 may be part of a second, rounded down.
   if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
   if (isSameEvent) return { closedUntil, blindWaits };
   return {

@@ -4,16 +4,16 @@ import type { Bucket } from './bucket.ts';
 import type { Ledger } from './ledger.ts';
 import { LONG_WINDOWS } from './long-window.ts';
 
-/** A wait that is longer follows the calendar (the end of the month), which a machine that was suspended has not missed. */
+/** A longer wait ends on a calendar date (the end of the month), which stays right after a suspend. */
 const MAX_KEPT_MS = 3_600_000;
 
-/** Less is a clock that is disciplined. */
+/** A smaller difference is normal clock synchronization. */
 const MIN_STEP_MS = 1_000;
 
-/** Keeps the times of a ledger true when the wall clock is set: by NTP, by hand, or because the machine was suspended. */
+/** Corrects the times of a ledger when the wall clock is set: by NTP, by hand, or after a suspend. */
 export class ClockSteps {
   readonly #clock: Clock;
-  /** The wall clock less the monotonic one. */
+  /** The wall clock minus the monotonic clock. */
   #offset: Milliseconds;
 
   constructor(clock: Clock) {
@@ -21,7 +21,7 @@ export class ClockSteps {
     this.#offset = clock.now() - clock.monotonic();
   }
 
-  /** The ledger by the clock as it is set now; the same one where it was not set since the last time. */
+  /** The ledger in terms of the current clock; the same object if the clock was not set since the last call. */
   follow(ledger: Ledger): Ledger {
     const now = this.#clock.now();
     const offset = now - this.#clock.monotonic();
@@ -33,12 +33,12 @@ export class ClockSteps {
 }
 
 /**
- * Waits take as long as they would have: the service counts them in seconds. After a step forward, which may be time that
- * really passed, at most an hour of a wait is left to keep.
+ * Waits keep their length, because the service counts them in seconds. After a step forward, which may be time that
+ * really passed, a wait is prolonged to at most an hour from now.
  */
 function shifted(ledger: Ledger, step: Milliseconds, now: UnixMs): Ledger {
   const { key } = ledger;
-  // Nothing was ever before 1970: 0 stands for never.
+  // 0 stands for never, and no time is negative.
   const moved = (at: UnixMs): UnixMs => Math.max(0, at + step);
   return mapBuckets({ ...ledger, key: { ...key, since: moved(key.since) } }, (bucket) => {
     const { closedUntil, closedAt } = bucket;
@@ -51,7 +51,7 @@ function shifted(ledger: Ledger, step: Milliseconds, now: UnixMs): Ledger {
   });
 }
 
-/** What lies after `now` happened before the clock was set back: it counts as having happened now. */
+/** A past event dated after `now` happened before the clock was set back: it is dated `now`. */
 export function withoutFuture(ledger: Ledger, now: UnixMs): Ledger {
   const { key } = ledger;
   return mapBuckets({ ...ledger, key: { ...key, since: Math.min(key.since, now) } }, (bucket) => {

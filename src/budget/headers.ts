@@ -13,15 +13,15 @@ export interface Observation {
   readonly bucket: string | undefined;
   readonly limits: Readonly<Partial<Record<WindowName, number>>>;
   readonly remaining: Readonly<Partial<Record<WindowName, number>>>;
-  /** Seconds until the window that is reported resets, at least what `retry-after` says. */
+  /** Until the reported window resets; not less than `retry-after`. */
   readonly resetSeconds: Seconds | undefined;
   readonly validKey: boolean | undefined;
 }
 
-/** The month window is the longest: what claims to wait longer is not a wait for a reset. */
+/** The month is the longest window, so a longer wait cannot be one for a reset. */
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
-/** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
+/** Reads the rate-limit headers (api-facts 6.1). `now` converts an HTTP date in `retry-after` to seconds. */
 export function readHeaders(headers: Headers, now: UnixMs): Observation {
   const limits: Partial<Record<WindowName, number>> = {};
   const remaining: Partial<Record<WindowName, number>> = {};
@@ -58,7 +58,10 @@ function first(value: string | readonly string[] | undefined): string | undefine
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** Buckets are kept by name: one that every object has, such as `constructor`, would look like a known bucket. */
+/**
+ * Buckets are properties of an object: a name that every object has, such as `constructor`, would look like a known
+ * bucket.
+ */
 export function isBucketName(name: string): boolean {
   return !(name in Object.prototype);
 }

@@ -21,18 +21,18 @@ import { SecondWindows } from './second-windows.ts';
 
 export interface RateLimiterDependencies {
   readonly clock: Clock;
-  /** What is known from before. */
+  /** As the previous run left it. */
   readonly ledger: Ledger;
-  /** Told whenever the ledger is another. */
+  /** Called whenever the ledger changes. */
   readonly onChange?: () => void;
-  /** Resolves when the ledger as it is now is written, or could not be. */
+  /** Persists the current ledger; resolves also if that fails. */
   readonly keep?: () => Promise<void>;
 }
 
-/** Answers after which nothing leaves for a while, also after a restart. */
+/** Answers after which no request is sent for a while, even after a restart. */
 const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 
-/** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
+/** The longest wait for a closed bucket. Beyond it the poll fails, and is repeated when the bucket opens. */
 const MAX_HOLD_MS = 60_000;
 
 interface Waiting extends QueuedRequest {
@@ -41,7 +41,7 @@ interface Waiting extends QueuedRequest {
   fail(error: unknown): void;
 }
 
-/** Lets waiting requests leave, by priority, as fast as the ledger and the second windows of their buckets allow. */
+/** Grants permits by priority, as fast as the ledger and the second windows of the buckets allow. */
 export class RateLimiter implements Budget {
   #options: BudgetOptions;
   readonly #clock: Clock;
@@ -52,13 +52,13 @@ export class RateLimiter implements Budget {
   #waitedMs: Milliseconds = 0;
   #alarm = new AbortController();
   #sentCount = 0;
-  /** Requests that were not answered yet. */
+  /** Requests not answered yet. */
   #inFlight = 0;
   readonly #onChange: () => void;
   readonly #keep: () => Promise<void>;
-  /** Resolves when the last wait is written. */
+  /** Resolves when the last wait is persisted. */
   #saved: Promise<void> | undefined;
-  /** Monotonic. The process before this one may have used up the second that it ended in. */
+  /** The previous process may have used up the second in which it ended. */
   readonly #quietUntil: MonotonicMs;
 
   constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
@@ -72,23 +72,23 @@ export class RateLimiter implements Budget {
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
-  /** What is known, by the clock as it is set now. */
+  /** The ledger in terms of the current clock. */
   get ledger(): Ledger {
     this.#update(this.#clockSteps.follow(this.#ledger));
     return this.#ledger;
   }
 
-  /** Milliseconds that requests have waited in all, those that still wait left out. */
+  /** How long requests have waited in total, without those that still wait. */
   get waitedMs(): Milliseconds {
     return this.#waitedMs;
   }
 
-  /** Requests per second that may be spent on a bucket's second window, before `utilization`. */
+  /** Requests per second of a bucket, before `utilization`. */
   perSecond(bucket: string): number {
     return perSecondOf(this.#ledger.buckets[bucket], this.#options);
   }
 
-  /** Requests per day that the limits leave this exporter on a bucket. */
+  /** Requests per day that this exporter may make on a bucket. */
   allowedPerDay(bucket: string): number {
     return allowedPerDay(this.#ledger.buckets[bucket], this.#options, this.#clock.now());
   }
@@ -97,12 +97,12 @@ export class RateLimiter implements Budget {
     return bucketOf(this.#ledger, route);
   }
 
-  /** Unix ms from which a request on this route may leave, its turn apart; Infinity: not on its own. */
+  /** When a request on this route may be sent, apart from its turn; Infinity: not before a new key or restart. */
   opensAt(route: string): UnixMs {
     return opensAt(this.ledger, route, this.#options, this.#clock.now());
   }
 
-  /** Goes on with other options, or with what is known of another key; no request of the one before is under way. */
+  /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
     if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#seconds.merge(UNASSIGNED);
     this.#options = options;
@@ -128,7 +128,7 @@ export class RateLimiter implements Budget {
       const cancel = (): void => {
         this.#remove(waiting);
         waiting.fail(signal.reason);
-        // The alarm may have been for this one, and a timer keeps a process from ending.
+        // The timer may be for this request, and a pending timer keeps the process alive.
         this.#dispatch();
       };
       signal.addEventListener('abort', cancel, { once: true });
@@ -137,7 +137,7 @@ export class RateLimiter implements Budget {
     });
   }
 
-  /** Lets go whoever may leave now, and sets an alarm for the next. Called whenever something that decides changes. */
+  /** Grants every permit that is possible now and sets a timer for the next. Called whenever that may have changed. */
   #dispatch(): void {
     this.#alarm.abort();
     this.#update(this.#clockSteps.follow(this.#ledger));
@@ -164,7 +164,7 @@ export class RateLimiter implements Budget {
         const free = Math.max(this.#quietUntil - monotonic, ...waits);
         wake = Math.min(wake, free);
         if (free <= 0) this.#send(waiting, seconds, now, monotonic);
-        // Nobody behind it takes what it waits for.
+        // Requests behind it must not take its permit.
         else for (const second of seconds) taken.add(second);
       }
     }
@@ -187,7 +187,7 @@ export class RateLimiter implements Budget {
         isReleased = true;
         for (const second of seconds) second.released(this.#clock.monotonic());
         this.#inFlight -= 1;
-        // What was under way at any time with this one may have been counted after it, whichever was answered first.
+        // A request in flight at the same time may have been counted after this one, whichever was answered first.
         const unaccounted = earlier + this.#sentCount - order;
         if (answer) this.#observe(waiting.route, { ...answer, sentAt: now, unaccounted });
         else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
@@ -215,14 +215,14 @@ export class RateLimiter implements Budget {
     this.#update(answered(this.#ledger, route, { ...sending, ...said }, this.#options, now));
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
-    // The unnamed bucket got its name; or the route turns out to have one of its own, where this request counted.
+    // The unnamed bucket got its name, or the route has a bucket of its own, in which this request counted.
     const isRenamed = this.#ledger.buckets[before] === undefined && this.#seconds.rename(before, after);
     if (!isRenamed) this.#second(after).countOne(this.#clock.monotonic());
   }
 
   /**
-   * The second windows that a request may count in. A route that no answer has assigned may turn out to be in any bucket,
-   * or in a new one of which the slowest is assumed: it counts in all.
+   * The second windows in which a request may count. A route that no answer has assigned may belong to any bucket, or
+   * to a new one with the lowest limit, so it counts in all of them.
    */
   #secondsOf(route: string): SecondWindow[] {
     if (isAssigned(this.#ledger, route)) return [this.#second(bucketOf(this.#ledger, route))];

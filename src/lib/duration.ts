@@ -19,11 +19,11 @@ const UNITS: readonly Unit[] = [
 
 const SYNTAX = new RegExp(`^${UNITS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`);
 
-/** The same for a JSON Schema. */
+/** The same syntax as a JSON Schema pattern. */
 export const DURATION_PATTERN = `^(?:0|(?=.)${UNITS.map(([unit]) => `(?:\\d+${unit})?`).join('')})$`;
 
 /**
- * Milliseconds of a duration such as `1h30m`; undefined if it is none. Only `0` may lack a unit.
+ * Reads a duration such as `1h30m`; undefined for any other text. Only `0` may omit its unit.
  * https://prometheus.io/docs/prometheus/latest/configuration/configuration/#configuration-file
  */
 export function parseDuration(text: string): Milliseconds | undefined {
@@ -34,14 +34,17 @@ export function parseDuration(text: string): Milliseconds | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** The duration as text, rounded to milliseconds. Years and weeks are used only for whole ones: 90d, not 12w6d. */
+/**
+ * The duration as text, rounded to milliseconds. Years and weeks appear only if the duration is a whole number of them:
+ * 90d, not 12w6d.
+ */
 export function formatDuration(ms: Milliseconds): string {
   const rounded = Math.round(ms);
   const even = UNITS.slice(0, 2).find(([, size]) => rounded % size === 0);
   return inUnits(rounded, even ? [even] : UNITS.slice(2), '') || '0s';
 }
 
-/** How many there are of each unit, largest first. What is less than one of the last unit is dropped. */
+/** The amount of each unit, largest unit first. A remainder below the last unit is dropped. */
 export function inUnits(ms: Milliseconds, units: readonly Unit[], gap: '' | ' '): string {
   let left = ms;
   return units

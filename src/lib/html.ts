@@ -1,4 +1,4 @@
-/** Markup that is safe to send as it is. */
+/** Markup that is safe to send unchanged. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,9 @@ export class Html {
 
 type HtmlValue = Html | string | number;
 
-/** Escapes every value that is not markup itself; lists are joined. Names of machines come from the network. */
+/**
+ * Escapes every value that is not markup, and joins lists. Machine names come from the network and cannot be trusted.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly (HtmlValue | readonly HtmlValue[])[]): Html {
   return new Html(strings.reduce((out, string, i) => out + textOf(values[i - 1] ?? '') + string));
 }

@@ -12,9 +12,9 @@ import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
   readonly method: string;
-  /** With the query. Below `/hoodi` lies what the host of hoodi serves. */
+  /** With the query. `/hoodi` stands for the host of hoodi. */
   readonly path: string;
-  /** Names in lower case. */
+  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
@@ -25,7 +25,7 @@ export interface SandboxAnswer {
   readonly body: string;
 }
 
-/** Callers without a valid key are counted apart; the figure is that of the open-source limiter. */
+/** Callers without a valid key are counted separately; the limit is that of the open-source rate limiter. */
 const ANONYMOUS_LIMITS: PlanLimits = { perSecond: 2 };
 
 const HOODI_HOST = '/hoodi';
@@ -37,7 +37,7 @@ interface RequestTarget {
   readonly query: string;
 }
 
-/** What the service answers at `now` (Unix ms). Changes nothing but the counters of the rate limits. */
+/** What the service answers at `now`. Changes only the counters of the rate limits. */
 export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): SandboxAnswer {
   const target = parseTarget(request.path);
   if (!target) return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found' };
@@ -64,7 +64,7 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
   return { ...result, headers: { ...common, ...headers } };
 }
 
-/** Only what lies below /api is rate limited, and exists. */
+/** Only paths below /api exist. */
 function parseTarget(requestTarget: string): RequestTarget | undefined {
   const [full = '', query = ''] = requestTarget.split('?', 2);
   const isHoodi = full.startsWith(`${HOODI_HOST}/`);
@@ -74,7 +74,7 @@ function parseTarget(requestTarget: string): RequestTarget | undefined {
   return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path, query };
 }
 
-/** v2 takes a bearer token and nothing else, v1 an `apikey` in the header or the query (api-facts 7.1). */
+/** v2 accepts only a bearer token; v1 accepts `apikey` in a header or in the query (api-facts 7.1). */
 function keyOf({ version, query }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
   if (version === 'v1') return single(headers['apikey']) ?? new URLSearchParams(query).get('apikey') ?? undefined;
   return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];

@@ -28,7 +28,7 @@ export interface Bounds {
   readonly end: number;
 }
 
-/** Both ends, in order. */
+/** Reads a range with both ends in order. */
 export function parseBounds(value: unknown): Bounds {
   const { start, end } = fields(value);
   const result = { start: natural(start), end: natural(end) };

@@ -3,14 +3,14 @@ import type { UnixMs } from '../lib/time.ts';
 import type { SandboxAnswer, SandboxRequest } from './answer.ts';
 import type { Sandbox } from './world.ts';
 
-/** What was asked for makes no sense; the message says what was expected. */
+/** The order is invalid; the message says what was expected. */
 class BadOrder extends Error {
   override readonly name = 'BadOrder';
 }
 
 type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
 
-/** Trouble to try alerts with, by the path that makes it. */
+/** Faults with which to try out alerts, by path. */
 const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': (sandbox, given, now) => {
     const name = machineIn(sandbox, given);
@@ -48,7 +48,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
 };
 
-/** Carries out what the path orders; undefined: it is none of these paths. */
+/** Carries out the order of this path; undefined for any other path. */
 export function control(
   sandbox: Sandbox,
   request: Pick<SandboxRequest, 'method' | 'path'>,

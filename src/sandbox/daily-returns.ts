@@ -8,13 +8,13 @@ import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
-/** Days, both inclusive; none if `first` > `last`. */
+/** A range of days, both inclusive; empty if `first` > `last`. */
 interface Days {
   readonly first: number;
   readonly last: number;
 }
 
-/** The next page, and the whole result as the first page saw it. */
+/** The day at which the next page begins, and the days of the whole result. */
 interface DailyReturnsCursor {
   readonly from: number;
   readonly days: Days;
@@ -49,7 +49,7 @@ const WINDOW_DAYS: ReadonlyMap<unknown, number> = new Map([
   ['all_time', Number.POSITIVE_INFINITY],
 ]);
 
-/** @throws Refusal 400 unless exactly one selector is well formed; 403 where the plan has no free ranges. */
+/** @throws Refusal 400 unless there is exactly one valid selector; 403 if the plan does not allow ranges. */
 function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: UnixMs): Days {
   const [selector, ...others] = Object.keys(range);
   if (selector === undefined || others.length > 0) throw new Refusal(400);
@@ -62,7 +62,7 @@ function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: UnixMs): 
   if (selector !== 'timestamp') throw new Refusal(400);
   if (sandbox.plan !== 'scale') throw new Refusal(403);
   const { start, end } = parseBounds(range[selector]);
-  // Widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
+  // The range is widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: UnixSeconds): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
   const midnight = (time: UnixSeconds): UnixSeconds => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;
   return { first: dayAt(midnight(start)), last: dayAt(midnight(end) + SECONDS_PER_DAY - 1) };

@@ -14,10 +14,12 @@ import {
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
-/** The `machines` filter takes this many names (api-facts 2). */
+/** The most names in the `machines` filter (api-facts 2). */
 const MAX_NAMES = 20;
 
-/** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
+/**
+ * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
+ */
 interface MachineMetricsCursor {
   readonly newest: UnixMs;
   readonly gap: number;
@@ -33,7 +35,7 @@ export function machineMetrics(sandbox: Sandbox, body: Fields, now: UnixMs): str
   const cursor = decodeCursor<MachineMetricsCursor>(query, body['cursor']);
   const window = windowOf(range, now, cursor);
   const rings = names ? ringsOfNames(sandbox.fleet, names) : sandbox.fleet.rings;
-  // One more than fits tells whether there is another page.
+  // One record more than fits shows whether there is another page.
   const ahead = PROCESSES.map((process, i) =>
     newestPushes(rings[process], process, window, cursor?.after[i] ?? undefined, size + 1),
   );
@@ -57,14 +59,17 @@ function machineNames(value: unknown): readonly string[] | undefined {
   return value.length === 0 ? undefined : value;
 }
 
-/** Clamped to what exists and is kept. Bounds are whole seconds, records are not. */
+/** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */
 function windowOf(range: Bounds, now: UnixMs, cursor: MachineMetricsCursor | undefined): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
   const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
   return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
 }
 
-/** Long ranges keep each n-th record of a machine, by the number of minutes asked for (api-facts 2). */
+/**
+ * Of long ranges the service returns only every n-th record of a machine, depending on the minutes requested (api-facts
+ * 2).
+ */
 function gapOf(minutes: number): number {
   if (minutes > 20_160) return 8;
   if (minutes > 10_080) return 7;

@@ -5,18 +5,21 @@ import { createMachine, PROFILES, type ProcessName, recordAt, type SimulatedMach
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
-/** The processes of a machine push one after the other, ms. */
+/** The processes of a machine push one after the other. */
 const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, node: 85 };
 /** Older records are deleted (api-facts 2). */
 export const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
-/** All machines of the account, and per process those that run it in the order in which a minute is read. */
+/**
+ * All machines of the account, and for each process the machines that run it, in the order of their records within a
+ * minute.
+ */
 export interface Fleet {
   readonly machines: ReadonlyMap<string, SimulatedMachine>;
   readonly rings: Readonly<Record<ProcessName, readonly SimulatedMachine[]>>;
 }
 
-/** Silent since 5 h before the world began, until it is woken. */
+/** Silent since 5 h before the start, until `wake`. */
 export const QUIET_MACHINE = 'quiet-1';
 const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
   ['node-a', 'mainnet', 'lighthouse'],
@@ -27,7 +30,7 @@ const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
 ];
 export const NAMED_MACHINES = NAMED.length;
 
-/** The first `count` of the named machines, then machine-0001 and on. */
+/** The named machines, then machine-0001 and so on: `count` in all. */
 export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
   const profiles = Object.values(PROFILES);
   const machines = Array.from({ length: count }, (_, i) => {
@@ -40,14 +43,14 @@ export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
   return { machines: new Map(machines.map((machine) => [machine.name, machine])), rings: ringsOf(machines) };
 }
 
-/** @throws RangeError for a name nobody bears. */
+/** @throws RangeError if no machine has this name. */
 export function machineOf(fleet: Fleet, name: string): SimulatedMachine {
   const machine = fleet.machines.get(name);
   if (!machine) throw new RangeError(`no machine is called ${name}`);
   return machine;
 }
 
-/** The same for some of the machines; names nobody bears are nobody's. */
+/** The rings of some machines; unknown names are ignored. */
 export function ringsOfNames(fleet: Fleet, names: readonly string[]): Fleet['rings'] {
   return ringsOf([...new Set(names)].flatMap((name) => fleet.machines.get(name) ?? []));
 }
@@ -58,7 +61,7 @@ function ringsOf(machines: readonly SimulatedMachine[]): Fleet['rings'] {
   return { system: ordered, validator: validators, node: ordered };
 }
 
-/** A record before it is written out. */
+/** A record that is not serialized yet. */
 export interface Push {
   readonly time: UnixMs;
   readonly machine: SimulatedMachine;
@@ -69,26 +72,26 @@ export function recordOf(process: ProcessName, { machine, time }: Push): object 
 }
 
 export interface RecordWindow {
-  /** Unix ms, both inclusive. */
+  /** Both inclusive. */
   readonly oldest: UnixMs;
   readonly newest: UnixMs;
-  /** Only each n-th minute is kept. */
+  /** Only every n-th minute is returned. */
   readonly gap: number;
 }
 
-/** The place of a record in the order of a process: time and name. */
+/** The position of a record in the order of its process. */
 export type RecordPosition = readonly [time: UnixMs, name: string];
 
 /**
- * At most `most` pushes of one process, newest first, machines of the same moment by name, starting after a position.
- * Costs what it returns, whatever the length of the window and the number of machines.
+ * At most `max` pushes of one process after a position, newest first and by name at the same time. The cost depends
+ * only on the number of pushes returned.
  */
 export function newestPushes(
   ring: readonly SimulatedMachine[],
   process: ProcessName,
   { oldest, newest, gap }: RecordWindow,
   after: RecordPosition | undefined,
-  most: number,
+  max: number,
 ): Push[] {
   const found: Push[] = [];
   if (ring.length === 0) return found;
@@ -99,14 +102,14 @@ export function newestPushes(
     if (minute % gap !== 0) continue;
     for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
       const time = minute * MS_PER_MINUTE + machine.phase + DELAY[process];
-      if (time < oldest || found.length === most) return found;
+      if (time < oldest || found.length === max) return found;
       if (!isSilent(machine, time)) found.push({ time, machine });
     }
   }
   return found;
 }
 
-/** The first place in the ring that comes after a phase and a name; without a name the phase itself is included. */
+/** The first index in the ring after a phase and a name; without a name the phase itself is included. */
 function indexOf(ring: readonly SimulatedMachine[], phase: Milliseconds, name: string | undefined): number {
   let low = 0;
   let high = ring.length;

@@ -3,12 +3,12 @@ import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { between, seedOf, unit } from '../lib/random.ts';
 import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
 
-/** What a client reports and what it leaves at 0 (api-facts 1.3 - 1.6). */
+/** Which fields a client reports, and which it leaves at 0 (api-facts 1.3 - 1.6). */
 interface Profile {
   readonly name: 'lighthouse' | 'teku' | 'nimbus' | 'lodestar';
   readonly version: string;
   readonly hasValidator: boolean;
-  /** Pushed by the standalone exporter, the only one that names its version. */
+  /** The version of the standalone exporter, which is the only one that reports its version. */
   readonly exporter: string;
 }
 
@@ -24,11 +24,11 @@ export interface SimulatedMachine {
   readonly chain: Chain;
   readonly profile: Profile;
   readonly seed: number;
-  /** Milliseconds into each minute at which it pushes. */
+  /** When it pushes within each minute. */
   readonly phase: Milliseconds;
-  /** Unix ms: pushes nothing after `from` up to `until`. */
+  /** It pushes nothing after `from` until `until`, inclusive. */
   silence: { readonly from: UnixMs; readonly until: UnixMs } | undefined;
-  /** The share of the disk that is free from a moment (Unix ms) on. */
+  /** The share of the disk that is free since `from`. */
   disk: { readonly from: UnixMs; readonly free: number } | undefined;
 }
 
@@ -37,13 +37,13 @@ export function createMachine(name: string, chain: Chain, profile: Profile, worl
   return { name, chain, profile, seed, phase: between(0, 59_999, seed, 1), silence: undefined, disk: undefined };
 }
 
-/** Machines restart this seldom, so that a month rarely sees it. */
+/** Machines restart so rarely that a restart within a month is an exception. */
 const BOOT_EVERY_SECONDS = 400 * SECONDS_PER_DAY;
 const GIB = 2 ** 30;
 
 export type ProcessName = 'system' | 'validator' | 'node';
 
-/** The record of one push at `time` (Unix ms), as it goes over the wire. */
+/** The record of one push at `time`, as the service sends it. */
 export function recordAt(machine: SimulatedMachine, process: ProcessName, time: UnixMs): object {
   const common = { timestamp: time, machine: machine.name, exporter_version: machine.profile.exporter };
   switch (process) {
@@ -56,7 +56,7 @@ export function recordAt(machine: SimulatedMachine, process: ProcessName, time: 
   }
 }
 
-/** Zeros, false and empty texts are left out, the name never (api-facts 1.1); JSON leaves undefined out. */
+/** Omits 0, false and empty texts, but never the name (api-facts 1.1). JSON omits undefined. */
 function wire(record: Record<string, unknown>): object {
   for (const key in record) if (!record[key] && key !== 'machine') record[key] = undefined;
   return record;
@@ -68,7 +68,7 @@ function bootOf(machine: SimulatedMachine, time: UnixMs): number {
   return Math.floor((seconds - offset) / BOOT_EVERY_SECONDS) * BOOT_EVERY_SECONDS + offset;
 }
 
-/** A counter of about `rate` a second: faster and slower over hours, never backwards. */
+/** A counter that grows by about `rate` per second, faster and slower over hours. */
 function counter(uptime: Seconds, rate: number): number {
   const period = 21_600 / (2 * Math.PI);
   return rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period)));

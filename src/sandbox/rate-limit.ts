@@ -1,7 +1,7 @@
 import type { Seconds, UnixMs } from '../lib/time.ts';
 import type { PlanLimits } from './plan.ts';
 
-/** What a caller has used. Times are Unix milliseconds. */
+/** What a caller has used. */
 export interface Usage {
   secondOpenedAt: UnixMs;
   inSecond: number;
@@ -12,7 +12,7 @@ export interface Usage {
 export interface Charge {
   readonly refused: boolean;
   readonly headers: Record<string, string>;
-  /** Gives the unit back to the month: for answers that the caller did not cause (api-facts 6.1). */
+  /** Refunds the month for failures that the caller did not cause (api-facts 6.1). */
   refund(): void;
 }
 
@@ -20,9 +20,9 @@ export function newUsage(): Usage {
   return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
 }
 
-/** Counts requests in both windows, refused ones too. The one of a second opens with the first request. */
+/** Counts requests in both windows, including refused ones. The window of a second opens with its first request. */
 export function spend(usage: Usage, requests: number, now: UnixMs): void {
-  // Also when the clock was set back: a window of the future would never end.
+  // Also after the clock was set back, because a window in the future would never end.
   if (now >= usage.secondOpenedAt + 1000 || now < usage.secondOpenedAt) {
     usage.secondOpenedAt = now;
     usage.inSecond = 0;
@@ -36,7 +36,7 @@ export function spend(usage: Usage, requests: number, now: UnixMs): void {
   usage.inMonth += requests;
 }
 
-/** Charges one request and says what the service's headers say (api-facts 6.1). */
+/** Charges one request and returns the headers of its answer (api-facts 6.1). */
 export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
@@ -45,7 +45,7 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
   const leftInMonth = isMonthLimited ? Math.max(0, perMonth - usage.inMonth) : leftInSecond;
   const overMonth = isMonthLimited && usage.inMonth > perMonth;
   const refused = overMonth || usage.inSecond > perSecond;
-  // The longest window that is exceeded is the one reported.
+  // The headers report the longest window that is exceeded.
   const reset = overMonth ? secondsToMonthEnd(now) : 1;
   return {
     refused,
@@ -64,7 +64,7 @@ export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
   };
 }
 
-/** Headers of ended access: all limits 0, and a reset that is none (api-facts 6.3). */
+/** The headers of revoked access: all limits are 0, and the reset has no meaning (api-facts 6.3). */
 export function revokedHeaders(now: UnixMs): Record<string, string> {
   const reset = String(secondsToMonthEnd(now));
   return {
@@ -89,7 +89,7 @@ function endOfMonth(now: UnixMs): UnixMs {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** Cut to whole seconds, as the service does: who waits exactly this long can be early. */
+/** Rounded down to whole seconds, as by the service: a caller that waits exactly this long can be too early. */
 function secondsToMonthEnd(now: UnixMs): Seconds {
   return Math.floor((endOfMonth(now) - now) / 1000);
 }

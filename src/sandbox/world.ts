@@ -9,7 +9,7 @@ import { type ChainWorld, createChainWorld, orderSlashing } from './slashings-da
 export const DEMO_KEY = 'sandbox';
 
 export interface SandboxOptions {
-  /** Unix ms. `quiet-1` went silent 5 h before. */
+  /** `quiet-1` went silent 5 h before. */
   readonly start: UnixMs;
   readonly seed?: string;
   readonly key?: string;
@@ -29,7 +29,7 @@ export class Sandbox {
   /** Callers without a valid key. */
   readonly anonymous: Usage = newUsage();
   plan: AccountPlan;
-  /** The name under which the daily-return series is served; any other is not found. */
+  /** The path of the daily-return series; any other is not found. */
   dailyReturnsPath = 'benchmark-store';
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
@@ -48,7 +48,7 @@ export class Sandbox {
     };
   }
 
-  /** A machine stops pushing at `now` (Unix ms). */
+  /** A machine stops pushing at `now`. */
   silence(name: string, now: UnixMs): void {
     machineOf(this.fleet, name).silence = { from: now, until: Number.POSITIVE_INFINITY };
   }
@@ -59,7 +59,7 @@ export class Sandbox {
     if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
   }
 
-  /** From `now` on only this share of the machine's disk is free. */
+  /** From `now` on, only this share of the machine's disk is free. */
   fillDisk(name: string, freeRatio: number, now: UnixMs): void {
     machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
   }

@@ -6,37 +6,37 @@ import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
 import { isDataOverdue } from './plan.ts';
 import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedule.ts';
 
-/** What the rest of the program sees of one source. */
+/** One source as the rest of the program sees it. */
 export interface SourceView {
   readonly source: Source;
   readonly entry: Entry;
-  /** As the budget allows it; of a source that waits for the quota, the last one that the budget allowed. */
+  /** The pace that the budget allows; while the source waits for the quota, the last one that it allowed. */
   readonly pace: Pace;
-  /** What the families are to be read with. */
+  /** The timing for which its families are computed. */
   readonly timing: Timing;
-  /** Unix ms at which the next attempt is due and permitted; Infinity: not before a new key or a restart. */
+  /** When the next attempt is due and permitted; Infinity: not before a new key or a restart. */
   readonly nextAttemptAt: UnixMs;
   /** Present while the source waits for the quota. */
   readonly wait?: Wait;
-  /** Whether a poll, or the saving of what it brought, is in progress. */
+  /** Whether a poll, or saving its result, is in progress. */
   readonly running: boolean;
 }
 
 /** What is known of one source. */
 export interface KnownSource {
   readonly source: Source;
-  /** What was persisted last. */
+  /** The entry that was persisted last. */
   readonly shown: Entry;
-  /** What is known; ahead of `shown` while it cannot be persisted. */
+  /** The newest entry; newer than `shown` while it cannot be persisted. */
   readonly known: Entry;
   readonly running: boolean;
 }
 
-/** What the budget says of a source. */
+/** The budget as the scheduler sees it. */
 export interface BudgetView {
   readonly allowance: Allowance;
   readonly quotaOf: (bucket: string) => Quota;
-  /** Unix ms from which the requests of a source may leave. */
+  /** When the requests of a source may be sent. */
   readonly opensAt: (source: Source) => UnixMs;
 }
 
@@ -61,7 +61,7 @@ export function schedulesOf(
   );
 }
 
-/** What a whole quota would allow each source; worked out when it is first asked for, which is rare. */
+/** The pace that a full quota would allow each source; computed on first use, which is rare. */
 function wholePaces(sources: readonly KnownSource[], { allowance, quotaOf }: BudgetView): (source: Source) => Pace {
   let paces: ReadonlyMap<Source, Pace> | undefined;
   const whole: Allowance = {
@@ -79,7 +79,7 @@ function pacesOfKnown(sources: readonly KnownSource[], allowance: Allowance): Re
   return pacesOf(demands, allowance);
 }
 
-/** What the polls of a source were seen to cost, to take and to cover. */
+/** The source with the observed cost, duration and coverage of its polls. */
 function demandOf(source: Source, entry: Entry): SourceDemand {
   return {
     source,
@@ -90,14 +90,14 @@ function demandOf(source: Source, entry: Entry): SourceDemand {
   };
 }
 
-/** What is shown of each source, in their order. */
+/** What is shown of each source, in the same order. */
 export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
   const schedules = schedulesOf(sources, budgetView, now);
   const wholeOf = wholePaces(sources, budgetView);
   return sources.map(({ source, shown, running }) => {
     const { pace, nextAttemptAt, wait } = valueFor(schedules, source);
     const { intervalMs: polledForMs = 0 } = shown;
-    // What was polled for a longer interval does not get stale because the next one will be shorter.
+    // A value that was polled for a longer interval does not become stale when the interval gets shorter.
     const intervalMs = isUsableInterval(polledForMs, () => wholeOf(source))
       ? Math.max(pace.intervalMs, polledForMs)
       : pace.intervalMs;
@@ -113,7 +113,7 @@ export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetV
   });
 }
 
-/** What a map that has every source says of this one. */
+/** The value of a source in a map that has every source. */
 export function valueFor<T>(all: ReadonlyMap<Source, T>, source: Source): T {
   const one = all.get(source);
   if (one === undefined) throw new TypeError(`nothing for ${sourceId(source)}`);

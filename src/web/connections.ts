@@ -2,16 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressOf } from '../web-config/login-queue.ts';
 
-/** The connections of one client, each under the name of its peer; the oldest first. */
+/** The connections of one client by peer name, the oldest first. */
 interface ClientConnections {
-  /** Those for which no answer is under way: without a request, or with one that is not admitted yet. */
+  /** Connections without a request, or with one that is not admitted yet. */
   readonly idle: Map<string, Socket>;
   readonly busy: Map<string, Socket>;
 }
 
 /**
- * The connections that a server keeps. When all connections are taken, a new connection gets that of an idle one, so that neither
- * silence nor a flood of wrong passwords shuts out those who may ask. Clients are told apart by their address.
+ * The open connections of a server. At the limit a new connection replaces an idle one, so that neither silent clients
+ * nor a flood of wrong passwords locks legitimate clients out. Clients are distinguished by address.
  */
 export class Connections {
   readonly #most: number;
@@ -23,7 +23,7 @@ export class Connections {
     this.#most = most;
   }
 
-  /** Keeps this connection or, where it finds no place, closes it. */
+  /** Keeps this connection, or closes it if there is no room. */
   take(socket: Socket): void {
     const [address, peer] = namesOf(socket);
     this.#forget(address, peer);
@@ -56,8 +56,8 @@ export class Connections {
   }
 
   /**
-   * The client with the most idle connections gives up the one that has been idle for longest. Where all are busy, the client
-   * with the most gives up its oldest, unless the newcomer has as many: then there is no room for it (false).
+   * Closes the longest idle connection of the client that has the most idle ones. If all are busy, closes the oldest
+   * connection of the client that has the most, unless the newcomer has as many. False: there is no room.
    */
   #makeRoom(newcomer: string): boolean {
     const idlest = this.#clientWithMost('idle');
@@ -82,7 +82,7 @@ export class Connections {
     if (client?.idle.size === 0 && client.busy.size === 0) this.#clients.delete(address);
   }
 
-  /** Undefined: nobody has any. */
+  /** Undefined: no client has any. */
   #clientWithMost(kind: keyof ClientConnections): string | undefined {
     let [found, most]: [string | undefined, number] = [undefined, 0];
     for (const [

@@ -7,26 +7,26 @@ import { ICON, STYLE } from './page-style.ts';
 /** The status page before it is written out. */
 export interface StatusPage {
   readonly title: string;
-  /** Unix ms of what is shown. */
+  /** The time that the page shows. */
   readonly now: UnixMs;
-  /** One line on what this is. */
+  /** One line about the program. */
   readonly about: string;
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */
   readonly verdict: Notice;
-  /** Why, the worst first. */
+  /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
-  /** Whether the browser is asked to load the page again by itself. */
+  /** Whether the page reloads itself. */
   readonly isRefreshing: boolean;
 }
 
-/** A page is no longer than this, however many rows there are. */
+/** The largest page, however many rows there are. */
 const MAX_PAGE_BYTES = 1_000_000;
-/** What follows the last row. */
+/** Reserved for what follows the last row. */
 const RESERVED_BYTES = 20_000;
 
-/** The page in pieces of a row or so, for rendering in slices. */
+/** The page in pieces of about a row, for rendering in slices. */
 export function* pagePieces(page: StatusPage): Generator<string> {
   let left = MAX_PAGE_BYTES - RESERVED_BYTES;
   const take = ({ text }: Html): string => {
@@ -80,7 +80,7 @@ ${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<l
 `;
 }
 
-/** A page that loads itself takes a reader's place away: it does so only for those who ask. */
+/** A page that reloads loses the reader's position, so it reloads only on request. */
 function refreshing({ isRefreshing }: StatusPage): Html {
   return isRefreshing
     ? html`Loads again every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
@@ -88,10 +88,10 @@ function refreshing({ isRefreshing }: StatusPage): Html {
 }
 
 export const REFRESH_SECONDS = 30;
-/** What asks for a page that loads itself again. */
+/** The query that requests a page that reloads itself. */
 export const REFRESH_QUERY = `?refresh=${REFRESH_SECONDS}`;
 
-/** Roles in words: on a phone rows are shown as cards, and some readers take what is not shown as a table for none. */
+/** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
 function tableHead({ title, columns }: Table, i: number): Html {
   const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
   return html`<section aria-labelledby="t${i}">

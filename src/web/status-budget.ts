@@ -29,7 +29,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   };
 }
 
-/** Requests a day that the sources on a bucket ask for; 0 where nothing may leave. */
+/** Requests per day of the sources on a bucket; 0 if no request may be sent. */
 function pacePerDay({ views, ledger, bucketOf }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views
@@ -46,7 +46,7 @@ function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {
   return [secondRow(input, name, bucket), ...long];
 }
 
-/** A window that renews every second has nothing to tell of what is used: its bar is what may be used. */
+/** What is used of a window that renews every second says nothing, so its bar shows what may be used. */
 function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
   const { budgetOptions } = input;
   const limit = perSecondOf(bucket, budgetOptions);
@@ -60,7 +60,7 @@ function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
   ];
 }
 
-/** Two digits that count, however small. */
+/** With two significant digits, however small. */
 function digits(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
@@ -83,7 +83,7 @@ function longRow(input: StatusInput, { name, bucket, window, state }: Long, now:
   ];
 }
 
-/** By everybody on the account, where an answer tells of this very limit; else by this exporter. */
+/** By all users of the account if an answer reports this very limit; otherwise by this exporter. */
 function usedOf(bucket: Bucket, window: LongWindowName, { limit, own, remaining }: LongWindow): number {
   const isGranted = bucket.limits[window] === limit;
   return isGranted && remaining !== undefined ? Math.max(own, limit - remaining) : own;
@@ -117,7 +117,7 @@ function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: 
   return lines(time(end, now), html`${quiet('or as a trial ')}${time(planned, now)}`);
 }
 
-/** When what is left is used up, if all goes on as planned. */
+/** When what is left is used up, if all polls run as planned. */
 function quotaEnd(
   input: StatusInput,
   { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: UnixMs },
@@ -133,13 +133,13 @@ function quotaEnd(
   return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
 }
 
-/** A larger plan shows only in an answer; a 429 has said until when there is none. */
+/** What happens until the reset. One request a day looks for a larger plan, but none during the wait after a 429. */
 function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs): string {
   const asks = window === 'month' && closedUntil <= now;
   return asks ? 'one request a day asks for more' : 'nothing leaves before the reset';
 }
 
-/** The plan as it was learned, and a wait that the service asked for. */
+/** The plan as learned from answers, and a wait that the service demanded. */
 function describeBucket(input: StatusInput, name: string, now: UnixMs): string {
   const { ledger, budgetOptions } = input;
   const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;

@@ -4,17 +4,16 @@ import type { UnixMs } from '../lib/time.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 
-/** All that the status page is made of, beside the time. The views are what /metrics shows. */
+/** Everything that the status page shows, apart from the time. The views are those of /metrics. */
 export interface StatusInput {
   readonly views: readonly SourceView[];
   readonly ledger: Ledger;
   readonly budgetOptions: BudgetOptions;
-  /** The bucket that a source draws from, as far as known. */
+  /** The bucket of a source, as far as known. */
   readonly bucketOf: (source: Source) => string;
   readonly version: string;
-  /** Unix ms. */
   readonly startedAt: UnixMs;
   readonly telemetryPath: string;
-  /** Whether the configuration was read without a mistake when it was read last. */
+  /** Whether the configuration had no mistake when it was last read. */
   readonly isConfigRead: boolean;
 }

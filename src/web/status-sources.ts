@@ -6,7 +6,7 @@ import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Tab
 
 const MAX_ERROR = 120;
 
-/** How the attempts of each source go. */
+/** The attempts of each source. */
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
   return {
     title: 'Sources',
@@ -32,7 +32,7 @@ function rowOf(view: SourceView, now: UnixMs): Row {
   ];
 }
 
-/** In a word: does it bring what it should? */
+/** Whether the source works, in a few words. */
 export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: UnixMs): Notice {
   if (!Number.isFinite(nextAttemptAt)) return notice('bad', 'stopped');
   if (wait) return notice('warning', 'waits for the quota');
@@ -56,7 +56,7 @@ function perDay(requests: number): string {
   return requests < 10 ? requests.toFixed(1) : count(requests);
 }
 
-/** It stays after it is over: what happened last night is worth knowing. */
+/** Stays after a success, because what happened last night is worth knowing. */
 function lastError({ entry }: SourceView, now: UnixMs): Cell {
   const { lastError: error } = entry;
   if (!error) return '';

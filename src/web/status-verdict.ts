@@ -33,7 +33,7 @@ function configNotices({ isConfigRead }: StatusInput): Notice[] {
   return [notice('warning', text)];
 }
 
-/** Without a key that is taken, nothing else is worth saying. */
+/** If the key is not accepted, nothing else matters. */
 function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
   const { standing, since, validHeader } = input.ledger.key;
   switch (standing) {

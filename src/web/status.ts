@@ -19,7 +19,7 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
     title: 'beaconchain-exporter',
     now,
     about: `version ${version}, up for ${span(now - startedAt)}`,
-    // Relative: a reverse proxy may serve this below a path of its own.
+    // Relative, because a reverse proxy may serve the page below another path.
     links: [
       { text: 'Metrics', href: `.${telemetryPath}` },
       { text: 'Health', href: './-/healthy' },
@@ -44,7 +44,10 @@ interface Summed {
   readonly summary: Summary;
 }
 
-/** The facts of all sources, a column for each chain. Sources come cheapest first; what changes most is read first. */
+/**
+ * The facts of all sources, a column for each chain. Sources are listed cheapest first; here what changes most comes
+ * first.
+ */
 function chainTable(summaries: readonly Summed[]): Table[] {
   const facts = summaries
     .toReversed()
@@ -68,7 +71,7 @@ function chainTable(summaries: readonly Summed[]): Table[] {
   ];
 }
 
-/** The tables of all sources; those of one title, which several chains gave, are one. */
+/** The tables of all sources. Tables with the same title, from several chains, are merged. */
 function joined(summaries: readonly Summed[]): Table[] {
   const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
   const groups = Map.groupBy(tables, ({ title }) => title).values();
