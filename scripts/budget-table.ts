@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import type { Api } from '../src/api/client.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
 import { type Config, defaultConfig } from '../src/config/config.ts';
+import { budgetOptionsOf } from '../src/exporter/budget-options.ts';
 import { sourcesOf } from '../src/exporter/sources.ts';
-import { termsOf } from '../src/exporter/terms.ts';
 import { formatDuration } from '../src/lib/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
@@ -57,14 +57,14 @@ function pacesFor(plan: keyof typeof PLANS, chains: (typeof CHAINS)[number], swe
     budget: { plan, utilization: defaultConfig().budget.utilization },
     chains: chains.map((name) => ({ name, v1BaseUrl: '' })),
   };
-  const terms = termsOf(config);
-  const { perSecond } = terms;
+  const budgetOptions = budgetOptionsOf(config);
+  const { perSecond } = budgetOptions;
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
   const asking = sourcesOf(config, SILENT).map((source) => ({
     source,
     requestsPerPoll: source.name === 'machines' ? sweep : 1,
   }));
-  const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, terms, SEPTEMBER) };
+  const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, budgetOptions, SEPTEMBER) };
   return [...pacesOf(asking, allowance)];
 }
 

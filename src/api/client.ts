@@ -3,6 +3,7 @@ import type { Budget } from '../budget/permit.ts';
 import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Seconds } from '../lib/time.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { JsonRefused, parseJson } from './json.ts';
 import { goodRecords } from './records.ts';
@@ -10,33 +11,33 @@ import { retryDelay } from './retry.ts';
 import { expectOk } from './status.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
 
-/** One request, before it knows its host and its key. */
+/** A request without its host and key, which `ApiOptions` provide. */
 export interface ApiRequest {
   readonly endpoint: Endpoint;
   readonly priority: Priority;
-  /** Chooses the host of v1; v2 names the chain in the body. */
+  /** Selects the v1 host; a v2 request names the chain in its body. */
   readonly chain?: Chain;
   readonly path: string;
-  /** Of v2, which is POST with JSON; v1 is GET. */
+  /** The JSON of a v2 request, which is a POST; a v1 request is a GET. */
   readonly body?: object;
 }
 
-/** What the sources see of the service. */
+/** The service as the sources use it. */
 export interface Api {
   /**
    * Sends the request as soon as the budget allows and reads the body with `envelope`.
-   * @throws RequestFailed when it left and failed; BudgetClosed when it may not leave for a long time.
+   * @throws RequestFailed when the request was sent and failed; BudgetClosed when it may not be sent for a long time.
    */
   request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>>;
-  /** Parses records one by one: a bad one is counted and dropped, its neighbours live. */
+  /** Parses records one by one. An invalid record is counted and dropped; the others are kept. */
   records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): Promise<z.output<S>[]>;
 }
 
-/** Told about everything that leaves and comes back. */
+/** Receives every request and its outcome. */
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
   failed(failure: RequestFailed): void;
-  took(endpoint: Endpoint, seconds: number): void;
+  took(endpoint: Endpoint, seconds: Seconds): void;
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
@@ -113,7 +114,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
           return (await attempt(request, envelope, signal)) as z.output<typeof envelope>;
         } catch (error) {
           if (signal.aborted) throw error;
-          // The budget closed because of the failure before: that one is the reason.
+          // The previous failure closed the budget, so it is the one to report.
           if (!(error instanceof RequestFailed)) throw last ?? error;
           last = error;
           const delay = retryDelay(error.reason, failures, random());

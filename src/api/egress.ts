@@ -1,15 +1,16 @@
 import type { Socket } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
+import type { Milliseconds } from '../lib/time.ts';
 
-/** The forward proxies for http and for https, as URLs; '' is none. */
+/** The URLs of the forward proxies for http and https; '' means none. */
 export interface Proxies {
   readonly http: string;
   readonly https: string;
-  /** The hosts that are asked without one, as NO_PROXY lists them. */
+  /** The hosts that are reached directly, in the syntax of NO_PROXY. */
   readonly except: string;
 }
 
-/** There is no connection through the proxy. The message has neither its URL nor its answer: both can hold its password. */
+/** The proxy gave no connection. The message contains neither its URL nor its answer: both can contain its password. */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed';
 }
@@ -17,24 +18,24 @@ export class ProxyFailed extends Error {
 /** Requests to http URLs share the connections to their proxy. */
 const FORWARDS = 'forwards';
 
-/** Where requests leave: over one pool for each origin, through a proxy or not. */
+/** Chooses the connection pool of a request: directly to its origin, or through a proxy. */
 export class Egress {
-  readonly #timeoutMs: number;
+  readonly #timeoutMs: Milliseconds;
   /**
-   * Where no proxy is named. An agent drops a pool with its last connection, and a new pool holds all requests back until
-   * its first handshake is over, which may hang.
+   * Used without a proxy. An undici agent drops a pool with its last connection; a new pool holds all requests back
+   * until its first handshake ends, which may hang.
    */
   readonly #pools = new Map<string, Pool>();
   readonly #agent: EnvHttpProxyAgent | undefined;
-  /** How many connections through a proxy are awaited: for the host of a tunnel, or for `FORWARDS`. */
+  /** The number of pending connections through a proxy, by the host of the tunnel or `FORWARDS`. */
   readonly #awaited = new Map<string, number>();
 
-  constructor(proxies: Proxies | undefined, timeoutMs: number) {
+  constructor(proxies: Proxies | undefined, timeoutMs: Milliseconds) {
     this.#timeoutMs = timeoutMs;
     this.#agent = proxies && this.#agentOf(proxies);
   }
 
-  /** What takes the requests to an origin. */
+  /** The dispatcher for requests to an origin. */
   dispatcherOf(origin: string): Dispatcher {
     if (this.#agent) return this.#agent;
     const pool = this.#pools.get(origin) ?? new Pool(origin, { connect: { timeout: this.#timeoutMs } });
@@ -68,11 +69,11 @@ export class Egress {
     });
   }
 
-  /** A proxy as undici's agent asks it for tunnels. */
+  /** A pool that notes which tunnels undici's agent is opening through a proxy. */
   #tunnelling(proxy: Pool): Pool {
     const { connect } = proxy;
     const open = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
-      // It ends with the request that wants it; otherwise the next request would wait for the same attempt.
+      // The attempt ends with its request; otherwise the next request would wait for the same attempt.
       const signal = AbortSignal.timeout(this.#timeoutMs);
       const asked: Promise<Dispatcher.ConnectData> = Reflect.apply(connect, proxy, [{ ...options, signal }]);
       const answer = await this.#awaiting(options.path, asked);
@@ -83,7 +84,7 @@ export class Egress {
     return Object.assign(proxy, { connect: open });
   }
 
-  /** A proxy as undici's agent hands it requests that are not encrypted. */
+  /** A pool that notes the connections to a proxy for unencrypted requests. */
   #forwarding(proxy: string | URL, { connect, ...options }: Pool.Options): Pool {
     if (typeof connect !== 'function') throw new TypeError('expected a connector to the proxy');
     return new Pool(proxy, {
@@ -113,12 +114,12 @@ export class Egress {
   }
 }
 
-/** What undici makes of a 407 to a request that is not encrypted. */
+/** Whether this is undici's error for a 407 to an unencrypted request. */
 export function isProxyPassword(error: unknown): boolean {
   return error instanceof undici.InvalidArgumentError && error.message.endsWith('(407)');
 }
 
-/** The code alone (ECONNREFUSED, UND_ERR_SOCKET): messages of undici can quote the request. */
+/** The code alone (ECONNREFUSED, UND_ERR_SOCKET), because undici's messages can quote the request. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && error.code ? String(error.code) : 'connection failed';
 }

@@ -9,7 +9,7 @@ export const ENDPOINTS = [
 
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** Why a request that left failed. A closed set: it is a metric label. */
+/** Why a request failed. A closed set, because it is a metric label. */
 export const FAILURE_REASONS = [
   'bad_request',
   'unauthorized',
@@ -27,7 +27,7 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** A request left and did not bring what was asked for. Carries no URL and no header: both can hold the key. */
+/** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly endpoint: Endpoint;

@@ -1,14 +1,15 @@
 import type { Endpoint } from './errors.ts';
 import { type JsonLimits, jsonLimits, MAX_DEPTH, MAX_NUMBER_LENGTH, maxBodyBytes } from './limits.ts';
 
-/** The answer is no JSON, or not one that the service could have meant. */
+/** The answer is not JSON, or it exceeds the limits of its endpoint. */
 export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
 }
 
 /**
- * Parses an answer of any shape without holding up the event loop: JSON.parse cannot be interrupted, and takes seconds and
- * a gigabyte for a few million small objects. So its pieces are looked at as they come, and one that goes too far ends it.
+ * Parses an answer of any shape without holding up the event loop: JSON.parse cannot be interrupted, and takes seconds
+ * and a gigabyte for a few million small objects. So each chunk is checked against the limits as it arrives, before
+ * anything is parsed.
  * @throws JsonRefused; whatever reading the body throws
  */
 export async function parseJson(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): Promise<unknown> {
@@ -25,7 +26,7 @@ export async function parseJson(endpoint: Endpoint, body: AsyncIterable<Uint8Arr
   }
 }
 
-/** The bytes of a text as they come, held once: what is collected only later by the garbage collector adds up. */
+/** Collects the bytes of a text in one buffer. Separate chunks would add up until the garbage collector runs. */
 class Text {
   readonly #bytes: ArrayBuffer;
 
@@ -39,7 +40,7 @@ class Text {
     new Uint8Array(this.#bytes).set(piece, end);
   }
 
-  /** The text, whose bytes are given back at once. */
+  /** Returns the text and frees its bytes at once. */
   take(): string {
     const text = Buffer.from(this.#bytes).toString('utf8');
     this.#bytes.resize(0);
@@ -50,7 +51,7 @@ class Text {
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Counts what JSON.parse would make of a text, without making it. */
+/** Counts what JSON.parse would create from a text, without creating it. */
 class Scan {
   readonly #limits: JsonLimits;
   #isInString = false;
@@ -59,7 +60,7 @@ class Scan {
   #objects = 0;
   #members = 0;
   #values = 0;
-  /** Bytes since the last punctuation or text. */
+  /** Bytes since the last punctuation mark or string. */
   #run = 0;
 
   constructor(limits: JsonLimits) {
@@ -67,7 +68,7 @@ class Scan {
   }
 
   /**
-   * Bytes of UTF-8: those of punctuation are never part of another character.
+   * Reads UTF-8, in which the bytes of punctuation never occur inside another character.
    * @throws JsonRefused
    */
   read(bytes: Uint8Array): void {

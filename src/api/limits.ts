@@ -7,7 +7,7 @@ export function maxBodyBytes(endpoint: Endpoint): number {
   return (endpoint === 'attester_slashings' ? 32 : 4) * MIB;
 }
 
-/** What an answer may hold at most. What is within these bounds is parsed in a moment and takes little memory. */
+/** The most that an answer may contain. Within these limits it is parsed quickly and takes little memory. */
 export interface JsonLimits {
   /** Objects, nested ones included. */
   readonly objects: number;
@@ -27,5 +27,5 @@ export function jsonLimits(endpoint: Endpoint): JsonLimits {
 }
 
 export const MAX_DEPTH = 32;
-/** Of a number as it is written. */
+/** In characters. */
 export const MAX_NUMBER_LENGTH = 1_000;

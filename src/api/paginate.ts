@@ -1,9 +1,9 @@
-/** How a walk over the pages ended. Everything but `end` deserves a warning: data may be missing. */
+/** How reading the pages ended. Anything but `end` deserves a warning, because data may be missing. */
 export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages';
 
-export interface Page {
+export interface ReadPage {
   readonly cursor: string | null | undefined;
-  /** Records on the page, readable or not. */
+  /** Records on the page, valid or not. */
   readonly records: number;
 }
 
@@ -11,12 +11,12 @@ const MAX_EMPTY_PAGES = 3;
 const MAX_PAGES = 5_000;
 
 /**
- * Follows cursors until they end: `read` is given each cursor unchanged (undefined for the first page). A service that
- * repeats a cursor or sends page after page without a record would be followed for ever; `mostPages` bounds the rest.
+ * Reads page after page until the service sends no cursor. `read` gets each cursor unchanged, undefined for the first
+ * page. A repeated cursor or a row of empty pages ends the loop, and so does the limit `maxPages`.
  */
 export async function eachPage(
-  read: (cursor: string | undefined) => Promise<Page>,
-  mostPages = MAX_PAGES,
+  read: (cursor: string | undefined) => Promise<ReadPage>,
+  maxPages = MAX_PAGES,
 ): Promise<Ending> {
   const seen = new Set<string>();
   let cursor: string | undefined;
@@ -27,7 +27,7 @@ export async function eachPage(
     if (seen.has(page.cursor)) return 'repeated_cursor';
     empty = page.records === 0 ? empty + 1 : 0;
     if (empty >= MAX_EMPTY_PAGES) return 'empty_pages';
-    if (pages >= mostPages) return 'too_many_pages';
+    if (pages >= maxPages) return 'too_many_pages';
     seen.add(page.cursor);
     cursor = page.cursor;
   }

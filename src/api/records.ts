@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 
-/** As many as are read in a few milliseconds. Ordinary pages hold fewer. */
+/** This many are parsed in a few milliseconds. Ordinary pages have fewer records. */
 const SLICE = 250;
 
 /**
- * Parses records one by one: the good ones, in their order. A small body may hold 100,000 bad ones, which take zod a second:
- * others get their turn in between.
+ * Parses records one by one and returns the valid ones in order. A small body can contain 100,000 invalid ones, which
+ * take zod a second, so other work runs in between.
  */
 export async function goodRecords<S extends z.ZodType>(record: S, items: readonly unknown[]): Promise<z.output<S>[]> {
   const good: z.output<S>[] = [];
@@ -19,7 +19,9 @@ export async function goodRecords<S extends z.ZodType>(record: S, items: readonl
   return good;
 }
 
-/** Every record is one. What is none needs no error that says what it lacks: 600,000 of those take 200 MiB. */
+/**
+ * Every record is an object. Anything else is dropped before zod sees it, because 600,000 of its errors take 200 MiB.
+ */
 function isObject(item: unknown): boolean {
   return typeof item === 'object' && item !== null && !Array.isArray(item);
 }

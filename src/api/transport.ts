@@ -2,13 +2,14 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { codeOf, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { maxBodyBytes } from './limits.ts';
 
 export type { Proxies };
 
-/** One HTTP exchange as it goes over the wire. */
+/** A complete HTTP request. */
 export interface WireRequest {
   readonly endpoint: Endpoint;
   /** Scheme, host and an optional path prefix, without a slash at the end. */
@@ -19,16 +20,16 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** The head of an answer; its body is read only on demand, because most failures are decided without it. */
+/** The head of an answer. Its body is read only on demand, because most failures are recognized without it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   /**
-   * The body in pieces, unpacked, once. Whoever stops reading drops the connection.
+   * The decompressed body in chunks, which can be read once. A caller that stops reading drops the connection.
    * @throws RequestFailed when the body breaks off, takes too long or is too large.
    */
   body(): AsyncIterable<Uint8Array>;
-  /** Lets go of a body that nobody reads. */
+  /** Discards a body that is not read. */
   discard(): void;
 }
 
@@ -36,9 +37,9 @@ export interface Answer {
 export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<Answer>;
 
 export interface TransportOptions {
-  /** Limit on the whole exchange, milliseconds. */
-  readonly timeoutMs: number;
-  /** By default none: what the environment says is not looked at here. */
+  /** Limit on the whole exchange. */
+  readonly timeoutMs: Milliseconds;
+  /** None by default: environment variables are not read here. */
   readonly proxies?: Proxies | undefined;
 }
 
@@ -90,7 +91,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
   return { send, close: () => egress.close() };
 }
 
-/** undici hears the signal only once there is a connection: a host that takes none would hold up a stop. */
+/** undici reacts to the signal only once there is a connection, so a host that accepts none would delay a shutdown. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -115,7 +116,7 @@ function isGzip(coding: string | string[] | undefined): boolean {
 }
 
 async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // A failure of either end comes out of the iteration.
+  // A failure of either stream ends the iteration with its error.
   const gunzip = pipeline(packed, createGunzip(), () => undefined);
   try {
     yield* limited(endpoint, gunzip);

@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { RequestFailed } from '../api/errors.ts';
-import { type Ending, eachPage, type Page } from '../api/paginate.ts';
+import { type Ending, eachPage, type ReadPage } from '../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import type { PageLog } from './page-log.ts';
@@ -21,7 +21,7 @@ export interface SliceReaderOptions extends RetryOptions {
   readonly onPage: (slice: Slice) => void;
 }
 
-const NO_MORE_PAGES: Page = { cursor: null, records: 0 };
+const NO_MORE_PAGES: ReadPage = { cursor: null, records: 0 };
 
 /** Reads the pages of one slice into its log, from where the log ends. */
 export class SliceReader {
@@ -70,7 +70,7 @@ export class SliceReader {
     }
   }
 
-  async #readPage(cursor: string | undefined): Promise<Page> {
+  async #readPage(cursor: string | undefined): Promise<ReadPage> {
     const { api, signal, onPage } = this.#options;
     const request = () => this.#history.readPage(api, this.#slice.range, cursor, signal);
     const page = await retryUntilAnswered(request, this.#options);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MS_PER_DAY } from '../lib/duration.ts';
-import { type Observation, WINDOWS, type Window } from './headers.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import { type Observation, WINDOWS, type WindowName } from './headers.ts';
 import {
   charge,
   LONG_WINDOWS,
@@ -11,8 +12,8 @@ import {
   renewsAt,
   report,
   rolled,
-  UnixMs,
   uncharge,
+  unixMs,
   usable,
 } from './long-window.ts';
 import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
@@ -20,32 +21,32 @@ import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
-/** An independent counter of the service, and what is known of its limits. */
+/** A counter of the service with limits of its own, as far as known. */
 export const Bucket = z.object({
-  /** As the last answers gave them. */
+  /** From the last answers. */
   limits: PerWindow,
   remaining: PerWindow,
-  resetAt: UnixMs.optional(),
-  /** After a 429: nothing leaves before. */
-  closedUntil: UnixMs,
-  /** When that was said. */
-  closedAt: UnixMs.optional(),
+  resetAt: unixMs.optional(),
+  /** After a 429: no request is sent before this. */
+  closedUntil: unixMs,
+  /** When the 429 came. */
+  closedAt: unixMs.optional(),
   /** Consecutive 429s that did not say how long to wait. */
   blindWaits: Count,
   /** When our first request was charged to it. */
-  firstUseAt: UnixMs.optional(),
-  /** When the last one was. */
-  lastUseAt: UnixMs.optional(),
-  /** The limits beyond the second that are real. */
+  firstUseAt: unixMs.optional(),
+  /** When our last request was charged to it. */
+  lastUseAt: unixMs.optional(),
+  /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
-  /** What others on the account took of the month. */
+  /** What other users of the account took of the month. */
   others: TakenByOthers.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
 
-/** What the configuration says of the budget. */
-export interface Terms {
+/** The budget as configured. */
+export interface BudgetOptions {
   /** Share of each limit to spend, in (0, 1]. */
   readonly utilization: number;
   /** Of the configured plan; the service may grant less. */
@@ -60,59 +61,62 @@ const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = 60_000;
 const MAX_BLIND_WAIT_MS = 3_600_000;
 const HOURS_PER_DAY = 24;
-/** Of what is left: where others take nearly all of it, the quota cannot last, and to keep it for them helps nobody. */
+/**
+ * Our least share of what is left. If others take nearly all of it, the quota runs out anyway, and saving it for them
+ * is useless.
+ */
 const MIN_SHARE = 0.1;
 
-/** Requests per second, before `utilization`. A limit of 0 outside of a revocation means nothing. */
-export function perSecondOf(bucket: Bucket | undefined, terms: Terms): number {
+/** Requests per second, before `utilization`. A limit of 0 is ignored, because only a revocation really has it. */
+export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
   const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
-  return Math.min(granted, terms.perSecond ?? Number.POSITIVE_INFINITY);
+  return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Whether a window is no limit of its own: longer windows that a plan does not have repeat the figure of the second
- * (api-facts 6.1).
+ * Whether a window is not a limit of its own. For windows that a plan does not have, the service repeats the limit of
+ * the second (api-facts 6.1).
  */
-export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: Window): boolean {
+export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
   return window !== 'second' && limits[window] === second;
 }
 
-/** Unix ms from which a request may leave, the second window apart. */
-export function bucketOpensAt(bucket: Bucket, terms: Terms, now: number): number {
+/** When the next request may be sent, apart from the second window. */
+export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: UnixMs): UnixMs {
   const ends = LONG_WINDOWS.map((name) => {
-    const window = windowAt(bucket, name, terms, now);
-    return window && usable(window, terms.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
+    const window = windowAt(bucket, name, options, now);
+    return window && usable(window, options.utilization) < 1 ? renewsAt(name, window, bucket.lastUseAt) : 0;
   });
   return Math.max(bucket.closedUntil, ...ends);
 }
 
-/** One of our requests leaves. */
-export function chargeBucket(bucket: Bucket, terms: Terms, now: number): Bucket {
+/** Counts a request of ours. */
+export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(charged, name, terms, now);
+    const window = windowAt(charged, name, options, now);
     if (window) charged[name] = charge(window);
   }
   return charged;
 }
 
-/** Requests per day that the limits leave this exporter until each of them renews. */
-export function allowedPerDay(bucket: Bucket | undefined, terms: Terms, now: number): number {
-  const bySecond = (perSecondOf(bucket, terms) * terms.utilization * MS_PER_DAY) / 1000;
-  const byHour = bucket?.hour ? bucket.hour.limit * terms.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
-  const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', terms, now);
+/** Requests per day that this exporter may make until the limits renew. */
+export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs): number {
+  const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
+  const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
+  const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
   if (!month) return Math.min(bySecond, byHour);
   const end = lastsUntil('month', month, bucket?.firstUseAt ?? now);
-  const left = usable(month, terms.utilization);
+  const left = usable(month, options.utilization);
   const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
   const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
   return Math.min(bySecond, byHour, ours / ((end - now) / MS_PER_DAY));
 }
 
 /**
- * Requests that others on the account made of the hour or month of the last answer; undefined where the answers do not
- * tell. A request of ours that was counted and whose answer was lost counts as theirs.
+ * Requests that other users of the account made in the hour or month of the last answer; undefined if unknown. A
+ * request of ours that was counted, but whose answer was lost, counts as theirs.
  */
 export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
   const { remaining, own } = bucket[name] ?? {};
@@ -121,21 +125,26 @@ export function usedByOthers(bucket: Bucket, name: LongWindowName): number | und
   return Math.max(0, granted - remaining - own);
 }
 
-/** The window as it is now; a configured plan is one also before the service has said so. */
-export function windowAt(bucket: Bucket, name: LongWindowName, terms: Terms, now: number): LongWindow | undefined {
+/** The window at `now`. A configured quota applies even before the service has confirmed it. */
+export function windowAt(
+  bucket: Bucket,
+  name: LongWindowName,
+  options: BudgetOptions,
+  now: UnixMs,
+): LongWindow | undefined {
   const window = bucket[name];
   const { firstUseAt = now, lastUseAt } = bucket;
-  if (window) return rolled(name, window, { firstUseAt, lastUseAt }, now, terms.utilization);
-  if (name === 'hour' || terms.perMonth === undefined) return undefined;
-  return { limit: terms.perMonth, own: 0, since: now };
+  if (window) return rolled(name, window, { firstUseAt, lastUseAt }, now, options.utilization);
+  if (name === 'hour' || options.perMonth === undefined) return undefined;
+  return { limit: options.perMonth, own: 0, since: now };
 }
 
-/** What the head of an answer says of the bucket. `unaccounted`: requests that its `remaining` may not know of. */
+/** Applies the headers of an answer. `unaccounted`: requests that its `remaining` may not include. */
 export function observeBucket(
   bucket: Bucket,
   answer: { status: number; observation: Observation; unaccounted: number },
-  terms: Terms,
-  now: number,
+  options: BudgetOptions,
+  now: UnixMs,
 ): Bucket {
   const { status, observation, unaccounted } = answer;
   const seen: Bucket = {
@@ -145,49 +154,50 @@ export function observeBucket(
     ...(observation.resetSeconds === undefined ? {} : { resetAt: now + observation.resetSeconds * 1000 }),
   };
   for (const name of LONG_WINDOWS) {
-    const limit = realLimit(seen, name, terms);
+    const limit = realLimit(seen, name, options);
     const remaining = isRateWindowRepeated(seen, name) ? undefined : observation.remaining[name];
     const before = bucket.remaining[name];
     if (limit === undefined) {
       delete seen[name];
       continue;
     }
-    const window = report(windowAt(seen, name, terms, now), { limit, remaining, before, unaccounted }, now);
+    const window = report(windowAt(seen, name, options, now), { limit, remaining, before, unaccounted }, now);
     seen[name] = isRefunded(status) ? refund(window) : window;
   }
   return { ...seen, ...othersSeen(seen, now), ...waitAfter(bucket, status, observation, now) };
 }
 
-function othersSeen(bucket: Bucket, now: number): Pick<Bucket, 'others'> {
+function othersSeen(bucket: Bucket, now: UnixMs): Pick<Bucket, 'others'> {
   const taken = usedByOthers(bucket, 'month');
   if (taken === undefined || !bucket.month) return {};
   return { others: noteTaken(bucket.others, taken, bucket.month.since, now) };
 }
 
-/** The long windows give back what the caller did not cause (api-facts 6.1). */
+/** The long windows are not charged for failures that the caller did not cause (api-facts 6.1). */
 function isRefunded(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
 /**
- * No answer came. If the request was counted, the next answer says so; taken as counted, days without a network would
- * use up the quota, and with it the chance to hear otherwise. Undefined: nothing changes.
+ * Takes back the charge of a request without an answer. If the service counted it, the next answer corrects our count.
+ * If we kept the charge, days without a network would use up the quota in our count, and no request would be left to
+ * correct it. Undefined: nothing changes.
  */
-export function withoutAnswer(bucket: Bucket, terms: Terms, now: number): Bucket | undefined {
+export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket | undefined {
   let freed: Bucket | undefined;
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(bucket, name, terms, now);
+    const window = windowAt(bucket, name, options, now);
     if (window) freed = { ...(freed ?? bucket), [name]: uncharge(window) };
   }
   return freed;
 }
 
-/** The tighter of what the service and the configured plan say; undefined: no such limit. */
-function realLimit(bucket: Bucket, name: LongWindowName, terms: Terms): number | undefined {
+/** The lower of the service's limit and the configured one; undefined: no such limit. */
+function realLimit(bucket: Bucket, name: LongWindowName, options: BudgetOptions): number | undefined {
   const { limits } = bucket;
-  const planned = name === 'month' ? terms.perMonth : undefined;
+  const planned = name === 'month' ? options.perMonth : undefined;
   const isReal = !isRateWindowRepeated(bucket, name) && (name === 'month' || limits.hour !== limits.month);
-  // A limit of 0 outside of a revocation means nothing, here as for the second.
+  // A limit of 0 is ignored, as for the second.
   const granted = (isReal && limits[name]) || undefined;
   if (granted === undefined) return planned;
   return Math.min(granted, planned ?? Number.POSITIVE_INFINITY);
@@ -197,16 +207,16 @@ function waitAfter(
   bucket: Bucket,
   status: number,
   { resetSeconds }: Observation,
-  now: number,
+  now: UnixMs,
 ): Pick<Bucket, 'closedUntil' | 'closedAt' | 'blindWaits'> {
   const { closedUntil, blindWaits } = bucket;
-  // While a bucket is closed nothing leaves: this answer belongs to the event that closed it, and is no further one.
-  const known = blindWaits > 0 && now < closedUntil;
-  if (status !== 429) return { closedUntil, blindWaits: known ? blindWaits : 0 };
-  const closed = (waitMs: number) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
-  // A reset of 0 cannot be told from a rounded-down second.
+  // While a bucket is closed no request is sent, so this answer belongs to the event that closed it.
+  const isSameEvent = blindWaits > 0 && now < closedUntil;
+  if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0 };
+  const closed = (waitMs: Milliseconds) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
+  // A reset of 0 may be part of a second, rounded down.
   if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
-  if (known) return { closedUntil, blindWaits };
+  if (isSameEvent) return { closedUntil, blindWaits };
   return {
     ...closed(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blindWaits, MAX_BLIND_WAIT_MS)),
     blindWaits: blindWaits + 1,

@@ -1,26 +1,27 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { Ledger } from './ledger.ts';
 import { LONG_WINDOWS } from './long-window.ts';
 
-/** A wait that is longer follows the calendar (the end of the month), which a machine that was suspended has not missed. */
+/** A longer wait ends on a calendar date (the end of the month), which stays right after a suspend. */
 const MAX_KEPT_MS = 3_600_000;
 
-/** Less is a clock that is disciplined. */
+/** A smaller difference is normal clock synchronization. */
 const MIN_STEP_MS = 1_000;
 
-/** Keeps the times of a ledger true when the wall clock is set: by NTP, by hand, or because the machine was suspended. */
+/** Corrects the times of a ledger when the wall clock is set: by NTP, by hand, or after a suspend. */
 export class ClockSteps {
   readonly #clock: Clock;
-  /** The wall clock less the monotonic one. */
-  #offset: number;
+  /** The wall clock minus the monotonic clock. */
+  #offset: Milliseconds;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#offset = clock.now() - clock.monotonic();
   }
 
-  /** The ledger by the clock as it is set now; the same one where it was not set since the last time. */
+  /** The ledger in terms of the current clock; the same object if the clock was not set since the last call. */
   follow(ledger: Ledger): Ledger {
     const now = this.#clock.now();
     const offset = now - this.#clock.monotonic();
@@ -32,13 +33,13 @@ export class ClockSteps {
 }
 
 /**
- * Waits take as long as they would have: the service counts them in seconds. After a step forward, which may be time that
- * really passed, at most an hour of a wait is left to keep.
+ * Waits keep their length, because the service counts them in seconds. After a step forward, which may be time that
+ * really passed, a wait is prolonged to at most an hour from now.
  */
-function shifted(ledger: Ledger, step: number, now: number): Ledger {
+function shifted(ledger: Ledger, step: Milliseconds, now: UnixMs): Ledger {
   const { key } = ledger;
-  // Nothing was ever before 1970: 0 stands for never.
-  const moved = (at: number): number => Math.max(0, at + step);
+  // 0 stands for never, and no time is negative.
+  const moved = (at: UnixMs): UnixMs => Math.max(0, at + step);
   return mapBuckets({ ...ledger, key: { ...key, since: moved(key.since) } }, (bucket) => {
     const { closedUntil, closedAt } = bucket;
     const until = moved(closedUntil);
@@ -50,8 +51,8 @@ function shifted(ledger: Ledger, step: number, now: number): Ledger {
   });
 }
 
-/** What lies after `now` happened before the clock was set back: it counts as having happened now. */
-export function withoutFuture(ledger: Ledger, now: number): Ledger {
+/** A past event dated after `now` happened before the clock was set back: it is dated `now`. */
+export function withoutFuture(ledger: Ledger, now: UnixMs): Ledger {
   const { key } = ledger;
   return mapBuckets({ ...ledger, key: { ...key, since: Math.min(key.since, now) } }, (bucket) => {
     const { closedAt = 0, closedUntil, firstUseAt, lastUseAt } = bucket;

@@ -1,8 +1,9 @@
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { Seconds, UnixMs } from '../lib/time.ts';
 
 export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
 
-export type Window = (typeof WINDOWS)[number];
+export type WindowName = (typeof WINDOWS)[number];
 
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -10,20 +11,20 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 /** What the headers of one answer say. Every header may be missing, and a missing header is not a zero. */
 export interface Observation {
   readonly bucket: string | undefined;
-  readonly limits: Readonly<Partial<Record<Window, number>>>;
-  readonly remaining: Readonly<Partial<Record<Window, number>>>;
-  /** Seconds until the window that is reported resets, at least what `retry-after` says. */
-  readonly resetSeconds: number | undefined;
+  readonly limits: Readonly<Partial<Record<WindowName, number>>>;
+  readonly remaining: Readonly<Partial<Record<WindowName, number>>>;
+  /** Until the reported window resets; not less than `retry-after`. */
+  readonly resetSeconds: Seconds | undefined;
   readonly validKey: boolean | undefined;
 }
 
-/** The month window is the longest: what claims to wait longer is not a wait for a reset. */
+/** The month is the longest window, so a longer wait cannot be one for a reset. */
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
-/** Reads the rate-limit headers (api-facts 6.1). `now` (Unix ms) turns an HTTP date in `retry-after` into seconds. */
-export function readHeaders(headers: Headers, now: number): Observation {
-  const limits: Partial<Record<Window, number>> = {};
-  const remaining: Partial<Record<Window, number>> = {};
+/** Reads the rate-limit headers (api-facts 6.1). `now` converts an HTTP date in `retry-after` to seconds. */
+export function readHeaders(headers: Headers, now: UnixMs): Observation {
+  const limits: Partial<Record<WindowName, number>> = {};
+  const remaining: Partial<Record<WindowName, number>> = {};
   for (const window of WINDOWS) {
     const limit = count(headers[`x-ratelimit-limit-${window}`]);
     const left = count(headers[`x-ratelimit-remaining-${window}`]);
@@ -57,7 +58,10 @@ function first(value: string | readonly string[] | undefined): string | undefine
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** Buckets are kept by name: one that every object has, such as `constructor`, would look like a known bucket. */
+/**
+ * Buckets are properties of an object: a name that every object has, such as `constructor`, would look like a known
+ * bucket.
+ */
 export function isBucketName(name: string): boolean {
   return !(name in Object.prototype);
 }
@@ -72,7 +76,7 @@ function count(value: string | readonly string[] | undefined): number | undefine
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function wait(text: string | undefined, now: number): number | undefined {
+function wait(text: string | undefined, now: UnixMs): Seconds | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
   const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : dateToSeconds(trimmed, now);
@@ -80,13 +84,13 @@ function wait(text: string | undefined, now: number): number | undefined {
 }
 
 /** Only the day-name form of RFC 9110: Date.parse alone reads "-5" as a year. */
-function dateToSeconds(text: string, now: number): number | undefined {
+function dateToSeconds(text: string, now: UnixMs): Seconds | undefined {
   if (!/^[A-Z][a-z]{2,}, /.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) || at < now ? undefined : (at - now) / 1000;
 }
 
-function longest(a: number | undefined, b: number | undefined): number | undefined {
+function longest(a: Seconds | undefined, b: Seconds | undefined): Seconds | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : Math.max(a, b);
 }

@@ -1,26 +1,30 @@
 import { z } from 'zod';
+import type { UnixMs } from '../lib/time.ts';
 import {
   Bucket,
+  type BudgetOptions,
   bucketOpensAt,
   chargeBucket,
   EMPTY_BUCKET,
   observeBucket,
-  type Terms,
   withoutAnswer,
 } from './bucket.ts';
 import { isBucketName, type Observation } from './headers.ts';
-import { UnixMs } from './long-window.ts';
-import { bucketAsksAt, type Quota, quotaOf } from './quota.ts';
+import { unixMs } from './long-window.ts';
+import { bucketProbeAt, type Quota, quotaOf } from './quota.ts';
 
 const BucketName = z.string().refine(isBucketName);
 
+/** What the service last said of the key. */
+const KeyStatus = z.enum(['unknown', 'valid', 'refused', 'revoked']);
+
 const Key = z.object({
-  /** A digest, to tell whether the key is the one that all this is about; '' before the first. */
+  /** A digest of the key to which this ledger belongs; '' before the first. */
   fingerprint: z.string(),
-  standing: z.enum(['unknown', 'valid', 'refused', 'revoked']),
-  /** Unix ms: when the service last said so, or was last asked whether it still holds. */
-  since: UnixMs,
-  /** Revoked only: one request may leave to see whether it still holds. */
+  standing: KeyStatus,
+  /** When the service last reported the status, or was last asked whether it still holds. */
+  since: unixMs,
+  /** For a revoked key: one request may be sent to see whether it still is. */
   mayProbe: z.boolean(),
   /** `ratelimit-validapikey` of the last answer that had it. */
   validHeader: z.boolean().optional(),
@@ -32,7 +36,7 @@ const Key = z.object({
  */
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
-  /** The bucket of each route; called so in the files of earlier versions. */
+  /** The bucket of each route. The name is that of earlier state files. */
   lanes: z.record(z.string(), BucketName),
   /** The bucket of routes that no answer has assigned yet: the first that an answer named. */
   shared: BucketName,
@@ -44,9 +48,9 @@ export type Ledger = z.infer<typeof Ledger>;
 export const UNASSIGNED = '';
 
 /** The head of an answer. */
-interface Answer {
-  /** When its request left, Unix ms. */
-  readonly sentAt: number;
+interface AnswerHead {
+  /** When its request was sent. */
+  readonly sentAt: UnixMs;
   readonly status: number;
   readonly revoked: boolean;
   readonly observation: Observation;
@@ -64,50 +68,54 @@ export function emptyLedger(): Ledger {
 }
 
 /**
- * The operator starts or reloads the program with this key. Another key may be of another account: nothing is known of
- * it. The same one may, if access was revoked long enough ago, ask once whether it still is.
+ * The ledger for the key with which the program is started or reloaded. Another key may belong to another account, so
+ * its ledger is empty. With the same key, one request may ask whether access is still revoked, if that was long enough
+ * ago.
  */
-export function withKey(ledger: Ledger, fingerprint: string, now: number): Ledger {
+export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key } = ledger;
   if (key.fingerprint !== fingerprint) return { ...emptyLedger(), key: { ...UNKNOWN_KEY, fingerprint } };
   const mayProbe = key.standing === 'revoked' && now - key.since >= REVOKED_PROBE_AFTER_MS;
   return mayProbe ? { ...ledger, key: { ...key, mayProbe } } : ledger;
 }
 
-/** The name of the bucket that a route draws from, as far as known. */
+/** The name of the bucket of a route, as far as known. */
 export function bucketOf(ledger: Ledger, route: string): string {
   return ledger.lanes[route] ?? ledger.shared;
 }
 
-/** The limits as far as known: another text where any has changed. */
+/** A text that changes whenever a known limit changes. */
 export function limitsOf({ buckets }: Ledger): string {
   return JSON.stringify(Object.entries(buckets).map(([name, { limits }]) => [name, limits]));
 }
 
-/** Whether an answer has told which bucket the route draws from. */
+/** Whether an answer has named the bucket of the route. */
 export function isAssigned(ledger: Ledger, route: string): boolean {
   return ledger.lanes[route] !== undefined;
 }
 
-/** Unix ms from which a request on this route may leave, the second window apart; Infinity: not on its own. */
-export function opensAt(ledger: Ledger, route: string, terms: Terms, now: number): number {
+/**
+ * When the next request on this route may be sent, apart from the second window; Infinity: not before a new key or a
+ * restart.
+ */
+export function opensAt(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): UnixMs {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return Math.max(bucketOpensAt(bucket, terms, now), keyOpensAt(ledger));
+  return Math.max(bucketOpensAt(bucket, options, now), keyOpensAt(ledger));
 }
 
-/** How it stands with the quota of a bucket, while the key is taken. */
-export function quotaIn(ledger: Ledger, bucket: string, terms: Terms, now: number): Quota {
-  const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, terms, now);
-  return { ...quota, asksAt: Math.max(quota.asksAt, keyOpensAt(ledger)) };
+/** The quota of a bucket. A refused or revoked key delays its probe. */
+export function quotaIn(ledger: Ledger, bucket: string, options: BudgetOptions, now: UnixMs): Quota {
+  const quota = quotaOf(ledger.buckets[bucket] ?? EMPTY_BUCKET, options, now);
+  return { ...quota, probeAt: Math.max(quota.probeAt, keyOpensAt(ledger)) };
 }
 
-/** Whether a request on this route may leave now to ask whether more is left than is known. */
-export function asks(ledger: Ledger, route: string, now: number): boolean {
+/** Whether one request on this route may be sent now to learn whether more is left than is known. */
+export function isProbeDue(ledger: Ledger, route: string, now: UnixMs): boolean {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
-  return now >= Math.max(bucketAsksAt(bucket), keyOpensAt(ledger));
+  return now >= Math.max(bucketProbeAt(bucket), keyOpensAt(ledger));
 }
 
-function keyOpensAt({ key }: Ledger): number {
+function keyOpensAt({ key }: Ledger): UnixMs {
   switch (key.standing) {
     case 'refused':
       return key.since + REFUSED_KEY_WAIT_MS;
@@ -118,33 +126,39 @@ function keyOpensAt({ key }: Ledger): number {
   }
 }
 
-/** A request leaves. With a refused or revoked key it is the one that may ask: the next waits for its answer. */
-export function sent(ledger: Ledger, route: string, terms: Terms, now: number): Ledger {
+/** A request is sent. With a refused or revoked key it is the probe, and the next request waits for its answer. */
+export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const { key, buckets } = ledger;
   const name = bucketOf(ledger, route);
-  const asks = key.standing === 'refused' || key.standing === 'revoked';
+  const isProbe = key.standing === 'refused' || key.standing === 'revoked';
   return {
     ...ledger,
-    buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, terms, now) },
-    key: asks ? { ...key, since: now, mayProbe: false } : key,
+    buckets: { ...buckets, [name]: chargeBucket(buckets[name] ?? EMPTY_BUCKET, options, now) },
+    key: isProbe ? { ...key, since: now, mayProbe: false } : key,
   };
 }
 
-/** The connection failed, or the time was up. */
-export function unanswered(ledger: Ledger, route: string, terms: Terms, now: number): Ledger {
+/** The connection failed or timed out. */
+export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
-  const freed = bucket && withoutAnswer(bucket, terms, now);
+  const freed = bucket && withoutAnswer(bucket, options, now);
   return freed ? { ...ledger, buckets: { ...ledger.buckets, [name]: freed } } : ledger;
 }
 
-/** What an answer teaches: the route's bucket, its limits, a wait, the standing of the key. */
-export function answered(ledger: Ledger, route: string, answer: Answer, terms: Terms, now: number): Ledger {
+/** Applies an answer: the bucket of the route, its limits, a wait, the status of the key. */
+export function answered(
+  ledger: Ledger,
+  route: string,
+  answer: AnswerHead,
+  options: BudgetOptions,
+  now: UnixMs,
+): Ledger {
   const assigned = assign(ledger, route, answer.observation);
   const name = bucketOf(assigned, route);
   const bucket = assigned.buckets[name] ?? EMPTY_BUCKET;
-  // The zeros of a revocation are no limits, and its reset is no time.
-  const observed = answer.revoked ? bucket : observeBucket(bucket, answer, terms, now);
+  // The limits of 0 and the reset of a revocation are not real.
+  const observed = answer.revoked ? bucket : observeBucket(bucket, answer, options, now);
   return {
     ...assigned,
     buckets: { ...assigned.buckets, [name]: observed },
@@ -154,15 +168,17 @@ export function answered(ledger: Ledger, route: string, answer: Answer, terms: T
 
 function assign(ledger: Ledger, route: string, { bucket, limits }: Observation): Ledger {
   if (ledger.shared === UNASSIGNED) return bucket === undefined ? ledger : nameShared(ledger, route, bucket);
-  // Limits without a name are those of the bucket that the route was assumed to draw from.
+  // Limits without a bucket name belong to the bucket that the route was assumed to use.
   if (bucket === undefined && limits.second === undefined) return ledger;
   const name = bucket === undefined ? bucketOf(ledger, route) : known(ledger, bucket);
   return { ...ledger, lanes: { ...ledger.lanes, [route]: name } };
 }
 
-/** The service has a handful. A name of its own for each answer would be a series and a place in the state for each. */
+/**
+ * The service has a handful. If it sent a new name with each answer, each would take a series and space in the state.
+ */
 const MAX_BUCKETS = 16;
-/** Where all names beyond those are kept. */
+/** The bucket of all further names. */
 const OTHER_BUCKETS = 'other';
 
 function known({ buckets }: Ledger, name: string): string {
@@ -180,16 +196,16 @@ function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
   };
 }
 
-function keyAfter(before: Ledger['key'], answer: Answer, now: number): Ledger['key'] {
+function keyAfter(before: Ledger['key'], answer: AnswerHead, now: UnixMs): Ledger['key'] {
   const { sentAt, status, revoked, observation } = answer;
   const { validKey } = observation;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };
   if (revoked) return { ...key, standing: 'revoked', since: now, mayProbe: false };
   if (status === 401) return { ...key, standing: 'refused', since: now, mayProbe: false };
-  // It left before the key was refused, and says how things were then.
+  // Its request was sent before the key was refused, so it is out of date.
   if ((key.standing === 'refused' || key.standing === 'revoked') && sentAt < key.since) return before;
-  // A failing server or a limiter says nothing against what is known, unless a header calls the key valid.
-  const silent = validKey !== true && (status === 429 || status >= 500);
-  if (silent && key.standing !== 'unknown') return key;
+  // A 429 or a server error says nothing about the key, unless a header calls it valid.
+  const isSilent = validKey !== true && (status === 429 || status >= 500);
+  if (isSilent && key.standing !== 'unknown') return key;
   return { ...key, standing: 'valid', since: now, mayProbe: false };
 }

@@ -1,6 +1,9 @@
 import { type Bucket, isRateWindowRepeated } from './bucket.ts';
 
-/** The plan that has such limits (api-facts 6.2), in words: the service does not name it. Undefined: no answer named a limit. */
+/**
+ * Describes the plan by its limits (api-facts 6.2), because the service does not name it. Undefined: no answer has
+ * stated a limit.
+ */
 export function planOf(bucket: Bucket | undefined): string | undefined {
   const second = bucket?.limits.second;
   if (!bucket || second === undefined) return undefined;

@@ -1,29 +1,29 @@
-/** What something costs. */
 interface Priced {
   readonly requestsPerDay: number;
 }
 
-/** What somebody wants of the budget. */
+/** What one source asks of the budget. */
 export interface Demand<Id, P extends Priced> {
   readonly id: Id;
-  /** Share of a scarce budget, against the others. */
+  /** Its share of a scarce budget relative to the others. */
   readonly weight: number;
-  /** Cheap work of once a day is served before the rest. */
+  /** Whether it is served before the rest, as cheap daily work is. */
   readonly first: boolean;
   /**
-   * The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured). Must
-   * never cost less for a larger share; may cost less than the share, where the next better pace costs more.
+   * The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured). A
+   * larger share must never give a cheaper pace. The pace may cost less than the share if the next faster one costs
+   * more.
    */
   fit(requestsPerDay: number): P;
 }
 
 /**
- * Divides what the limits allow per day among the sources. If all fits, each runs as configured. If not, the share of
- * each is by weight, and what a source cannot use of its share goes to the others. The demand of the result never
- * exceeds `allowedPerDay`, unless some cost more than their share at their slowest.
+ * Divides the allowed requests per day among the sources. If they suffice, each source runs as configured. If not, each
+ * gets a share by weight, and what it cannot use of its share goes to the others. The result never costs more than
+ * `allowedPerDay`, unless some sources cost more than their share at their slowest.
  *
- * Where every source can use any share up to what it wants, a larger budget never gives any of them less. One whose paces
- * lie apart leaves something to the others before it can afford the next pace, and takes it back then.
+ * If every source can use a share of any size, a larger budget never slows one of them down. A source with only a few
+ * possible paces leaves part of its share to the others until it can afford its next pace; then the others get less.
  */
 export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowedPerDay: number): Map<Id, P> {
   const first = divide(
@@ -37,7 +37,7 @@ export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], al
   return new Map([...first, ...rest]);
 }
 
-/** A share is a quotient of sums: equal up to a few roundings. */
+/** The tolerance for rounding errors in shares. */
 const ROUNDING = 1e-9;
 
 function divide<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowedPerDay: number): Map<Id, P> {
@@ -50,17 +50,20 @@ function divide<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowed
       const share = (left * demand.weight) / weights;
       return { demand, share, pace: demand.fit(share), wanted: demand.fit(Number.POSITIVE_INFINITY).requestsPerDay };
     });
-    const content = offers.filter(({ pace, wanted }) => pace.requestsPerDay >= wanted);
-    const modest = offers.filter(({ pace, share }) => pace.requestsPerDay < share * (1 - ROUNDING));
-    // What the content leave may be enough for the next pace of a modest one: they come first.
-    const settled = [content, modest, offers].find((some) => some.length > 0) ?? [];
+    const satisfied = offers.filter(({ pace, wanted }) => pace.requestsPerDay >= wanted);
+    const belowShare = offers.filter(({ pace, share }) => pace.requestsPerDay < share * (1 - ROUNDING));
+    // Satisfied sources come first: what they leave may pay for the next pace of one that could not use its share.
+    const settled = [satisfied, belowShare, offers].find((some) => some.length > 0) ?? [];
     for (const { demand, pace } of settled) paces.set(demand.id, pace);
     open = open.filter((demand) => !paces.has(demand.id));
   }
   return lifted(demands, paces, allowedPerDay);
 }
 
-/** What nobody could use of a share may together be enough for the next pace of one: of the heaviest, if of any. */
+/**
+ * Adds up the unused parts of all shares, which may pay for the next pace of a source. The one with the most weight
+ * comes first.
+ */
 function lifted<Id, P extends Priced>(
   demands: readonly Demand<Id, P>[],
   given: ReadonlyMap<Id, P>,

@@ -1,6 +1,8 @@
+import type { MonotonicMs } from '../lib/time.ts';
 /**
- * Who leaves first when requests wait: what a user must not miss, then a few requests a minute, before those of a fleet so
- * large that there is always one, then the slow rest.
+ * The order in which waiting requests are sent. First comes what a user must not miss, then the few requests a minute
+ * of the head pass. Machines come after it, because a large fleet always has a request waiting. The slow sources come
+ * last.
  */
 export const PRIORITIES = [
   'slashing_details',
@@ -9,7 +11,7 @@ export const PRIORITIES = [
   'machines',
   'daily_returns',
   'sync_committee',
-  // Reading old epochs after a stop can take an hour at one request a second: it fills the gaps the others leave.
+  // Reading old epochs after a downtime can take an hour at one request per second, so it uses what the others leave.
   'catch_up',
 ] as const;
 
@@ -18,14 +20,14 @@ export type Priority = (typeof PRIORITIES)[number];
 /** A request that waited this long goes first, whatever its priority. */
 const STARVED_MS = 60_000;
 
-/** Those who wait, first to leave first. `since` and `now` are monotonic milliseconds. */
-export function inOrder<T extends { readonly priority: Priority; readonly since: number }>(
+/** The waiting requests in the order in which they are sent. */
+export function inOrder<T extends { readonly priority: Priority; readonly since: MonotonicMs }>(
   waiting: readonly T[],
-  now: number,
+  now: MonotonicMs,
 ): T[] {
-  const starved = (one: T): boolean => now - one.since >= STARVED_MS;
+  const isStarved = (one: T): boolean => now - one.since >= STARVED_MS;
   return waiting.toSorted((a, b) => {
-    if (starved(a) || starved(b)) return a.since - b.since;
+    if (isStarved(a) || isStarved(b)) return a.since - b.since;
     return PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority) || a.since - b.since;
   });
 }

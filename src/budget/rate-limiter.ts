@@ -1,57 +1,68 @@
 import type { Clock } from '../lib/clock.ts';
-import { allowedPerDay, perSecondOf, type Terms } from './bucket.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
+import { allowedPerDay, type BudgetOptions, perSecondOf } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
-import { answered, asks, bucketOf, isAssigned, type Ledger, opensAt, sent, UNASSIGNED, unanswered } from './ledger.ts';
+import {
+  answered,
+  bucketOf,
+  isAssigned,
+  isProbeDue,
+  type Ledger,
+  opensAt,
+  sent,
+  UNASSIGNED,
+  unanswered,
+} from './ledger.ts';
 import { type Budget, BudgetClosed, type Permit, type QueuedRequest } from './permit.ts';
 import { inOrder } from './priority.ts';
 import { COUNTED_FOR_MS, type SecondWindow } from './second-window.ts';
 import { SecondWindows } from './second-windows.ts';
 
-export interface PacerDependencies {
+export interface RateLimiterDependencies {
   readonly clock: Clock;
-  /** What is known from before. */
+  /** As the previous run left it. */
   readonly ledger: Ledger;
-  /** Told whenever the ledger is another. */
+  /** Called whenever the ledger changes. */
   readonly onChange?: () => void;
-  /** Resolves when the ledger as it is now is written, or could not be. */
+  /** Persists the current ledger; resolves also if that fails. */
   readonly keep?: () => Promise<void>;
 }
 
-/** Answers after which nothing leaves for a while, also after a restart. */
+/** Answers after which no request is sent for a while, even after a restart. */
 const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 
-/** A poll waits this long for a closed bucket; after that it is better told, and comes back when the bucket opens. */
+/** The longest wait for a closed bucket. Beyond it the poll fails, and is repeated when the bucket opens. */
 const MAX_HOLD_MS = 60_000;
 
 interface Waiting extends QueuedRequest {
-  readonly since: number;
+  readonly since: MonotonicMs;
   leave(permit: Permit): void;
   fail(error: unknown): void;
 }
 
-/** Lets waiting requests leave, by priority, as fast as the ledger and the second windows of their buckets allow. */
+/** Grants permits by priority, as fast as the ledger and the second windows of the buckets allow. */
 export class RateLimiter implements Budget {
-  #terms: Terms;
+  #options: BudgetOptions;
   readonly #clock: Clock;
   readonly #seconds = new SecondWindows();
   readonly #clockSteps: ClockSteps;
   #ledger: Ledger;
   #waiting: Waiting[] = [];
-  #waitedMs = 0;
+  #waitedMs: Milliseconds = 0;
   #alarm = new AbortController();
-  #sentSoFar = 0;
-  /** Requests that were not answered yet. */
+  #sentCount = 0;
+  /** Requests not answered yet. */
   #inFlight = 0;
   readonly #onChange: () => void;
   readonly #keep: () => Promise<void>;
-  /** Resolves when the last wait is written. */
-  #kept: Promise<void> | undefined;
-  /** Monotonic. The process before this one may have used up the second that it ended in. */
-  readonly #quietUntil: number;
+  /** Resolves when the last wait is persisted. */
+  #saved: Promise<void> | undefined;
+  /** The previous process may have used up the second in which it ended. */
+  readonly #quietUntil: MonotonicMs;
 
-  constructor(terms: Terms, dependencies: PacerDependencies) {
-    this.#terms = terms;
+  constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
+    this.#options = options;
     this.#clock = dependencies.clock;
     this.#clockSteps = new ClockSteps(this.#clock);
     this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
@@ -61,41 +72,41 @@ export class RateLimiter implements Budget {
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 
-  /** What is known, by the clock as it is set now. */
+  /** The ledger in terms of the current clock. */
   get ledger(): Ledger {
-    this.#know(this.#clockSteps.follow(this.#ledger));
+    this.#update(this.#clockSteps.follow(this.#ledger));
     return this.#ledger;
   }
 
-  /** Milliseconds that requests have waited in all, those that still wait left out. */
-  get waitedMs(): number {
+  /** How long requests have waited in total, without those that still wait. */
+  get waitedMs(): Milliseconds {
     return this.#waitedMs;
   }
 
-  /** Requests per second that may be spent on a bucket's second window, before `utilization`. */
+  /** Requests per second of a bucket, before `utilization`. */
   perSecond(bucket: string): number {
-    return perSecondOf(this.#ledger.buckets[bucket], this.#terms);
+    return perSecondOf(this.#ledger.buckets[bucket], this.#options);
   }
 
-  /** Requests per day that the limits leave this exporter on a bucket. */
+  /** Requests per day that this exporter may make on a bucket. */
   allowedPerDay(bucket: string): number {
-    return allowedPerDay(this.#ledger.buckets[bucket], this.#terms, this.#clock.now());
+    return allowedPerDay(this.#ledger.buckets[bucket], this.#options, this.#clock.now());
   }
 
   bucketOf(route: string): string {
     return bucketOf(this.#ledger, route);
   }
 
-  /** Unix ms from which a request on this route may leave, its turn apart; Infinity: not on its own. */
-  opensAt(route: string): number {
-    return opensAt(this.ledger, route, this.#terms, this.#clock.now());
+  /** When a request on this route may be sent, apart from its turn; Infinity: not before a new key or restart. */
+  opensAt(route: string): UnixMs {
+    return opensAt(this.ledger, route, this.#options, this.#clock.now());
   }
 
-  /** Goes on with other terms, or with what is known of another key; no request of the one before is under way. */
-  adopt(terms: Terms, ledger: Ledger): void {
+  /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
+  adopt(options: BudgetOptions, ledger: Ledger): void {
     if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) this.#seconds.merge(UNASSIGNED);
-    this.#terms = terms;
-    this.#know(ledger);
+    this.#options = options;
+    this.#update(ledger);
     this.#dispatch();
   }
 
@@ -106,42 +117,42 @@ export class RateLimiter implements Budget {
         ...request,
         since: this.#clock.monotonic(),
         leave: (permit) => {
-          signal.removeEventListener('abort', give);
+          signal.removeEventListener('abort', cancel);
           resolve(permit);
         },
         fail: (error) => {
-          signal.removeEventListener('abort', give);
+          signal.removeEventListener('abort', cancel);
           reject(error);
         },
       };
-      const give = (): void => {
+      const cancel = (): void => {
         this.#remove(waiting);
         waiting.fail(signal.reason);
-        // The alarm may have been for this one, and a timer keeps a process from ending.
+        // The timer may be for this request, and a pending timer keeps the process alive.
         this.#dispatch();
       };
-      signal.addEventListener('abort', give, { once: true });
+      signal.addEventListener('abort', cancel, { once: true });
       this.#waiting.push(waiting);
       this.#dispatch();
     });
   }
 
-  /** Lets go whoever may leave now, and sets an alarm for the next. Called whenever something that decides changes. */
+  /** Grants every permit that is possible now and sets a timer for the next. Called whenever that may have changed. */
   #dispatch(): void {
     this.#alarm.abort();
-    this.#know(this.#clockSteps.follow(this.#ledger));
+    this.#update(this.#clockSteps.follow(this.#ledger));
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();
     let wake = Number.POSITIVE_INFINITY;
     const taken = new Set<SecondWindow>();
     for (const waiting of inOrder(this.#waiting, monotonic)) {
-      const closedMs = asks(this.#ledger, waiting.route, now)
+      const closedMs = isProbeDue(this.#ledger, waiting.route, now)
         ? 0
-        : opensAt(this.#ledger, waiting.route, this.#terms, now) - now;
+        : opensAt(this.#ledger, waiting.route, this.#options, now) - now;
       if (closedMs > MAX_HOLD_MS) {
         this.#remove(waiting);
         const closed = new BudgetClosed(now + closedMs);
-        if (this.#kept) this.#kept.then(() => waiting.fail(closed));
+        if (this.#saved) this.#saved.then(() => waiting.fail(closed));
         else waiting.fail(closed);
       } else if (closedMs > 0) {
         wake = Math.min(wake, closedMs);
@@ -152,66 +163,66 @@ export class RateLimiter implements Budget {
         );
         const free = Math.max(this.#quietUntil - monotonic, ...waits);
         wake = Math.min(wake, free);
-        if (free <= 0) this.#depart(waiting, seconds, now, monotonic);
-        // Nobody behind it takes what it waits for.
+        if (free <= 0) this.#send(waiting, seconds, now, monotonic);
+        // Requests behind it must not take its permit.
         else for (const second of seconds) taken.add(second);
       }
     }
     if (wake < Number.POSITIVE_INFINITY) this.#setAlarm(wake);
   }
 
-  #depart(waiting: Waiting, seconds: readonly SecondWindow[], now: number, monotonic: number): void {
+  #send(waiting: Waiting, seconds: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
     this.#remove(waiting);
     this.#waitedMs += monotonic - waiting.since;
-    this.#know(sent(this.#ledger, waiting.route, this.#terms, now));
-    this.#sentSoFar += 1;
-    const order = this.#sentSoFar;
+    this.#update(sent(this.#ledger, waiting.route, this.#options, now));
+    this.#sentCount += 1;
+    const order = this.#sentCount;
     const earlier = this.#inFlight;
     this.#inFlight += 1;
     for (const second of seconds) second.sent(monotonic);
-    let released = false;
+    let isReleased = false;
     waiting.leave({
       release: (answer) => {
-        if (released) return undefined;
-        released = true;
+        if (isReleased) return undefined;
+        isReleased = true;
         for (const second of seconds) second.released(this.#clock.monotonic());
         this.#inFlight -= 1;
-        // What was under way at any time with this one may have been counted after it, whichever was answered first.
-        const unaccounted = earlier + this.#sentSoFar - order;
-        if (answer) this.#learn(waiting.route, { ...answer, sentAt: now, unaccounted });
-        else this.#know(unanswered(this.#ledger, waiting.route, this.#terms, this.#clock.now()));
+        // A request in flight at the same time may have been counted after this one, whichever was answered first.
+        const unaccounted = earlier + this.#sentCount - order;
+        if (answer) this.#observe(waiting.route, { ...answer, sentAt: now, unaccounted });
+        else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
         const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
-        if (isClosed) this.#kept = this.#keep();
+        if (isClosed) this.#saved = this.#keep();
         this.#dispatch();
-        return isClosed ? this.#kept : undefined;
+        return isClosed ? this.#saved : undefined;
       },
     });
   }
 
-  #know(ledger: Ledger): void {
+  #update(ledger: Ledger): void {
     if (ledger === this.#ledger) return;
     this.#ledger = ledger;
     this.#onChange();
   }
 
-  #learn(
+  #observe(
     route: string,
-    { status, headers, ...sending }: { status: number; headers: Headers; sentAt: number; unaccounted: number },
+    { status, headers, ...sending }: { status: number; headers: Headers; sentAt: UnixMs; unaccounted: number },
   ): void {
     const now = this.#clock.now();
     const before = bucketOf(this.#ledger, route);
     const said = { status, revoked: isRevoked(status, headers), observation: readHeaders(headers, now) };
-    this.#know(answered(this.#ledger, route, { ...sending, ...said }, this.#terms, now));
+    this.#update(answered(this.#ledger, route, { ...sending, ...said }, this.#options, now));
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
-    // The unnamed bucket got its name; or the route turns out to have one of its own, where this request counted.
+    // The unnamed bucket got its name, or the route has a bucket of its own, in which this request counted.
     const isRenamed = this.#ledger.buckets[before] === undefined && this.#seconds.rename(before, after);
     if (!isRenamed) this.#second(after).countOne(this.#clock.monotonic());
   }
 
   /**
-   * The second windows that a request may count in. A route that no answer has assigned may turn out to be in any bucket,
-   * or in a new one of which the slowest is assumed: it counts in all.
+   * The second windows in which a request may count. A route that no answer has assigned may belong to any bucket, or
+   * to a new one with the lowest limit, so it counts in all of them.
    */
   #secondsOf(route: string): SecondWindow[] {
     if (isAssigned(this.#ledger, route)) return [this.#second(bucketOf(this.#ledger, route))];
@@ -220,14 +231,14 @@ export class RateLimiter implements Budget {
   }
 
   #second(bucket: string): SecondWindow {
-    return this.#seconds.of(bucket, this.perSecond(bucket), this.#terms.utilization);
+    return this.#seconds.of(bucket, this.perSecond(bucket), this.#options.utilization);
   }
 
   #remove(waiting: Waiting): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
   }
 
-  #setAlarm(ms: number): void {
+  #setAlarm(ms: Milliseconds): void {
     const alarm = new AbortController();
     this.#alarm = alarm;
     this.#clock.sleep(ms, alarm.signal).then(

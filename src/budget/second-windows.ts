@@ -1,10 +1,10 @@
 import { SecondWindow } from './second-window.ts';
 
-/** The second windows of an account, by the name of the bucket. */
+/** The second windows of an account by bucket name. */
 export class SecondWindows {
   #windows = new Map<string, SecondWindow>();
 
-  /** The window of a bucket, of which this is to be spent from now on. */
+  /** The window of a bucket, with its current limit and utilization. */
   of(bucket: string, limit: number, utilization: number): SecondWindow {
     let window = this.#windows.get(bucket);
     if (!window) {
@@ -16,7 +16,7 @@ export class SecondWindows {
     return window;
   }
 
-  /** The bucket turns out to have another name. False: nothing was counted in it. */
+  /** The bucket has got another name. False: it had no window. */
   rename(before: string, after: string): boolean {
     const window = this.#windows.get(before);
     if (!window) return false;
@@ -25,7 +25,7 @@ export class SecondWindows {
     return true;
   }
 
-  /** Nothing is known of buckets any more: what was counted in any of them counts in one of this name. */
+  /** Replaces all windows by one of this name, in which every request so far counts. */
   merge(name: string): void {
     const merged = new SecondWindow(1);
     for (const window of this.#windows.values()) merged.include(window);

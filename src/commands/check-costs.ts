@@ -2,7 +2,7 @@ import { isRateWindowRepeated, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
-import { permitsOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
+import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
 import type { SourceView } from '../scheduler/views.ts';
@@ -30,7 +30,7 @@ export function describeCosts(input: CheckInput): string {
   const { state, viewOptions, now } = input;
   // The costs are those of a key that is taken, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
-  const { bucketOf, allowedPerDay } = permitsOf(ledger, viewOptions, now).allowance;
+  const { bucketOf, allowedPerDay } = budgetViewOf(ledger, viewOptions, now).allowance;
   const costs = viewsOf({ ...state, ledger }, viewOptions, now).map((view) => costOf(view, bucketOf(view.source)));
   const buckets = [...new Set(costs.map(({ bucket }) => bucket))];
   return [
@@ -75,12 +75,12 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
   ];
 }
 
-function describeBucket({ state, viewOptions: { terms } }: CheckInput, name: string, allowed: number): string {
+function describeBucket({ state, viewOptions: { budgetOptions } }: CheckInput, name: string, allowed: number): string {
   const bucket = state.ledger.buckets[name];
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
-  const share = `${Math.round(terms.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
+  const share = `${Math.round(budgetOptions.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
   return `  bucket ${name || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
 }
 
@@ -90,15 +90,15 @@ function left(remaining: number | undefined): string {
 
 /** When the quota would be used up if nothing were stretched. */
 function describeEnd(
-  { state, viewOptions: { terms }, now }: CheckInput,
+  { state, viewOptions: { budgetOptions }, now }: CheckInput,
   name: string,
   costs: readonly Cost[],
 ): string[] {
   const bucket = state.ledger.buckets[name];
-  const month = bucket && windowAt(bucket, 'month', terms, now);
+  const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
   if (!month) return [];
   const wanted = sum(costs.filter((cost) => cost.bucket === name).map(({ configured }) => configured));
-  const end = now + (usable(month, terms.utilization) / wanted) * MS_PER_DAY;
+  const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
   return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
 }
 

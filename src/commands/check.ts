@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Proxies } from '../api/transport.ts';
-import type { Terms } from '../budget/bucket.ts';
+import type { BudgetOptions } from '../budget/bucket.ts';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
@@ -51,7 +51,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
     ? 'as the service just said'
     : known
       ? 'as last learned by the daemon'
-      : assumed(config, viewOptions.terms);
+      : assumed(config, viewOptions.budgetOptions);
   const costs = describeCosts({ state: { ledger: known ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
   const said = answer ? `${answer.text}\n` : '';
   const first = ['The configuration has no mistakes.', ...warnings].join('\n');
@@ -67,8 +67,8 @@ function stateOf({ state: { dir, redis } }: Config): { look: Look; close(): void
   return { look: (name, schema) => state.peek(name, schema), close: () => state.close() };
 }
 
-function assumed({ budget }: Config, terms: Terms): string {
+function assumed({ budget }: Config, budgetOptions: BudgetOptions): string {
   if (budget.plan !== 'auto') return 'of the configured plan';
   const unknown = 'not known yet, 1 request a second is assumed; check --probe asks the service';
-  return terms.perMonth === undefined ? `${unknown}. A trial has 1000 requests in 30 days` : unknown;
+  return budgetOptions.perMonth === undefined ? `${unknown}. A trial has 1000 requests in 30 days` : unknown;
 }

@@ -7,9 +7,9 @@ import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 
-type Given = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
+type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
 
-export interface DemoOptions extends Pick<DaemonOptions, Given> {
+export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
   /** No config file was given: then the demo shows everything. */
   readonly isDefault: boolean;
   /** Reads the config again. */

@@ -1,11 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
 import type { Exposure } from '../config/exposure.ts';
 import { HOW_TO_GIVE_A_KEY } from '../config/key.ts';
 import { loadConfig } from '../config/load.ts';
 import { ConfigError } from '../config/mistakes.ts';
-import type { Proxies } from '../config/proxies.ts';
+import type { ProxySettings } from '../config/proxies.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -31,9 +32,8 @@ class NoKey extends Error {
   override readonly name = 'NoKey';
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
-type Given = Settings & { readonly proxies: Proxies | undefined };
+type Given = Settings & { readonly proxies: ProxySettings | undefined };
 type Flagged = Extract<Command, { flags: unknown }>;
 
 const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
@@ -197,7 +197,7 @@ function endWithin(ms: number, before?: () => void): void {
 }
 
 /** Without their user names and passwords. */
-function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
+function namesOf({ http, https }: ProxySettings): { http?: string; https?: string } {
   return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }
 

@@ -8,7 +8,7 @@ import { findKey } from './key.ts';
 import { locate } from './locate.ts';
 import { ConfigError, type Finding, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
-import { findProxies, type Proxies } from './proxies.ts';
+import { findProxies, type ProxySettings } from './proxies.ts';
 import { ConfigFile } from './schema.ts';
 
 export interface LoadOptions {
@@ -27,7 +27,7 @@ export interface LoadedConfig {
   /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs. */
-  readonly proxies?: Proxies;
+  readonly proxies?: ProxySettings;
 }
 
 /**

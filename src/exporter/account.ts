@@ -1,11 +1,11 @@
 import type { Endpoint } from '../api/errors.ts';
-import { EMPTY_BUCKET, perSecondOf, type Terms, windowAt } from '../budget/bucket.ts';
+import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
+import { budgetOptionsOf } from './budget-options.ts';
 import { type Client, openClient, routesOf } from './client.ts';
 import type { EngineOptions } from './role.ts';
 import { LEDGER, restore } from './state.ts';
-import { termsOf } from './terms.ts';
 
 /** What the limits leave for one endpoint, as far as is known. */
 export interface AccountLimits {
@@ -33,24 +33,24 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
   const { ledger } = await restore(documents, [], key, clock.now());
   const save = (changed: Ledger): Promise<void> => documents.save(LEDGER, changed);
   const client = openClient({ settings: options, proxies, clock, ledger, save, onSaveError: onError });
-  const terms = termsOf(config);
+  const budgetOptions = budgetOptionsOf(config);
   const routeOf = routesOf(config);
   return {
     api: client.api,
     close: client.close,
-    allowance: (endpoint) => limitsIn(client.rateLimiter.ledger, routeOf({ endpoint }), terms, clock.now()),
+    allowance: (endpoint) => limitsIn(client.rateLimiter.ledger, routeOf({ endpoint }), budgetOptions, clock.now()),
   };
 }
 
 /** Pure. */
-function limitsIn(ledger: Ledger, route: string, terms: Terms, now: number): AccountLimits {
+function limitsIn(ledger: Ledger, route: string, budgetOptions: BudgetOptions, now: number): AccountLimits {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   const leftOf = (window: 'hour' | 'month') => {
-    const known = windowAt(bucket, window, terms, now);
-    return known ? { [window]: usable(known, terms.utilization) } : {};
+    const known = windowAt(bucket, window, budgetOptions, now);
+    return known ? { [window]: usable(known, budgetOptions.utilization) } : {};
   };
   return {
-    perSecond: perSecondOf(bucket, terms) * terms.utilization,
+    perSecond: perSecondOf(bucket, budgetOptions) * budgetOptions.utilization,
     left: { ...leftOf('hour'), ...leftOf('month') },
     isKnown: ledger.key.standing !== 'unknown',
   };

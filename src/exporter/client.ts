@@ -8,9 +8,9 @@ import { VERSION } from '../lib/version.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { LatestWriter } from '../state/latest.ts';
+import { budgetOptionsOf } from './budget-options.ts';
 import { leased } from './leased.ts';
 import type { Settings } from './settings.ts';
-import { termsOf } from './terms.ts';
 
 export interface ClientOptions {
   readonly settings: Settings;
@@ -49,7 +49,7 @@ export function openClient(options: ClientOptions): Client {
   const { save = async () => undefined, onSaveError = () => undefined } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
-  const rateLimiter = new RateLimiter(termsOf(settings.config), {
+  const rateLimiter = new RateLimiter(budgetOptionsOf(settings.config), {
     clock,
     ledger: options.ledger,
     onChange: () => writer.touch(),
@@ -75,7 +75,7 @@ export function openClient(options: ClientOptions): Client {
     adopt(next, ledger) {
       settings = next;
       api = createApi(apiOptionsOf(next), dependencies);
-      rateLimiter.adopt(termsOf(next.config), ledger);
+      rateLimiter.adopt(budgetOptionsOf(next.config), ledger);
     },
     async close() {
       await connections.close().finally(() => writer.flush());

@@ -5,7 +5,7 @@ import type { Family } from '../metrics/family.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { RenderedPage } from '../web/rendered-page.ts';
 import { statusOf } from '../web/status.ts';
-import type { Known } from '../web/status-known.ts';
+import type { StatusInput } from '../web/status-input.ts';
 import { ownFamilies } from './own-families.ts';
 import { expositionParts } from './parts.ts';
 import { viewsOf } from './picture.ts';
@@ -19,10 +19,10 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   async function own(): Promise<Family[]> {
     // Read at one moment with the other parts, before anything is waited for.
     const figures = { now: clock.now(), lastReload: lastReload(), isLeader: role.isLeader };
-    const [{ ledger }, { terms }, seen] = [role.state(), role.viewOptions, views()];
+    const [{ ledger }, { budgetOptions }, seen] = [role.state(), role.viewOptions, views()];
     const { totals, stateWriteFailures } = await role.counted();
     const isShared = replica !== undefined;
-    const families = ownFamilies({ ledger, totals }, seen, { ...figures, terms, stateWriteFailures, isShared });
+    const families = ownFamilies({ ledger, totals }, seen, { ...figures, budgetOptions, stateWriteFailures, isShared });
     return [...families, ...(await processMetrics.families())];
   }
 
@@ -35,11 +35,11 @@ export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, 
   return new RenderedPage((isRefreshing) => {
     const now = clock.now();
     const state = role.state();
-    const { terms, routeOf } = role.viewOptions;
-    const known: Known = {
+    const { budgetOptions, routeOf } = role.viewOptions;
+    const known: StatusInput = {
       views: viewsOf(state, role.viewOptions, now),
       ledger: state.ledger,
-      terms,
+      budgetOptions,
       bucketOf: (source) => bucketOf(state.ledger, routeOf(source)),
       version: VERSION,
       startedAt,

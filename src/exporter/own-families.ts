@@ -1,4 +1,4 @@
-import { allowedPerDay, isRateWindowRepeated, type Terms, usedByOthers } from '../budget/bucket.ts';
+import { allowedPerDay, type BudgetOptions, isRateWindowRepeated, usedByOthers } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
@@ -212,7 +212,7 @@ function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: Exporter
 }
 
 interface OwnFigures extends ExporterFigures {
-  readonly terms: Terms;
+  readonly budgetOptions: BudgetOptions;
   readonly now: number;
   /** Whether the counters belong to several replicas; what concerns one of them then comes last. */
   readonly isShared: boolean;
@@ -222,7 +222,7 @@ interface OwnFigures extends ExporterFigures {
 export function ownFamilies(
   { ledger, totals }: Pick<State, 'ledger' | 'totals'>,
   views: readonly SourceView[],
-  { terms, now, isShared, ...figures }: OwnFigures,
+  { budgetOptions, now, isShared, ...figures }: OwnFigures,
 ): Family[] {
   const buckets = Object.entries(ledger.buckets);
   const requests = requestFamilies(totals);
@@ -230,7 +230,7 @@ export function ownFamilies(
   return [
     ...accountFamilies(ledger),
     ...budgetFamilies(views, {
-      allowedPerDay: new Map(buckets.map(([name, bucket]) => [name, allowedPerDay(bucket, terms, now)])),
+      allowedPerDay: new Map(buckets.map(([name, bucket]) => [name, allowedPerDay(bucket, budgetOptions, now)])),
       waitedSeconds: totalOf(BUDGET_WAIT, totals),
     }),
     ...(isShared ? [...requests, ...program] : [...program, ...requests]),

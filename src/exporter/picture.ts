@@ -1,6 +1,6 @@
-import { allowedPerDay, type Terms } from '../budget/bucket.ts';
+import { allowedPerDay, type BudgetOptions } from '../budget/bucket.ts';
 import { bucketOf, type Ledger, opensAt, quotaIn } from '../budget/ledger.ts';
-import { type Permits, type SourceView, sourceViews } from '../scheduler/views.ts';
+import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import type { State } from './state.ts';
@@ -9,7 +9,7 @@ import type { State } from './state.ts';
 export interface ViewOptions {
   /** In the order in which they are shown. */
   readonly sources: readonly Source[];
-  readonly terms: Terms;
+  readonly budgetOptions: BudgetOptions;
   /** The route of what a source asks first. */
   readonly routeOf: (source: Source) => string;
 }
@@ -21,17 +21,21 @@ export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now:
     const entry = state.entries.get(sourceId(source)) ?? emptyEntry(source);
     return polled.get(source) ?? { source, shown: entry, known: entry, running: false };
   });
-  return sourceViews(known, permitsOf(state.ledger, options, now), now);
+  return sourceViews(known, budgetViewOf(state.ledger, options, now), now);
 }
 
 /** Pure. What the account leaves each source. */
-export function permitsOf(ledger: Ledger, { terms, routeOf }: Omit<ViewOptions, 'sources'>, now: number): Permits {
+export function budgetViewOf(
+  ledger: Ledger,
+  { budgetOptions, routeOf }: Omit<ViewOptions, 'sources'>,
+  now: number,
+): BudgetView {
   return {
     allowance: {
       bucketOf: (source) => bucketOf(ledger, routeOf(source)),
-      allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], terms, now),
+      allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
     },
-    quotaOf: (bucket) => quotaIn(ledger, bucket, terms, now),
-    opensAt: (source) => opensAt(ledger, routeOf(source), terms, now),
+    quotaOf: (bucket) => quotaIn(ledger, bucket, budgetOptions, now),
+    opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
   };
 }

@@ -7,7 +7,7 @@ import { Counters } from './counters.ts';
 import { problemOf } from './health.ts';
 import { BUDGET_WAIT, STATE_WRITE_FAILURES } from './own-families.ts';
 import { ALL_PARTS, ATTEMPTS } from './parts.ts';
-import { permitsOf, type ViewOptions } from './picture.ts';
+import { budgetViewOf, type ViewOptions } from './picture.ts';
 import { logKey, logPlan, logWaits } from './plan-log.ts';
 import type { Counted, EngineOptions, Role, RoleLinks } from './role.ts';
 import { isChange, type Settings } from './settings.ts';
@@ -72,7 +72,7 @@ class Poller implements Role {
       clock,
       log,
       store: { save: (id, entry) => documents.save(id, entry) },
-      permits: () => permitsOf(rateLimiter.ledger, this.viewOptions, clock.now()),
+      budgetView: () => budgetViewOf(rateLimiter.ledger, this.viewOptions, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),
       limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
       onPlan: (paces) => logPlan(log, paces),

@@ -6,14 +6,14 @@ import { slashingsSource } from '../sources/slashings/index.ts';
 import { watchOf } from '../sources/slashings/watch.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
+import { budgetOptionsOf } from './budget-options.ts';
 import { routesOf } from './client.ts';
 import type { ViewOptions } from './picture.ts';
 import { logSlashing } from './slashing-log.ts';
-import { termsOf } from './terms.ts';
 
 /** What the configuration says of how the state is to be read. */
 export function viewOptionsOf(config: Config, log: Logger): ViewOptions {
-  return { sources: sourcesOf(config, log), terms: termsOf(config), routeOf: routesOf(config) };
+  return { sources: sourcesOf(config, log), budgetOptions: budgetOptionsOf(config), routeOf: routesOf(config) };
 }
 
 /** Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains. */

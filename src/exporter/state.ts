@@ -8,7 +8,7 @@ import type { LeaseTimings } from '../replica/lease.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
 import { Replica } from '../replica/replica.ts';
-import type { Known } from '../scheduler/views.ts';
+import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
 import { FileStore } from '../state/file.ts';
@@ -95,7 +95,7 @@ export interface State {
   /** The exporter's own counters. */
   readonly totals: Totals;
   /** Where this process polls: what it knows beyond the entries, because it is not written yet. Not kept. */
-  readonly polled?: readonly Known[];
+  readonly polled?: readonly KnownSource[];
 }
 
 /**

@@ -1,9 +1,10 @@
 import { SECONDS_PER_DAY } from './duration.ts';
+import type { UnixMs, UnixSeconds } from './time.ts';
 
 /** Chain constants. Source: the published configs of eth-clients/mainnet and eth-clients/hoodi. */
 export const CHAINS = {
   mainnet: { genesis: 1606824023, v1BaseUrl: 'https://beaconcha.in' },
-  // MIN_GENESIS_TIME of hoodi is 600 s earlier than the genesis that happened.
+  // The actual genesis of hoodi was 600 s after its MIN_GENESIS_TIME.
   hoodi: { genesis: 1742213400, v1BaseUrl: 'https://hoodi.beaconcha.in' },
 } as const;
 
@@ -19,24 +20,24 @@ export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
 
-/** The page of a slot in the public explorer, which is on the chain's own host. */
+/** The page of a slot in the public explorer. Each chain has its own host. */
 export function slotUrl(chain: Chain, slot: number): string {
   return `${CHAINS[chain].v1BaseUrl}/slot/${slot}`;
 }
 
-/** Unix seconds at which `slot` starts. */
-export function slotTime(chain: Chain, slot: number): number {
+/** When `slot` starts. */
+export function slotTime(chain: Chain, slot: number): UnixSeconds {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;
 }
 
 /**
- * What the service says of a time further ahead of our clock is nonsense. Our clock decides nothing else about the chain,
- * and a test chain may run ahead of it; but head, finality and period only move on, so that one odd answer would hold
- * them there for good.
+ * An answer about a time further ahead of our clock than this is ignored. Head, finality and period never move back, so
+ * a single wrong answer would keep them there for good. The limit is wide, because a test chain may run ahead of our
+ * clock.
  */
 export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
 
-/** The epoch of a time (Unix ms). */
-export function epochAt(chain: Chain, now: number): number {
+/** The epoch at `now`. */
+export function epochAt(chain: Chain, now: UnixMs): number {
   return Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_EPOCH);
 }

@@ -1,17 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import { MS_PER_MINUTE } from './duration.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from './time.ts';
 
-/** The only door to real time. Pure code takes `now` as a parameter; tests hand in a virtual clock. */
+/** The only access to real time. Pure code takes `now` as a parameter; tests pass a virtual clock. */
 export interface Clock {
-  /** Wall-clock time, Unix milliseconds. May step. */
-  now(): number;
-  /** Milliseconds since an arbitrary origin. Never steps; use it for durations and spacing. */
-  monotonic(): number;
-  /** Resolves after at least `ms` milliseconds; rejects with the signal's reason when it aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** The wall clock, which may step. */
+  now(): UnixMs;
+  /** Never steps; use it for durations and spacing. */
+  monotonic(): MonotonicMs;
+  /** Resolves after at least `ms`; rejects with the signal's reason when it aborts. */
+  sleep(ms: Milliseconds, signal?: AbortSignal): Promise<void>;
 }
 
-/** What is dated further ahead of our clock is wrong: clocks are disciplined by less. */
+/** A time further ahead of our clock than this is wrong: synchronized clocks differ by less. */
 export const CLOCK_AHEAD_MS = 5 * MS_PER_MINUTE;
 export const CLOCK_AHEAD_SECONDS = CLOCK_AHEAD_MS / 1000;
 
@@ -25,7 +26,7 @@ export const systemClock: Clock = {
     // Node may fire up to 1 ms early against performance.now(), hence the loop.
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
-      // It rejects with an AbortError of its own, not with the signal's reason.
+      // setTimeout rejects with its own AbortError instead of the signal's reason.
       await setTimeout(Math.min(Math.ceil(left), MAX_TIMER_MS), undefined, signal ? { signal } : {}).catch(() =>
         signal?.throwIfAborted(),
       );

@@ -1,4 +1,4 @@
-/** Markup that is safe to send as it is. */
+/** Markup that is safe to send unchanged. */
 export class Html {
   readonly text: string;
 
@@ -7,14 +7,16 @@ export class Html {
   }
 }
 
-type Value = Html | string | number;
+type HtmlValue = Html | string | number;
 
-/** Escapes every value that is not markup itself; lists are joined. Names of machines come from the network. */
-export function html(strings: TemplateStringsArray, ...values: readonly (Value | readonly Value[])[]): Html {
+/**
+ * Escapes every value that is not markup, and joins lists. Machine names come from the network and cannot be trusted.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly (HtmlValue | readonly HtmlValue[])[]): Html {
   return new Html(strings.reduce((out, string, i) => out + textOf(values[i - 1] ?? '') + string));
 }
 
-function textOf(value: Value | readonly Value[]): string {
+function textOf(value: HtmlValue | readonly HtmlValue[]): string {
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(textOf).join('');
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -21,7 +21,7 @@ export function createLogger(options: LogOptions): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  // Synchronous: the last lines before an exit are the ones that matter.
+  // Synchronous, so that the last lines before an exit are not lost.
   if (format === 'pretty') return pino(settings, pretty({ sync: true, translateTime: 'SYS:HH:MM:ss' }));
   return pino(settings, pino.destination({ dest: 1, sync: true }));
 }

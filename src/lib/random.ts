@@ -1,6 +1,6 @@
 /**
- * Numbers that look random and are a pure function of their parts: the same parts give the same number in every run
- * and on every machine. Not for cryptography.
+ * A pseudo-random number that depends only on its parts: the same in every run and on every machine. Not for
+ * cryptography.
  */
 export function hash32(...parts: readonly number[]): number {
   let hash = 0x9e3779b9;
@@ -18,7 +18,7 @@ export function between(low: number, high: number, ...parts: readonly number[]):
   return low + Math.floor(unit(...parts) * (high - low + 1));
 }
 
-/** 32 bits of a text (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/). */
+/** A 32-bit hash of a text (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/). */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -1,4 +1,7 @@
-/** Stops what was started, last in first out, and goes on after an error; the first error is thrown at the end. */
+/**
+ * Runs the steps of a shutdown, last added first. An error does not stop the others; the first error is thrown at the
+ * end.
+ */
 export class Stopper {
   #steps: (() => unknown)[] = [];
 

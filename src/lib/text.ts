@@ -6,14 +6,15 @@ export function readableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** Marks of direction, and the ranges that Unicode keeps for letters written from right to left (DerivedBidiClass.txt). */
+/** Direction marks, and the ranges that Unicode reserves for right-to-left scripts (DerivedBidiClass.txt). */
 const DIRECTED =
   /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
 /**
- * Makes text from elsewhere safe to put among other text: a writing direction that it sets ends where it ends
- * (https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates). Plain text is returned as it is.
+ * Makes foreign text safe to embed in other text: a writing direction that it sets ends with it
+ * (https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates). Text without direction marks is returned
+ * unchanged.
  */
 export function isolated(text: string): string {
   if (!DIRECTED.test(text)) return text;

@@ -1,18 +1,19 @@
 import { inUnits, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from './duration.ts';
+import type { Milliseconds, UnixMs } from './time.ts';
 
 const HOURS = ['h', MS_PER_HOUR] as const;
 const MINUTES = ['min', MS_PER_MINUTE] as const;
 const UNITS = [['d', MS_PER_DAY], HOURS, MINUTES, ['s', 1_000]] as const;
 
-/** A length of time, no finer than its size asks for: `45 s`, `2 h 8 min`, `12 d 4 h`. */
-export function span(ms: number): string {
+/** A duration, rounded according to its size: `45 s`, `2 h 8 min`, `12 d 4 h`. */
+export function span(ms: Milliseconds): string {
   const size = Math.abs(ms);
   const step = size < 10 * MS_PER_MINUTE ? 1_000 : size < 2 * MS_PER_DAY ? MS_PER_MINUTE : MS_PER_HOUR;
   return inUnits(Math.round(size / step) * step, UNITS, ' ') || '0 s';
 }
 
-/** An estimated length of time, coarser: `40 s`, `15 h 4 min`, `3 days 2 h`. */
-export function roughSpan(ms: number): string {
+/** An estimated duration, rounded more coarsely: `40 s`, `15 h 4 min`, `3 days 2 h`. */
+export function roughSpan(ms: Milliseconds): string {
   const seconds = Math.ceil(ms / 1_000);
   if (seconds < 100) return `${seconds} s`;
   const rounded = Math.round(seconds / 60) * MS_PER_MINUTE;
@@ -22,28 +23,28 @@ export function roughSpan(ms: number): string {
 /** https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const LATEST_DATE_MS = 8.64e15;
 
-/** A time (Unix ms) as `30 s ago`, `in 2 h`. */
-export function relative(at: number, now: number): string {
+/** A time as `30 s ago`, `in 2 h`. */
+export function relative(at: UnixMs, now: UnixMs): string {
   if (!Number.isFinite(at)) return 'not without the operator';
   if (Math.abs(at) > LATEST_DATE_MS) return 'unknown';
   if (Math.abs(at - now) < 500) return 'now';
   return at <= now ? `${span(now - at)} ago` : `in ${span(at - now)}`;
 }
 
-/** A time (Unix ms) in UTC, without the date where that is the day of `now`; undefined where no calendar has it. */
-export function absolute(at: number, now: number): string | undefined {
+/** A time in UTC, without the date if it is on the same day as `now`; undefined if Date cannot represent it. */
+export function absolute(at: UnixMs, now: UnixMs): string | undefined {
   if (!(Math.abs(at) <= LATEST_DATE_MS)) return undefined;
   const text = utc(at);
   const day = text.slice(0, text.indexOf(' ') + 1);
   return utc(now).startsWith(day) ? text.slice(day.length) : text;
 }
 
-/** A time (Unix ms) as `2026-10-01 12:01:00 UTC`. */
-export function utc(at: number): string {
+/** A time as `2026-10-01 12:01:00 UTC`. */
+export function utc(at: UnixMs): string {
   return `${new Date(at).toISOString().slice(0, -5).replace('T', ' ')} UTC`;
 }
 
-/** A whole number with its thousands apart. */
+/** A whole number with thousands separators. */
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en-GB');
 }
@@ -67,7 +68,7 @@ export function listed(names: readonly (string | number)[]): string {
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** An amount of bytes in decimal units, two or three digits. */
+/** An amount of bytes in decimal units, with two or three digits. */
 export function bytes(value: number): string {
   let amount = value;
   let unit = 0;

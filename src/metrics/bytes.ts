@@ -1,16 +1,16 @@
 const FIRST_SIZE = 4_096;
 
 /**
- * Text that is put together piece by piece as UTF-8. In one buffer of about the right size: a chunk for each piece and a
- * copy of them all would leave garbage of twice the size, which the process does not give back.
+ * Builds UTF-8 text piece by piece in one buffer of about the right size. Separate chunks and their final copy would
+ * leave garbage of twice the size, which the process does not return to the system.
  */
 export class Bytes {
   #buffer: Buffer;
   #length = 0;
 
-  /** @param expected Bytes that it will be, roughly. */
+  /** @param expected The approximate size in bytes. */
   constructor(expected: number) {
-    // A sixteenth more, so that what changes a little still fits.
+    // A sixteenth more, so that small changes still fit.
     this.#buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_SIZE, Math.ceil(expected * 1.0625)));
   }
 

@@ -37,13 +37,13 @@ export function encodeHead(family: FamilyHead, format: Format): string {
 
 /** The lines of the samples; the same in both formats where no sample has a time. */
 export function encodeSamples({ name, samples }: Family, format: Format): string {
-  // Concatenation, because joining an array of so many lines takes half as long again.
+  // Concatenation, because joining an array of this many lines takes 50 % longer.
   let out = '';
   for (const sample of samples) out += sampleLine(name, sample, format);
   return out;
 }
 
-/** The line of one sample of the family of this name. */
+/** The line of one sample; `name` is that of its family. */
 export function sampleLine(name: string, sample: Sample, format: Format): string {
   const line = `${name}${sample.suffix ?? ''}${encodeLabels(sample.labels)} ${encodeNumber(sample.value)}`;
   if (sample.at === undefined) return `${line}\n`;

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
+import type { MonotonicMs, UnixMs } from '../lib/time.ts';
 import { Bytes } from './bytes.ts';
 import { encodeHead, encodeSamples, type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
@@ -10,8 +11,8 @@ import type { Family } from './family.ts';
 export interface Part {
   readonly name: string;
   families(): Family[] | Promise<Family[]>;
-  /** Unix ms after now at which the families change by themselves; Infinity: never. */
-  nextChange(): number;
+  /** When the families next change by themselves, after now; Infinity: never. */
+  nextChange(): UnixMs;
 }
 
 /** The bytes of a part in every form that is served. */
@@ -19,12 +20,12 @@ type Rendered = Readonly<Record<Format, Forms>>;
 type Forms = { readonly plain: Buffer; readonly gzipped: Buffer };
 
 const compress = promisify(gzip);
-/** Also without anything to do, so that a step of the clock is noticed. */
+/** The loop runs at least this often, so that a step of the clock is noticed. */
 const MAX_NAP_MS = 1_000;
 const RETRY_MS = 1_000;
-/** A fleet that goes stale does so value by value: without a pause between renderings that would take a whole core. */
+/** A fleet goes stale value by value. Without a pause between renderings that would take a whole core. */
 const PAUSE_MS = 250;
-/** How long rendering may hold the event loop, give or take a family. */
+/** How long rendering may block the event loop, plus at most one family. */
 const SLICE_MS = 5;
 
 const NO_BYTES: Forms = { plain: Buffer.alloc(0), gzipped: Buffer.alloc(0) };
@@ -36,26 +37,26 @@ const END: Rendered = {
 };
 
 /**
- * Renders families when they change and serves them as bytes. Parts that changed are read at one moment and shown at one
- * moment, so a scrape sees one consistent snapshot and costs a join of buffers. Parts are compressed apart: a gzip stream
- * may have several members (RFC 1952, 2.2).
+ * Renders families when they change and serves them as bytes. Changed parts are read at one moment and shown at one
+ * moment, so a scrape sees one consistent snapshot and only joins buffers. Each part is compressed separately: a gzip
+ * stream may have several members (RFC 1952, 2.2).
  */
 export class Exposition {
   readonly #parts: readonly Part[];
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
-  readonly #changesAt = new Map<Part, number>();
+  readonly #changesAt = new Map<Part, UnixMs>();
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
-  #renderedAt = 0;
-  /** Monotonic; until then only what is touched is rendered. */
-  #pausedUntil = 0;
+  #renderedAt: UnixMs = 0;
+  /** Until then only touched parts are rendered. */
+  #pausedUntil: MonotonicMs = 0;
   #wake: () => void = () => undefined;
-  /** Told when what is touched now is shown. */
+  /** Called when everything that is touched now is shown. */
   #waiting: (() => void)[] = [];
   #hasEnded = false;
 
-  /** `onError` is told when a part cannot be rendered; what was shown of it before stays, the others go on. */
+  /** `onError` is called when a part cannot be rendered. Its previous bytes stay, and the other parts are rendered. */
   constructor(parts: readonly Part[], clock: Clock, onError: (error: unknown) => void) {
     this.#parts = parts;
     this.#clock = clock;
@@ -63,7 +64,7 @@ export class Exposition {
     this.#touched = new Set(parts);
   }
 
-  /** The families of these parts are others than those last rendered. */
+  /** Marks parts whose families have changed. */
   touch(...names: readonly string[]): void {
     for (const part of this.#parts) if (names.includes(part.name)) this.#touched.add(part);
     this.#wake();
@@ -92,7 +93,7 @@ export class Exposition {
     const waiting = this.#waiting.splice(0);
     this.#renderedAt = now;
     const read = changed.map((part) => [part, this.#read(part)] as const);
-    // They are awaited one after the other: what fails before its turn would be unhandled, and end the process.
+    // They are awaited one by one. A rejection before its turn would be unhandled and end the process.
     for (const [, families] of read) families.catch(() => undefined);
     const next = new Map(this.#rendered);
     for (const [part, families] of read) {
@@ -108,13 +109,13 @@ export class Exposition {
     for (const resolve of waiting) resolve();
   }
 
-  /** Async, so that what a part throws is its own failure; runs at once up to the part's first wait. */
+  /** Async, so that a part that throws fails alone. Runs synchronously up to the part's first await. */
   async #read(part: Part): Promise<Family[]> {
     this.#changesAt.set(part, part.nextChange());
     return part.families();
   }
 
-  /** In slices: a scrape, and everything else, gets its turn between two families. */
+  /** Renders in slices, so that scrapes and other work run between two families. */
   async #render(families: readonly Family[], before: Rendered): Promise<Rendered> {
     const text = new Bytes(before.text.plain.length);
     const openmetrics = new Bytes(before.openmetrics.plain.length);
@@ -131,7 +132,7 @@ export class Exposition {
       await setImmediate();
       sliceEnds = this.#clock.monotonic() + SLICE_MS;
     }
-    // One after the other: the other thread is for everybody else.
+    // One after the other, so that compression takes only one thread.
     return { text: await formsOf(text.taken()), openmetrics: await formsOf(openmetrics.taken()) };
   }
 

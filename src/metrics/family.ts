@@ -1,3 +1,4 @@
+import type { UnixSeconds } from '../lib/time.ts';
 export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -5,8 +6,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
-  /** Unix seconds of the measurement; absent: the time of the scrape. */
-  readonly at?: number;
+  /** When it was measured; absent: at the scrape. */
+  readonly at?: UnixSeconds;
   /** For histograms and summaries: `_bucket`, `_sum` or `_count`, appended to the family's name. */
   readonly suffix?: string;
 }
@@ -19,10 +20,10 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** What a part of the program declares once about a family; the samples come with each rendering. */
+/** A family without its samples, declared once. */
 export type FamilyHead = Omit<Family, 'samples'>;
 
-/** A family whose samples are worked out when they are asked for, once: large ones then take their turn in rendering. */
+/** A family whose samples are computed on first use, so that rendering computes large families one at a time. */
 export function lazyFamily({ name, type, help }: FamilyHead, read: () => Sample[]): Family {
   let samples: Sample[] | undefined;
   return {
@@ -36,7 +37,7 @@ export function lazyFamily({ name, type, help }: FamilyHead, read: () => Sample[
   };
 }
 
-/** Joins the samples of families that several parts (one per chain, say) gave under one name, in order of first sight. */
+/** Merges families of one name, such as those of several chains, in order of first appearance. */
 export function mergeFamilies(families: Iterable<Family>): Family[] {
   const merged = new Map<string, Family & { samples: Sample[] }>();
   for (const family of families) {

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import type { Seconds } from '../lib/time.ts';
 import type { Family, FamilyHead, Labels, MetricType, Sample } from './family.ts';
 import { familyOf, type Totals, withTotals } from './totals.ts';
 
@@ -8,16 +9,19 @@ type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }
 const MISNAMED = /^nodejs_active_\w+_total$/;
 
 export interface SelfMetricsOptions {
-  /** Values of the labels that are known beforehand: their series start at 0. */
+  /** The label values known in advance: their series start at 0. */
   readonly endpoints: readonly string[];
   readonly reasons: readonly string[];
 }
 
-/** process_* and nodejs_*. One for a process: what watches the event loop and the collector is never taken down. */
+/**
+ * process_* and nodejs_*. Create it once per process, because its observers of event loop and garbage collector are
+ * never removed.
+ */
 export class ProcessMetrics {
   readonly #registry = new Registry();
 
-  /** Not wanted: there are no families. */
+  /** @param isWanted If false, there are no families. */
   constructor(isWanted: boolean) {
     if (isWanted) collectDefaultMetrics({ register: this.#registry });
   }
@@ -79,7 +83,7 @@ export class SelfMetrics {
     this.#count(REQUEST_FAMILIES.failures, { endpoint, reason });
   }
 
-  took(endpoint: string, seconds: number): void {
+  took(endpoint: string, seconds: Seconds): void {
     this.#duration.observe({ endpoint }, seconds);
   }
 
@@ -110,7 +114,7 @@ async function familiesOf(registry: Registry): Promise<Family[]> {
 }
 
 function toFamily({ name, help, type, values }: Json): Family {
-  // At run time the type is a word; prom-client's declaration says number.
+  // At run time the type is a string, although prom-client declares a number.
   return { name, help, type: type as unknown as MetricType, samples: values.map((value) => toSample(name, value)) };
 }
 
@@ -120,7 +124,7 @@ function toSample(name: string, { metricName, labels, value }: Json['values'][nu
   return { labels: encodeBound(strings), value, ...(suffix ? { suffix } : {}) };
 }
 
-/** OpenMetrics wants bounds as floats; one spelling in both formats keeps the series the same. */
+/** OpenMetrics requires bounds as floats; the same spelling in both formats keeps the series the same. */
 function encodeBound(labels: Record<string, string>): Record<string, string> {
   const { le } = labels;
   if (le === 'Infinity') return { ...labels, le: '+Inf' };

@@ -30,7 +30,7 @@ const TIMEOUT_MS = 1_500;
 const BYTES_PER_MS = 4_000;
 
 type CreateClient = typeof createClient;
-type Client = Awaited<ReturnType<typeof connect>>;
+type RedisClient = Awaited<ReturnType<typeof connect>>;
 
 /**
  * One connection at a time. While the server is away nothing queues: each command fails, and the next one connects again.
@@ -38,7 +38,7 @@ type Client = Awaited<ReturnType<typeof connect>>;
 export class RedisLink {
   readonly #settings: RedisSettings;
   readonly #clock: Clock;
-  #client: Promise<Client> | undefined;
+  #client: Promise<RedisClient> | undefined;
   #connection = 0;
 
   constructor(settings: RedisSettings, clock: Clock) {
@@ -72,7 +72,7 @@ export class RedisLink {
     this.#drop();
   }
 
-  #open(createClient: CreateClient): Promise<Client> {
+  #open(createClient: CreateClient): Promise<RedisClient> {
     if (this.#client) return this.#client;
     this.#connection += 1;
     const client = connect(createClient, this.#settings);
@@ -151,7 +151,7 @@ function credentialsOf(
 const digests = new Map<string, string>();
 
 async function evaluate(
-  client: Client,
+  client: RedisClient,
   script: string,
   keys: readonly string[],
   args: readonly string[],

@@ -1,8 +1,9 @@
 import type { Chain } from '../lib/chain.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { type Fields, parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
 import { machineMetrics } from './machine-metrics.ts';
-import { type Limits, limitsOf } from './plan.ts';
+import { limitsOf, type PlanLimits } from './plan.ts';
 import { charge, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { syncCommittee } from './sync-committee.ts';
@@ -11,9 +12,9 @@ import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
   readonly method: string;
-  /** With the query. Below `/hoodi` lies what the host of hoodi serves. */
+  /** With the query. `/hoodi` stands for the host of hoodi. */
   readonly path: string;
-  /** Names in lower case. */
+  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
@@ -24,23 +25,23 @@ export interface SandboxAnswer {
   readonly body: string;
 }
 
-/** Callers without a valid key are counted apart; the figure is that of the open-source limiter. */
-const STRANGERS: Limits = { perSecond: 2 };
+/** Callers without a valid key are counted separately; the limit is that of the open-source rate limiter. */
+const ANONYMOUS_LIMITS: PlanLimits = { perSecond: 2 };
 
 const HOODI_HOST = '/hoodi';
 
-interface Route {
+interface RequestTarget {
   readonly chain: Chain;
   readonly version: 'v1' | 'v2';
   readonly path: string;
   readonly query: string;
 }
 
-/** What the service answers at `now` (Unix ms). Changes nothing but the counters of the rate limits. */
-export function answer(sandbox: Sandbox, request: SandboxRequest, now: number): SandboxAnswer {
-  const route = routeOf(request.path);
-  if (!route) return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found' };
-  const isKeyValid = keyOf(route, request.headers) === sandbox.key;
+/** What the service answers at `now`. Changes only the counters of the rate limits. */
+export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): SandboxAnswer {
+  const target = parseTarget(request.path);
+  if (!target) return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found' };
+  const isKeyValid = keyOf(target, request.headers) === sandbox.key;
   const common = {
     'content-type': 'application/json',
     'ratelimit-bucket': 'default',
@@ -49,21 +50,23 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: number): 
   if (isKeyValid && sandbox.revoked) {
     return { status: 429, headers: { ...common, ...revokedHeaders(now) }, body: v2Error(429) };
   }
-  const [usage, limits] = isKeyValid ? [sandbox.account, limitsOf(sandbox.plan)] : [sandbox.strangers, STRANGERS];
+  const [usage, limits] = isKeyValid
+    ? [sandbox.account, limitsOf(sandbox.plan)]
+    : [sandbox.anonymous, ANONYMOUS_LIMITS];
   // The headers show the charge before it is refunded.
   const { refused, headers, refund } = charge(usage, limits, now);
   const result = refused
     ? { status: 429, body: v2Error(429) }
     : isKeyValid
-      ? serve(sandbox, route, request, now)
+      ? serve(sandbox, target, request, now)
       : { status: 401, body: v2Error(401) };
   if (result.status === 429 || result.status >= 500) refund();
   return { ...result, headers: { ...common, ...headers } };
 }
 
-/** Only what lies below /api is rate limited, and exists. */
-function routeOf(target: string): Route | undefined {
-  const [full = '', query = ''] = target.split('?', 2);
+/** Only paths below /api exist. */
+function parseTarget(requestTarget: string): RequestTarget | undefined {
+  const [full = '', query = ''] = requestTarget.split('?', 2);
   const isHoodi = full.startsWith(`${HOODI_HOST}/`);
   const path = isHoodi ? full.slice(HOODI_HOST.length) : full;
   if (!path.startsWith('/api/')) return undefined;
@@ -71,8 +74,8 @@ function routeOf(target: string): Route | undefined {
   return { chain: isHoodi ? 'hoodi' : 'mainnet', version, path, query };
 }
 
-/** v2 takes a bearer token and nothing else, v1 an `apikey` in the header or the query (api-facts 7.1). */
-function keyOf({ version, query }: Route, headers: SandboxRequest['headers']): string | undefined {
+/** v2 accepts only a bearer token; v1 accepts `apikey` in a header or in the query (api-facts 7.1). */
+function keyOf({ version, query }: RequestTarget, headers: SandboxRequest['headers']): string | undefined {
   if (version === 'v1') return single(headers['apikey']) ?? new URLSearchParams(query).get('apikey') ?? undefined;
   return /^Bearer (.+)$/i.exec(single(headers['authorization']) ?? '')?.[1];
 }
@@ -81,12 +84,18 @@ function single(header: string | readonly string[] | undefined): string | undefi
   return typeof header === 'string' ? header : header?.[0];
 }
 
-function serve(sandbox: Sandbox, route: Route, request: SandboxRequest, now: number): { status: number; body: string } {
+function serve(
+  sandbox: Sandbox,
+  target: RequestTarget,
+  request: SandboxRequest,
+  now: UnixMs,
+): { status: number; body: string } {
   const errorBody = (status: number, message: string): string =>
-    route.version === 'v1' ? v1Error(message || 'not found') : v2Error(status, message);
+    target.version === 'v1' ? v1Error(message || 'not found') : v2Error(status, message);
   try {
-    if (sandbox.outage) throw new Refusal(500, route.version === 'v1' ? 'internal server error' : '');
-    const body = route.version === 'v1' ? serveV1(sandbox, route, request, now) : serveV2(sandbox, route, request, now);
+    if (sandbox.outage) throw new Refusal(500, target.version === 'v1' ? 'internal server error' : '');
+    const body =
+      target.version === 'v1' ? serveV1(sandbox, target, request, now) : serveV2(sandbox, target, request, now);
     return { status: 200, body };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -94,14 +103,14 @@ function serve(sandbox: Sandbox, route: Route, request: SandboxRequest, now: num
   }
 }
 
-function serveV1(sandbox: Sandbox, { chain, path }: Route, { method }: SandboxRequest, now: number): string {
+function serveV1(sandbox: Sandbox, { chain, path }: RequestTarget, { method }: SandboxRequest, now: UnixMs): string {
   if (method !== 'GET') throw new Refusal(405, 'method not allowed');
   const body = v1Body(sandbox, chain, path, now);
   if (body === undefined) throw new Refusal(404);
   return body;
 }
 
-function serveV2(sandbox: Sandbox, { path }: Route, { method, body }: SandboxRequest, now: number): string {
+function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: SandboxRequest, now: UnixMs): string {
   const endpoint = v2Endpoint(sandbox, path);
   if (!endpoint) throw new Refusal(404);
   if (method !== 'POST') {
@@ -113,7 +122,7 @@ function serveV2(sandbox: Sandbox, { path }: Route, { method, body }: SandboxReq
 function v2Endpoint(
   sandbox: Sandbox,
   path: string,
-): ((sandbox: Sandbox, body: Fields, now: number) => string) | undefined {
+): ((sandbox: Sandbox, body: Fields, now: UnixMs) => string) | undefined {
   switch (path) {
     case '/api/v2/machine-metrics':
       return machineMetrics;

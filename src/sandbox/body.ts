@@ -23,13 +23,13 @@ function natural(value: unknown): number {
   return value;
 }
 
-export interface Span {
+export interface Bounds {
   readonly start: number;
   readonly end: number;
 }
 
-/** Both ends, in order. */
-export function span(value: unknown): Span {
+/** Reads a range with both ends in order. */
+export function parseBounds(value: unknown): Bounds {
   const { start, end } = fields(value);
   const result = { start: natural(start), end: natural(end) };
   if (result.start > result.end) throw new Refusal(400);

@@ -1,8 +1,12 @@
 import { type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
-import type { Span } from './body.ts';
+import type { Bounds } from './body.ts';
 
 /** The range object of api-facts 3.1 for epochs, both inclusive; its last second is the end of the time span. */
-export function epochsRange(chain: Chain, first: number, last: number): { slot: Span; epoch: Span; timestamp: Span } {
+export function epochsRange(
+  chain: Chain,
+  first: number,
+  last: number,
+): { slot: Bounds; epoch: Bounds; timestamp: Bounds } {
   const slot = { start: first * SLOTS_PER_EPOCH, end: (last + 1) * SLOTS_PER_EPOCH - 1 };
   return {
     slot,

@@ -1,15 +1,16 @@
 import { CHAIN_NAMES } from '../lib/chain.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { SandboxAnswer, SandboxRequest } from './answer.ts';
 import type { Sandbox } from './world.ts';
 
-/** What was asked for makes no sense; the message says what was expected. */
+/** The order is invalid; the message says what was expected. */
 class BadOrder extends Error {
   override readonly name = 'BadOrder';
 }
 
-type Order = (sandbox: Sandbox, given: URLSearchParams, now: number) => string;
+type Order = (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
 
-/** Trouble to try alerts with, by the path that makes it. */
+/** Faults with which to try out alerts, by path. */
 const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': (sandbox, given, now) => {
     const name = machineIn(sandbox, given);
@@ -47,11 +48,11 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
 };
 
-/** Carries out what the path orders; undefined: it is none of these paths. */
+/** Carries out the order of this path; undefined for any other path. */
 export function control(
   sandbox: Sandbox,
   request: Pick<SandboxRequest, 'method' | 'path'>,
-  now: number,
+  now: UnixMs,
 ): SandboxAnswer | undefined {
   const [path = '', query] = request.path.split('?', 2);
   const order = ORDERS[path];

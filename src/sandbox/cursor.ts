@@ -2,8 +2,8 @@ import { seedOf } from '../lib/random.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * A cursor holds where the next page begins and a sum over that and over the rest of the body, because a sequence must
- * keep its filters (api-facts 7.2): whoever changes either learns of it.
+ * A cursor contains the position of the next page and a checksum over this position and the rest of the body. A changed
+ * cursor or filter is therefore refused, as by the service (api-facts 7.2).
  */
 export function encodeCursor(query: readonly unknown[], position: object): string {
   return Buffer.from(JSON.stringify([sum(query, position), position])).toString('base64url');
@@ -18,7 +18,7 @@ export function decodeCursor<P extends object>(query: readonly unknown[], cursor
   if (typeof cursor !== 'string') throw new Refusal(400);
   const [checksum, position] = parse(cursor);
   if (typeof position !== 'object' || position === null || checksum !== sum(query, position)) throw new Refusal(400);
-  // The sum fits, so it is what this endpoint encoded.
+  // The checksum matches, so this endpoint encoded it.
   return position as P;
 }
 

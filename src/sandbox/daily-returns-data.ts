@@ -1,19 +1,20 @@
 import { CHAINS, type Chain } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { between, unit } from '../lib/random.ts';
+import type { UnixMs } from '../lib/time.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const WEI_PER_GWEI = 10n ** 9n;
-/** Finality and the computation of a day take a while (api-facts 3.4). */
+/** Finality and computation delay the publication of a day (api-facts 3.4). */
 const PUBLISHED_AFTER_SECONDS = 40 * 60;
 const MAX_WINDOW_DAYS = 31;
 
-/** The newest day that is published at `now` (Unix ms); negative when none is. */
-export function newestDay(chain: Chain, now: number): number {
+/** The newest day that is published at `now`; negative if none is. */
+export function newestDay(chain: Chain, now: UnixMs): number {
   return Math.floor((now / 1000 - PUBLISHED_AFTER_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY) - 1;
 }
 
-/** Datapoints (api-facts 3.2) of the days from `newest` down to `oldest`, as they go over the wire. */
+/** Datapoints (api-facts 3.2) of the days from `newest` down to `oldest`, as the service sends them. */
 export function datapoints(seed: number, chain: Chain, newest: number, oldest: number): object[] {
   const first = Math.max(0, oldest - MAX_WINDOW_DAYS + 1);
   const days = Array.from({ length: newest - first + 1 }, (_, i) => dayOf(seed, chain, first + i));
@@ -44,7 +45,7 @@ function dayOf(seed: number, chain: Chain, number: number): Day {
     deposits: BigInt(between(0, 3000, 2, ...parts)) * WEI_PER_ETHER,
     withdrawals: gwei(between(500, 4000, 3, ...parts) * 1e9),
     consensus: gwei(effective * (apr / 365) * 1e9),
-    // Fees are paid in wei, not in gwei.
+    // Fees are paid in wei.
     execution:
       gwei((chain === 'mainnet' ? 220 + 200 * unit(4, ...parts) : 5) * 1e9) + BigInt(between(0, 999, 5, ...parts)),
   };
@@ -55,7 +56,10 @@ function effectiveEther(chain: Chain, day: number): number {
   return chain === 'mainnet' ? 500_000 + 16_400 * day : 38_000_000 + 1000 * day;
 }
 
-/** Issuance goes with the root of the stake (consensus-specs phase0, get_base_reward). A testnet can lose for a day. */
+/**
+ * Issuance grows with the square root of the stake (consensus-specs phase0, get_base_reward). A testnet can lose ether
+ * on a day.
+ */
 function consensusApr(chain: Chain, effective: number, parts: readonly number[]): number {
   if (chain === 'hoodi' && unit(6, ...parts) < 0.02) return -0.004;
   return 0.0276 * Math.sqrt(35e6 / effective) * (0.985 + 0.03 * unit(7, ...parts));

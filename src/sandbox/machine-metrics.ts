@@ -1,45 +1,48 @@
-import { type Fields, fields, pageSize, type Span, span } from './body.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { type Bounds, type Fields, fields, pageSize, parseBounds } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   newestPushes,
-  type Position,
   PROCESSES,
   type Push,
   RETENTION_SECONDS,
+  type RecordPosition,
+  type RecordWindow,
   recordOf,
   ringsOfNames,
-  type Window,
 } from './machines-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
-/** The `machines` filter takes this many names (api-facts 2). */
+/** The most names in the `machines` filter (api-facts 2). */
 const MAX_NAMES = 20;
 
-/** The next page: where each array goes on, and what the first page decided for all (end as Unix ms, thinning). */
-interface Place {
-  readonly newest: number;
+/**
+ * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
+ */
+interface MachineMetricsCursor {
+  readonly newest: UnixMs;
   readonly gap: number;
-  readonly after: readonly (Position | null)[];
+  readonly after: readonly (RecordPosition | null)[];
 }
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
-export function machineMetrics(sandbox: Sandbox, body: Fields, now: number): string {
-  const range = span(fields(body['range'])['timestamp']);
+export function machineMetrics(sandbox: Sandbox, body: Fields, now: UnixMs): string {
+  const range = parseBounds(fields(body['range'])['timestamp']);
   const names = machineNames(body['machines']);
   const size = pageSize(body['page_size']);
   const query = ['machine-metrics', range, names ?? null, size];
-  const place = decodeCursor<Place>(query, body['cursor']);
-  const window = windowOf(range, now, place);
+  const cursor = decodeCursor<MachineMetricsCursor>(query, body['cursor']);
+  const window = windowOf(range, now, cursor);
   const rings = names ? ringsOfNames(sandbox.fleet, names) : sandbox.fleet.rings;
-  // One more than fits tells whether there is another page.
+  // One record more than fits shows whether there is another page.
   const ahead = PROCESSES.map((process, i) =>
-    newestPushes(rings[process], process, window, place?.after[i] ?? undefined, size + 1),
+    newestPushes(rings[process], process, window, cursor?.after[i] ?? undefined, size + 1),
   );
   const pages = ahead.map((found) => found.slice(0, size));
   const isLast = ahead.every((found) => found.length <= size);
-  const after = pages.map((page, i) => lastOf(page) ?? place?.after[i] ?? null);
-  const next: Place = { newest: window.newest, gap: window.gap, after };
+  const after = pages.map((page, i) => lastOf(page) ?? cursor?.after[i] ?? null);
+  const next: MachineMetricsCursor = { newest: window.newest, gap: window.gap, after };
   const [system, validator, node] = PROCESSES.map((process, i) =>
     (pages[i] ?? []).map((push) => recordOf(process, push)),
   );
@@ -56,14 +59,17 @@ function machineNames(value: unknown): readonly string[] | undefined {
   return value.length === 0 ? undefined : value;
 }
 
-/** Clamped to what exists and is kept. Bounds are whole seconds, records are not. */
-function windowOf(range: Span, now: number, place: Place | undefined): Window {
+/** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */
+function windowOf(range: Bounds, now: UnixMs, cursor: MachineMetricsCursor | undefined): RecordWindow {
   const oldest = Math.max(range.start, Math.ceil(now / 1000) - RETENTION_SECONDS);
-  const newest = place?.newest ?? Math.min(range.end * 1000 + 999, now);
-  return { oldest: oldest * 1000, newest, gap: place?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
+  const newest = cursor?.newest ?? Math.min(range.end * 1000 + 999, now);
+  return { oldest: oldest * 1000, newest, gap: cursor?.gap ?? gapOf((newest / 1000 - oldest) / 60) };
 }
 
-/** Long ranges keep each n-th record of a machine, by the number of minutes asked for (api-facts 2). */
+/**
+ * Of long ranges the service returns only every n-th record of a machine, depending on the minutes requested (api-facts
+ * 2).
+ */
 function gapOf(minutes: number): number {
   if (minutes > 20_160) return 8;
   if (minutes > 10_080) return 7;
@@ -72,7 +78,7 @@ function gapOf(minutes: number): number {
   return minutes > 770 ? 2 : 1;
 }
 
-function lastOf(page: readonly Push[]): Position | undefined {
+function lastOf(page: readonly Push[]): RecordPosition | undefined {
   const last = page.at(-1);
   return last && [last.time, last.machine.name];
 }

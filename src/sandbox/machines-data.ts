@@ -1,21 +1,25 @@
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
-import { createMachine, type Machine, PROFILES, type Process, recordAt } from './machines-records.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import { createMachine, PROFILES, type ProcessName, recordAt, type SimulatedMachine } from './machines-records.ts';
 
-export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
+export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
-/** The processes of a machine push one after the other, ms. */
-const DELAY: Record<Process, number> = { system: 0, validator: 40, node: 85 };
+/** The processes of a machine push one after the other. */
+const DELAY: Record<ProcessName, Milliseconds> = { system: 0, validator: 40, node: 85 };
 /** Older records are deleted (api-facts 2). */
 export const RETENTION_SECONDS = 31 * SECONDS_PER_DAY;
 
-/** All machines of the account, and per process those that run it in the order in which a minute is read. */
+/**
+ * All machines of the account, and for each process the machines that run it, in the order of their records within a
+ * minute.
+ */
 export interface Fleet {
-  readonly machines: ReadonlyMap<string, Machine>;
-  readonly rings: Readonly<Record<Process, readonly Machine[]>>;
+  readonly machines: ReadonlyMap<string, SimulatedMachine>;
+  readonly rings: Readonly<Record<ProcessName, readonly SimulatedMachine[]>>;
 }
 
-/** Silent since 5 h before the world began, until it is woken. */
+/** Silent since 5 h before the start, until `wake`. */
 export const QUIET_MACHINE = 'quiet-1';
 const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
   ['node-a', 'mainnet', 'lighthouse'],
@@ -26,8 +30,8 @@ const NAMED: readonly (readonly [string, Chain, keyof typeof PROFILES])[] = [
 ];
 export const NAMED_MACHINES = NAMED.length;
 
-/** The first `count` of the named machines, then machine-0001 and on. */
-export function createFleet(seed: string, count: number, start: number): Fleet {
+/** The named machines, then machine-0001 and so on: `count` in all. */
+export function createFleet(seed: string, count: number, start: UnixMs): Fleet {
   const profiles = Object.values(PROFILES);
   const machines = Array.from({ length: count }, (_, i) => {
     const [name, chain, profile] = NAMED[i] ?? [`machine-${String(i + 1 - NAMED.length).padStart(4, '0')}`, 'mainnet'];
@@ -39,55 +43,55 @@ export function createFleet(seed: string, count: number, start: number): Fleet {
   return { machines: new Map(machines.map((machine) => [machine.name, machine])), rings: ringsOf(machines) };
 }
 
-/** @throws RangeError for a name nobody bears. */
-export function machineOf(fleet: Fleet, name: string): Machine {
+/** @throws RangeError if no machine has this name. */
+export function machineOf(fleet: Fleet, name: string): SimulatedMachine {
   const machine = fleet.machines.get(name);
   if (!machine) throw new RangeError(`no machine is called ${name}`);
   return machine;
 }
 
-/** The same for some of the machines; names nobody bears are nobody's. */
+/** The rings of some machines; unknown names are ignored. */
 export function ringsOfNames(fleet: Fleet, names: readonly string[]): Fleet['rings'] {
   return ringsOf([...new Set(names)].flatMap((name) => fleet.machines.get(name) ?? []));
 }
 
-function ringsOf(machines: readonly Machine[]): Fleet['rings'] {
+function ringsOf(machines: readonly SimulatedMachine[]): Fleet['rings'] {
   const ordered = machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1));
   const validators = ordered.filter((machine) => machine.profile.hasValidator);
   return { system: ordered, validator: validators, node: ordered };
 }
 
-/** A record before it is written out. */
+/** A record that is not serialized yet. */
 export interface Push {
-  readonly time: number;
-  readonly machine: Machine;
+  readonly time: UnixMs;
+  readonly machine: SimulatedMachine;
 }
 
-export function recordOf(process: Process, { machine, time }: Push): object {
+export function recordOf(process: ProcessName, { machine, time }: Push): object {
   return recordAt(machine, process, time);
 }
 
-export interface Window {
-  /** Unix ms, both inclusive. */
-  readonly oldest: number;
-  readonly newest: number;
-  /** Only each n-th minute is kept. */
+export interface RecordWindow {
+  /** Both inclusive. */
+  readonly oldest: UnixMs;
+  readonly newest: UnixMs;
+  /** Only every n-th minute is returned. */
   readonly gap: number;
 }
 
-/** The place of a record in the order of a process: time and name. */
-export type Position = readonly [time: number, name: string];
+/** The position of a record in the order of its process. */
+export type RecordPosition = readonly [time: UnixMs, name: string];
 
 /**
- * At most `most` pushes of one process, newest first, machines of the same moment by name, starting after a position.
- * Costs what it returns, whatever the length of the window and the number of machines.
+ * At most `max` pushes of one process after a position, newest first and by name at the same time. The cost depends
+ * only on the number of pushes returned.
  */
 export function newestPushes(
-  ring: readonly Machine[],
-  process: Process,
-  { oldest, newest, gap }: Window,
-  after: Position | undefined,
-  most: number,
+  ring: readonly SimulatedMachine[],
+  process: ProcessName,
+  { oldest, newest, gap }: RecordWindow,
+  after: RecordPosition | undefined,
+  max: number,
 ): Push[] {
   const found: Push[] = [];
   if (ring.length === 0) return found;
@@ -98,15 +102,15 @@ export function newestPushes(
     if (minute % gap !== 0) continue;
     for (let machine = ring[i]; machine; i += 1, machine = ring[i]) {
       const time = minute * MS_PER_MINUTE + machine.phase + DELAY[process];
-      if (time < oldest || found.length === most) return found;
+      if (time < oldest || found.length === max) return found;
       if (!isSilent(machine, time)) found.push({ time, machine });
     }
   }
   return found;
 }
 
-/** The first place in the ring that comes after a phase and a name; without a name the phase itself is included. */
-function indexOf(ring: readonly Machine[], phase: number, name: string | undefined): number {
+/** The first index in the ring after a phase and a name; without a name the phase itself is included. */
+function indexOf(ring: readonly SimulatedMachine[], phase: Milliseconds, name: string | undefined): number {
   let low = 0;
   let high = ring.length;
   while (low < high) {
@@ -118,11 +122,11 @@ function indexOf(ring: readonly Machine[], phase: number, name: string | undefin
   return low;
 }
 
-function comesBefore(machine: Machine, phase: number, name: string | undefined): boolean {
+function comesBefore(machine: SimulatedMachine, phase: Milliseconds, name: string | undefined): boolean {
   if (machine.phase !== phase) return machine.phase > phase;
   return name !== undefined && machine.name <= name;
 }
 
-function isSilent({ silence }: Machine, time: number): boolean {
+function isSilent({ silence }: SimulatedMachine, time: UnixMs): boolean {
   return silence !== undefined && time > silence.from && time <= silence.until;
 }

@@ -1,13 +1,14 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../lib/chain.ts';
 import { MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
 import { between, seedOf, unit } from '../lib/random.ts';
+import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
 
-/** What a client reports and what it leaves at 0 (api-facts 1.3 - 1.6). */
+/** Which fields a client reports, and which it leaves at 0 (api-facts 1.3 - 1.6). */
 interface Profile {
   readonly name: 'lighthouse' | 'teku' | 'nimbus' | 'lodestar';
   readonly version: string;
   readonly hasValidator: boolean;
-  /** Pushed by the standalone exporter, the only one that names its version. */
+  /** The version of the standalone exporter, which is the only one that reports its version. */
   readonly exporter: string;
 }
 
@@ -18,32 +19,32 @@ export const PROFILES = {
   lodestar: { name: 'lodestar', version: 'v1.36.0/2ad2fb5', hasValidator: true, exporter: '' },
 } as const satisfies Record<string, Profile>;
 
-export interface Machine {
+export interface SimulatedMachine {
   readonly name: string;
   readonly chain: Chain;
   readonly profile: Profile;
   readonly seed: number;
-  /** Milliseconds into each minute at which it pushes. */
-  readonly phase: number;
-  /** Unix ms: pushes nothing after `from` up to `until`. */
-  silence: { readonly from: number; readonly until: number } | undefined;
-  /** The share of the disk that is free from a moment (Unix ms) on. */
-  disk: { readonly from: number; readonly free: number } | undefined;
+  /** When it pushes within each minute. */
+  readonly phase: Milliseconds;
+  /** It pushes nothing after `from` until `until`, inclusive. */
+  silence: { readonly from: UnixMs; readonly until: UnixMs } | undefined;
+  /** The share of the disk that is free since `from`. */
+  disk: { readonly from: UnixMs; readonly free: number } | undefined;
 }
 
-export function createMachine(name: string, chain: Chain, profile: Profile, worldSeed: string): Machine {
+export function createMachine(name: string, chain: Chain, profile: Profile, worldSeed: string): SimulatedMachine {
   const seed = seedOf(`${worldSeed} machine ${name}`);
   return { name, chain, profile, seed, phase: between(0, 59_999, seed, 1), silence: undefined, disk: undefined };
 }
 
-/** Machines restart this seldom, so that a month rarely sees it. */
+/** Machines restart so rarely that a restart within a month is an exception. */
 const BOOT_EVERY_SECONDS = 400 * SECONDS_PER_DAY;
 const GIB = 2 ** 30;
 
-export type Process = 'system' | 'validator' | 'node';
+export type ProcessName = 'system' | 'validator' | 'node';
 
-/** The record of one push at `time` (Unix ms), as it goes over the wire. */
-export function recordAt(machine: Machine, process: Process, time: number): object {
+/** The record of one push at `time`, as the service sends it. */
+export function recordAt(machine: SimulatedMachine, process: ProcessName, time: UnixMs): object {
   const common = { timestamp: time, machine: machine.name, exporter_version: machine.profile.exporter };
   switch (process) {
     case 'system':
@@ -55,25 +56,25 @@ export function recordAt(machine: Machine, process: Process, time: number): obje
   }
 }
 
-/** Zeros, false and empty texts are left out, the name never (api-facts 1.1); JSON leaves undefined out. */
+/** Omits 0, false and empty texts, but never the name (api-facts 1.1). JSON omits undefined. */
 function wire(record: Record<string, unknown>): object {
   for (const key in record) if (!record[key] && key !== 'machine') record[key] = undefined;
   return record;
 }
 
-function bootOf(machine: Machine, time: number): number {
+function bootOf(machine: SimulatedMachine, time: UnixMs): number {
   const offset = between(0, BOOT_EVERY_SECONDS, machine.seed, 2);
   const seconds = Math.floor(time / 1000);
   return Math.floor((seconds - offset) / BOOT_EVERY_SECONDS) * BOOT_EVERY_SECONDS + offset;
 }
 
-/** A counter of about `rate` a second: faster and slower over hours, never backwards. */
-function counter(uptime: number, rate: number): number {
+/** A counter that grows by about `rate` per second, faster and slower over hours. */
+function counter(uptime: Seconds, rate: number): number {
   const period = 21_600 / (2 * Math.PI);
   return rate * (uptime + 0.5 * period * (1 - Math.cos(uptime / period)));
 }
 
-function system(machine: Machine, time: number): Record<string, unknown> {
+function system(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
   const { seed, profile } = machine;
   const boot = bootOf(machine, time);
   const uptime = time / 1000 - boot;
@@ -104,7 +105,7 @@ function system(machine: Machine, time: number): Record<string, unknown> {
 }
 
 /** Teku reports "available" as free, and no cache (api-facts 1.3). */
-function memory({ seed, profile }: Machine, uptime: number): Record<string, number> {
+function memory({ seed, profile }: SimulatedMachine, uptime: Seconds): Record<string, number> {
   const total = 16 * between(1, 4, seed, 4) * GIB;
   const used = Math.floor(
     total * (0.45 + 0.08 * Math.sin(uptime / 9000) + 0.02 * unit(seed, 5, Math.floor(uptime / 60))),
@@ -121,13 +122,13 @@ function memory({ seed, profile }: Machine, uptime: number): Record<string, numb
 }
 
 /** Fills by about 0.1 % of its size a day. */
-function disk({ seed, disk: ordered }: Machine, time: number, uptime: number): Record<string, number> {
+function disk({ seed, disk: ordered }: SimulatedMachine, time: UnixMs, uptime: Seconds): Record<string, number> {
   const total = between(2, 4, seed, 6) * 1e12;
   const free = ordered && time >= ordered.from ? ordered.free : 0.65 - 0.4 * (uptime / BOOT_EVERY_SECONDS);
   return { disk_node_bytes_total: total, disk_node_bytes_free: Math.floor(total * free) };
 }
 
-function program(machine: Machine, time: number, salt: number, cpuPerSecond: number): Record<string, unknown> {
+function program(machine: SimulatedMachine, time: UnixMs, salt: number, cpuPerSecond: number): Record<string, unknown> {
   const { seed, profile } = machine;
   const uptime = time / 1000 - bootOf(machine, time);
   const resident = (salt === 2 ? 0.2 : 5) * GIB * (1 + 0.1 * Math.sin(uptime / 5000) + 0.05 * unit(seed, 7, salt));
@@ -142,12 +143,12 @@ function program(machine: Machine, time: number, salt: number, cpuPerSecond: num
   };
 }
 
-function validator({ seed }: Machine): Record<string, unknown> {
+function validator({ seed }: SimulatedMachine): Record<string, unknown> {
   const total = between(1, 200, seed, 8);
   return { validator_total: total, validator_active: total };
 }
 
-function node(machine: Machine, time: number): Record<string, unknown> {
+function node(machine: SimulatedMachine, time: UnixMs): Record<string, unknown> {
   const { seed, profile, chain } = machine;
   const uptime = time / 1000 - bootOf(machine, time);
   const isLodestar = profile.name === 'lodestar';

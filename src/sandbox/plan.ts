@@ -1,5 +1,5 @@
 /** Requests per second and per UTC calendar month; without `perMonth` the month is not limited. */
-export interface Limits {
+export interface PlanLimits {
   readonly perSecond: number;
   readonly perMonth?: number;
 }
@@ -9,11 +9,11 @@ const PLANS = {
   hobbyist: { perSecond: 1 },
   business: { perSecond: 2 },
   scale: { perSecond: 5 },
-} as const satisfies Record<string, Limits>;
+} as const satisfies Record<string, PlanLimits>;
 
 /** A plan of api-facts 6.2, or agreed limits. */
-export type Plan = keyof typeof PLANS | Limits;
+export type AccountPlan = keyof typeof PLANS | PlanLimits;
 
-export function limitsOf(plan: Plan): Limits {
+export function limitsOf(plan: AccountPlan): PlanLimits {
   return typeof plan === 'string' ? PLANS[plan] : plan;
 }

@@ -1,17 +1,18 @@
-import type { Limits } from './plan.ts';
+import type { Seconds, UnixMs } from '../lib/time.ts';
+import type { PlanLimits } from './plan.ts';
 
-/** What a caller has used. Times are Unix milliseconds. */
+/** What a caller has used. */
 export interface Usage {
-  secondOpenedAt: number;
+  secondOpenedAt: UnixMs;
   inSecond: number;
-  monthEndsAt: number;
+  monthEndsAt: UnixMs;
   inMonth: number;
 }
 
 export interface Charge {
   readonly refused: boolean;
   readonly headers: Record<string, string>;
-  /** Gives the unit back to the month: for answers that the caller did not cause (api-facts 6.1). */
+  /** Refunds the month for failures that the caller did not cause (api-facts 6.1). */
   refund(): void;
 }
 
@@ -19,9 +20,9 @@ export function newUsage(): Usage {
   return { secondOpenedAt: Number.NEGATIVE_INFINITY, inSecond: 0, monthEndsAt: Number.NEGATIVE_INFINITY, inMonth: 0 };
 }
 
-/** Counts requests in both windows, refused ones too. The one of a second opens with the first request. */
-export function spend(usage: Usage, requests: number, now: number): void {
-  // Also when the clock was set back: a window of the future would never end.
+/** Counts requests in both windows, including refused ones. The window of a second opens with its first request. */
+export function spend(usage: Usage, requests: number, now: UnixMs): void {
+  // Also after the clock was set back, because a window in the future would never end.
   if (now >= usage.secondOpenedAt + 1000 || now < usage.secondOpenedAt) {
     usage.secondOpenedAt = now;
     usage.inSecond = 0;
@@ -35,8 +36,8 @@ export function spend(usage: Usage, requests: number, now: number): void {
   usage.inMonth += requests;
 }
 
-/** Charges one request and says what the service's headers say (api-facts 6.1). */
-export function charge(usage: Usage, limits: Limits, now: number): Charge {
+/** Charges one request and returns the headers of its answer (api-facts 6.1). */
+export function charge(usage: Usage, limits: PlanLimits, now: UnixMs): Charge {
   spend(usage, 1, now);
   const { perSecond, perMonth = perSecond } = limits;
   const isMonthLimited = limits.perMonth !== undefined;
@@ -44,7 +45,7 @@ export function charge(usage: Usage, limits: Limits, now: number): Charge {
   const leftInMonth = isMonthLimited ? Math.max(0, perMonth - usage.inMonth) : leftInSecond;
   const overMonth = isMonthLimited && usage.inMonth > perMonth;
   const refused = overMonth || usage.inSecond > perSecond;
-  // The longest window that is exceeded is the one reported.
+  // The headers report the longest window that is exceeded.
   const reset = overMonth ? secondsToMonthEnd(now) : 1;
   return {
     refused,
@@ -63,8 +64,8 @@ export function charge(usage: Usage, limits: Limits, now: number): Charge {
   };
 }
 
-/** Headers of ended access: all limits 0, and a reset that is none (api-facts 6.3). */
-export function revokedHeaders(now: number): Record<string, string> {
+/** The headers of revoked access: all limits are 0, and the reset has no meaning (api-facts 6.3). */
+export function revokedHeaders(now: UnixMs): Record<string, string> {
   const reset = String(secondsToMonthEnd(now));
   return {
     'ratelimit-limit': '0',
@@ -83,12 +84,12 @@ function perWindow(what: 'limit' | 'remaining', second: number, month: number): 
   return { [`x-ratelimit-${what}-second`]: String(second), ...Object.fromEntries(longer) };
 }
 
-function endOfMonth(now: number): number {
+function endOfMonth(now: UnixMs): UnixMs {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** Cut to whole seconds, as the service does: who waits exactly this long can be early. */
-function secondsToMonthEnd(now: number): number {
+/** Rounded down to whole seconds, as by the service: a caller that waits exactly this long can be too early. */
+function secondsToMonthEnd(now: UnixMs): Seconds {
   return Math.floor((endOfMonth(now) - now) / 1000);
 }

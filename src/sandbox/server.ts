@@ -10,12 +10,12 @@ export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
   /** 0: any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now'>;
-  /** Makes another server than a plain one. */
+  /** Creates the server, instead of a plain one. */
   readonly createServer?: (listener: RequestListener) => Server;
 }
 
 export interface RunningSandbox {
-  /** Of the mainnet host, without a slash at the end; `${url}/hoodi` is the one of hoodi. */
+  /** The URL of the mainnet host, without a trailing slash; `${url}/hoodi` is that of hoodi. */
   readonly url: string;
   readonly sandbox: Sandbox;
   /** Drops all connections and frees the port. */
@@ -29,7 +29,7 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
   const { host, port, clock, createServer: create = createServer, ...world } = options;
   const sandbox = new Sandbox({ ...world, start: clock.now() });
   const server = create((request, response) => {
-    // A caller who hangs up, or sends without end, gets no answer.
+    // A caller that hangs up or sends an endless body gets no answer.
     respond(sandbox, clock, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
@@ -76,7 +76,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 function urlOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
-  // A wildcard is listened on, not connected to.
+  // A client cannot connect to a wildcard address.
   const host = { '::': '::1', '0.0.0.0': '127.0.0.1' }[address.address] ?? address.address;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${address.port}`;
 }

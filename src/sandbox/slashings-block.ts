@@ -18,7 +18,7 @@ const BUILDERS = ['beaverbuild.org', 'Titan (titanbuilder.xyz)', 'geth', 'rsync-
 const BLOCK_NUMBER_OFFSET: Record<Chain, number> = { mainnet: 10_774_538, hoodi: -40_000 };
 const GAS_LIMIT = 60_000_000;
 
-/** Everything in the row of a block (api-facts 5.1) that says nothing of slashings or of the chain's course. */
+/** The fields of a block row (api-facts 5.1) that concern neither slashings nor the chain itself. */
 export function blockFields(chain: Chain, seed: number, slot: number, parent: number): object {
   const id = (slotOf: number): readonly number[] => [seed, slotOf, 100];
   const silent = between(0, 15, 1, ...id(slot));
@@ -59,7 +59,7 @@ function baseFee(seed: number, slot: number): number {
   return Math.round(1e9 * (1 + 0.7 * Math.sin(slot / 1146) + 0.2 * unit(seed, slot, 101)));
 }
 
-/** Text of strangers, now and then in forms that hurt (api-facts 5.1). */
+/** Text from unknown proposers, sometimes with characters that are hard to handle (api-facts 5.1). */
 function graffiti(seed: number, slot: number): object {
   const text = pick(unit(seed, slot, 102) < 0.03 ? ODD_GRAFFITI : GRAFFITI, seed, slot, 103);
   const bytes = `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`;
@@ -70,7 +70,7 @@ function pick(choices: readonly string[], ...parts: readonly number[]): string {
   return choices[between(0, choices.length - 1, ...parts)] ?? '';
 }
 
-/** The same fields where there is no block: null, except what is counted and the text (api-facts 5.1). */
+/** The same fields without a block: null, except for counts and text (api-facts 5.1). */
 export const EMPTY_FIELDS = Object.fromEntries(
   Object.keys(blockFields('mainnet', 0, 0, 0)).map((name) => [name, emptyOf(name)]),
 );

@@ -1,22 +1,23 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/chain.ts';
 import { between, hexOf, seedOf, unit } from '../lib/random.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
 
 /**
- * `contested`: an orphaned block was the head for a slot, then another one of the same slot won (api-facts 5.1: two
- * rows). `orphaned`: the slot has no other block.
+ * `contested`: an orphaned block was the head for one slot, then another block of the same slot replaced it (api-facts
+ * 5.1: two rows). `orphaned`: the slot has no other block.
  */
-type Kind = 'proposed' | 'missed' | 'orphaned' | 'contested';
+type SlotKind = 'proposed' | 'missed' | 'orphaned' | 'contested';
 
-/** A chain as a function of its seed, slot by slot, plus the slashings that were ordered. */
+/** A chain that is computed from its seed slot by slot, plus the slashings that were ordered. */
 export interface ChainWorld {
   readonly chain: Chain;
   readonly seed: number;
   /** On average one attester slashing in this many slots. */
   readonly slotsPerSlashing: number;
-  /** Validators to be slashed by slot of inclusion. */
+  /** The validators to be slashed, by slot of inclusion. */
   readonly ordered: Map<number, readonly number[]>;
-  /** Rows of canonical blocks as JSON, the oldest first out. */
+  /** A cache of the rows of canonical blocks as JSON; the oldest is dropped first. */
   readonly rows: Map<number, string>;
 }
 
@@ -28,8 +29,8 @@ export function createChainWorld(chain: Chain, seed: string, slotsPerSlashing: n
 const MAX_ROWS = 1024;
 const SLOTS_PER_PROPOSER_SLASHING = 10;
 
-/** The newest slot that the service knows at `now` (Unix ms): blocks take a slot to arrive there. */
-export function headSlot(chain: Chain, now: number): number {
+/** The newest slot that the service knows at `now`: blocks take one slot to arrive there. */
+export function headSlot(chain: Chain, now: UnixMs): number {
   return Math.max(0, Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_SLOT) - 1);
 }
 
@@ -41,7 +42,7 @@ export function finalizedEpoch(head: number): number {
   return Math.max(0, epochOf(head) - 2);
 }
 
-function kindOf({ seed }: ChainWorld, slot: number): Kind {
+function kindOf({ seed }: ChainWorld, slot: number): SlotKind {
   const draw = unit(seed, slot, 1);
   if (slot === 0 || draw >= 0.013) return 'proposed';
   if (draw < 0.01) return 'missed';
@@ -74,7 +75,7 @@ function orphanRoot({ seed }: ChainWorld, slot: number): string {
   return hexOf(32, seed, slot, 3);
 }
 
-/** The rows of an epoch as a JSON array, as far as the head has come. */
+/** The rows of an epoch as a JSON array, up to the head. */
 export function epochRows(world: ChainWorld, epoch: number, head: number): string {
   const first = epoch * SLOTS_PER_EPOCH;
   const last = Math.min(head, first + SLOTS_PER_EPOCH - 1);
@@ -89,7 +90,7 @@ function slotRows(world: ChainWorld, slot: number, head: number): string[] {
       return [canonicalRow(world, slot)];
     case 'missed':
       return [emptyRow(world, slot, epochOf(slot) <= finalizedEpoch(head))];
-    // Nobody knows that a block will be orphaned while it is the head.
+    // While a block is the head, it does not look orphaned.
     case 'orphaned':
       return [blockRow(world, slot, slot < head ? '3' : '1', orphanRoot(world, slot))];
     case 'contested':
@@ -142,7 +143,7 @@ function position({ seed }: ChainWorld, slot: number): object {
 }
 
 interface Slashing {
-  /** The slot that decides its content: the same in whichever block it is included. */
+  /** The slot that determines its content, whichever block includes it. */
   readonly origin: number;
   readonly validators: readonly number[];
 }
@@ -159,7 +160,7 @@ function slashingIn(world: ChainWorld, slot: number): Slashing | undefined {
   return undefined;
 }
 
-/** Mostly one validator, now and then an operator's whole cluster. */
+/** Usually one validator, sometimes the whole cluster of an operator. */
 function slashedAt({ seed }: ChainWorld, origin: number): number[] {
   const draw = unit(seed, origin, 8);
   const count = draw < 0.8 ? 1 : draw < 0.95 ? between(2, 5, seed, origin, 9) : between(6, 40, seed, origin, 9);
@@ -167,9 +168,9 @@ function slashedAt({ seed }: ChainWorld, origin: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-/** Orders a slashing for the next block that is free, and returns its slot. */
-export function orderSlashing(world: ChainWorld, validators: readonly number[], now: number): number {
-  // The block of the current slot is on its way and no longer to be changed.
+/** Orders a slashing for the next block without one, and returns its slot. */
+export function orderSlashing(world: ChainWorld, validators: readonly number[], now: UnixMs): number {
+  // The block of the current slot has been sent and cannot change any more.
   let slot = headSlot(world.chain, now) + 2;
   while (!isCanonical(world, slot) || slashingIn(world, slot)) slot += 1;
   world.ordered.set(
@@ -197,7 +198,7 @@ function evidence(world: ChainWorld, { origin, validators }: Slashing): object {
   const two = surround
     ? { slot: voted - SLOTS_PER_EPOCH, source: target - 2, target: target - 1 }
     : { slot: voted, source: target - 1, target };
-  // Those who attested only one of the two: their number is even in the first, odd in the second.
+  // Validators with only one of the two votes have even indices in the first and odd ones in the second.
   const others = (parity: number, count: number): number[] =>
     Array.from({ length: count }, (_, i) => 2 * between(0, 500_000, seed, origin, 12 + parity, i) + parity).filter(
       (validator) => !validators.includes(validator),

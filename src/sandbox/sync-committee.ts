@@ -1,4 +1,5 @@
 import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from '../lib/chain.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { chainName, type Fields, fields } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { Refusal } from './refusal.ts';
@@ -6,7 +7,7 @@ import { epochOf, headSlot } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 /** POST /api/v2/ethereum/sync-committee (api-facts 4), for the period of the head. */
-export function syncCommittee(_: Sandbox, body: Fields, now: number): string {
+export function syncCommittee(_: Sandbox, body: Fields, now: UnixMs): string {
   const chain = chainName(body['chain']);
   if (fields(body['sync_committee_period'])['view'] !== 'latest') throw new Refusal(400);
   const period = Math.floor(epochOf(headSlot(chain, now)) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);

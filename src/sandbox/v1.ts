@@ -1,4 +1,5 @@
 import type { Chain } from '../lib/chain.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { Refusal } from './refusal.ts';
 import { epochOf, epochRows, finalizedEpoch, headSlot, slotSlashings } from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
@@ -7,14 +8,14 @@ const EPOCH_SLOTS = /^\/api\/v1\/epoch\/([^/]*)\/slots$/;
 const ATTESTER_SLASHINGS = /^\/api\/v1\/slot\/([^/]*)\/attesterslashings$/;
 
 /** The v1 endpoints of api-facts 5.1 and 5.2. Returns the body, undefined for a path that is neither. */
-export function v1Body(sandbox: Sandbox, chain: Chain, path: string, now: number): string | undefined {
+export function v1Body(sandbox: Sandbox, chain: Chain, path: string, now: UnixMs): string | undefined {
   const epoch = EPOCH_SLOTS.exec(path)?.[1];
   if (epoch !== undefined) return epochSlots(sandbox, chain, epoch, now);
   const slot = ATTESTER_SLASHINGS.exec(path)?.[1];
   return slot === undefined ? undefined : attesterSlashings(sandbox, chain, slot, now);
 }
 
-function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: number): string {
+function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
   const head = headSlot(chain, now);
   const epoch = epochNumber(selector, head);
   if (epoch > epochOf(head)) {
@@ -30,7 +31,7 @@ function epochNumber(selector: string, head: number): number {
 }
 
 /** Only a number: `latest` is documented and refused, a future slot has no slashings (api-facts 5.2). */
-function attesterSlashings(sandbox: Sandbox, chain: Chain, selector: string, now: number): string {
+function attesterSlashings(sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
   const slot = whole(selector, 'invalid slot number provided');
   const data = slotSlashings(sandbox.chains[chain], slot, headSlot(chain, now));
   return JSON.stringify({ status: 'OK', data });

@@ -1,18 +1,19 @@
 import type { Chain } from '../lib/chain.ts';
 import { seedOf } from '../lib/random.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
-import type { Plan } from './plan.ts';
+import type { AccountPlan } from './plan.ts';
 import { newUsage, spend, type Usage } from './rate-limit.ts';
 import { type ChainWorld, createChainWorld, orderSlashing } from './slashings-data.ts';
 
 export const DEMO_KEY = 'sandbox';
 
 export interface SandboxOptions {
-  /** Unix ms. `quiet-1` went silent 5 h before. */
-  readonly start: number;
+  /** `quiet-1` went silent 5 h before. */
+  readonly start: UnixMs;
   readonly seed?: string;
   readonly key?: string;
-  readonly plan?: Plan;
+  readonly plan?: AccountPlan;
   readonly machines?: number;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
   readonly slotsPerSlashing?: number;
@@ -26,9 +27,9 @@ export class Sandbox {
   readonly chains: Readonly<Record<Chain, ChainWorld>>;
   readonly account: Usage = newUsage();
   /** Callers without a valid key. */
-  readonly strangers: Usage = newUsage();
-  plan: Plan;
-  /** The name under which the daily-return series is served; any other is not found. */
+  readonly anonymous: Usage = newUsage();
+  plan: AccountPlan;
+  /** The path of the daily-return series; any other is not found. */
   dailyReturnsPath = 'benchmark-store';
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
@@ -47,29 +48,29 @@ export class Sandbox {
     };
   }
 
-  /** A machine stops pushing at `now` (Unix ms). */
-  silence(name: string, now: number): void {
+  /** A machine stops pushing at `now`. */
+  silence(name: string, now: UnixMs): void {
     machineOf(this.fleet, name).silence = { from: now, until: Number.POSITIVE_INFINITY };
   }
 
   /** A silent machine pushes again from `now` on. */
-  wake(name: string, now: number): void {
+  wake(name: string, now: UnixMs): void {
     const machine = machineOf(this.fleet, name);
     if (machine.silence) machine.silence = { from: machine.silence.from, until: now };
   }
 
-  /** From `now` on only this share of the machine's disk is free. */
-  fillDisk(name: string, freeRatio: number, now: number): void {
+  /** From `now` on, only this share of the machine's disk is free. */
+  fillDisk(name: string, freeRatio: number, now: UnixMs): void {
     machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
   }
 
   /** The next block slashes these validators. Returns its slot. */
-  slash(chain: Chain, validators: readonly number[], now: number): number {
+  slash(chain: Chain, validators: readonly number[], now: UnixMs): number {
     return orderSlashing(this.chains[chain], validators, now);
   }
 
   /** Someone else uses the account. */
-  spend(requests: number, now: number): void {
+  spend(requests: number, now: UnixMs): void {
     spend(this.account, requests, now);
   }
 }

@@ -1,39 +1,40 @@
 import { type Demand, plan } from '../budget/planner.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { type Coverage, evenPace, type Pace, type Source } from '../sources/source.ts';
 
-/** What the limits leave, as far as a source is concerned. */
+/** The requests per day that the limits leave for sources. */
 export interface Allowance {
-  /** The limits that the source's requests count in. */
+  /** The bucket in which the requests of the source count. */
   bucketOf(source: Source): string;
   allowedPerDay(bucket: string): number;
 }
 
-/** What a source was seen to cost, to take and to cover. */
-export interface Asking {
+/** A source with the observed cost, duration and coverage of its polls. */
+export interface SourceDemand {
   readonly source: Source;
   readonly requestsPerPoll: number;
-  /** Waits for the budget included. */
-  readonly msPerPoll?: number;
-  /** It looks for the day's data at every interval, without an end in sight: then it costs what others do. */
-  readonly isInVain?: boolean;
+  /** Including waits for the budget. */
+  readonly msPerPoll?: Milliseconds;
+  /** The data of the day is overdue: the source polls at every interval and costs as much as one that is not daily. */
+  readonly isDataOverdue?: boolean;
   /** What its last poll covered. */
   readonly coverage?: Coverage | undefined;
 }
 
-/** The pace of every source: those that draw from one bucket share what it allows. */
-export function pacesOf(sources: readonly Asking[], allowance: Allowance): ReadonlyMap<Source, Pace> {
+/** The pace of every source. Sources on one bucket share what it allows. */
+export function pacesOf(sources: readonly SourceDemand[], allowance: Allowance): ReadonlyMap<Source, Pace> {
   const paces = new Map<Source, Pace>();
   const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
   for (const [bucket, members] of byBucket) {
     const demands = members.map(
-      ({ source, requestsPerPoll, msPerPoll = 0, isInVain = false, coverage }): Demand<Source, Pace> => ({
+      ({ source, requestsPerPoll, msPerPoll = 0, isDataOverdue = false, coverage }): Demand<Source, Pace> => ({
         id: source,
         weight: source.weight,
-        first: source.isDaily && !isInVain,
+        first: source.isDaily && !isDataOverdue,
         fit: (requestsPerDay) =>
           noFasterThan(
             msPerPoll,
-            isInVain
+            isDataOverdue
               ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
               : source.pace(requestsPerDay, requestsPerPoll, coverage),
           ),
@@ -45,19 +46,19 @@ export function pacesOf(sources: readonly Asking[], allowance: Allowance): Reado
 }
 
 /**
- * Polls of one source do not overlap, and a large one also waits for answers: where these take long, less than the limit
- * allows can leave.
+ * Polls of one source do not overlap, and a large poll waits for many answers. If it takes longer than the interval,
+ * fewer requests are made than the limit allows.
  */
-function noFasterThan(ms: number, pace: Pace): Pace {
+function noFasterThan(ms: Milliseconds, pace: Pace): Pace {
   const { intervalMs, requestsPerDay } = pace;
   if (ms <= intervalMs) return pace;
   return { ...pace, intervalMs: ms, requestsPerDay: (requestsPerDay * intervalMs) / ms };
 }
 
-/** How much an interval may drift before it is worth a line in the log. */
+/** The ratio by which an interval must change to be logged. */
 const MATERIAL_RATIO = 1.25;
 
-/** Whether the paces differ so much that the operator should hear of it. */
+/** Whether the paces differ so much that the operator should be told. */
 export function isMaterialChange(before: ReadonlyMap<unknown, Pace>, after: ReadonlyMap<unknown, Pace>): boolean {
   return [...after].some(([source, pace]) => {
     const known = before.get(source);

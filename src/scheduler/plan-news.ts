@@ -1,35 +1,36 @@
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import type { Pace, Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 import { isMaterialChange } from './paces.ts';
 
-/** What polls cost is learned in the first hour: until then a plan is told anew as soon as it is known better. */
+/** The cost of polls is learned in the first hour, in which every material change is logged. */
 const LEARNING_MS = 3_600_000;
 
-/** What the operator was told of. Times are monotonic ms. */
+/** What was logged last. */
 interface Told {
-  /** By source id, because a reload makes sources anew. */
+  /** By source id, because a reload creates new source objects. */
   readonly paces: ReadonlyMap<string, Pace>;
-  /** The limits that the paces followed from. */
+  /** The limits from which the paces followed. */
   readonly limits: string;
-  readonly at: number;
+  readonly at: MonotonicMs;
 }
 
-/** What is new about the paces. */
+/** Decides which paces are worth logging. */
 export class PlanNews {
   #told: Told | undefined;
-  /** When the first paces were told. */
-  #since: number | undefined;
+  /** When the first paces were logged. */
+  #since: MonotonicMs | undefined;
 
   get isFirst(): boolean {
     return this.#told === undefined;
   }
 
   /**
-   * Whether these paces are to be told: if they differ materially from those that were. While the limits stay the same,
-   * that is once a day at most, because with a quota that ends soon every poll changes what is left per day.
+   * Whether to log these paces: if they differ materially from those logged last. After the first hour, at most once a
+   * day while the limits stay the same, because shortly before a quota renews every poll changes what is left per day.
    */
-  take(paces: ReadonlyMap<Source, Pace>, limits: () => string, now: number): boolean {
+  take(paces: ReadonlyMap<Source, Pace>, limits: () => string, now: MonotonicMs): boolean {
     const named = new Map([...paces].map(([source, pace]) => [sourceId(source), pace]));
     if (this.#told && !isMaterialChange(this.#told.paces, named)) return false;
     const next = { paces: named, limits: limits(), at: now };
@@ -39,7 +40,7 @@ export class PlanNews {
     return true;
   }
 
-  /** The configuration is another: what becomes of it is told at once. */
+  /** The configuration has changed: its paces are logged at once. */
   reset(): void {
     this.#since = undefined;
   }

@@ -1,21 +1,19 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
 import { attemptsOf, type Entry, withLatest } from '../state/entry.ts';
 
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;
 
-/**
- * Unix ms from which a source may be polled: when it is due, its pause is over and its requests may leave
- * (`opensAt`; Infinity: not on their own).
- */
-export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: number): number {
-  // Made before the clock was set back: when it really was is unknown, and waiting for that time could take a day.
+/** When a source may be polled: it is due, its pause is over, and its requests may be sent (`opensAt`). */
+export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, opensAt: UnixMs): UnixMs {
+  // The last attempt was before the clock was set back. Waiting for its recorded time could take a day.
   if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, opensAt);
   return Math.max(dueAt(source, entry, timing), entry.pausedUntil ?? 0, opensAt);
 }
 
-function dueAt(source: Source, entry: Entry, timing: Timing): number {
+function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
   const due = source.due(entry.value, attemptsOf(entry), timing);
@@ -23,18 +21,17 @@ function dueAt(source: Source, entry: Entry, timing: Timing): number {
   return Math.min(due, lastAttemptAt + FIRST_RETRY_MS * 2 ** (failuresInARow - 1));
 }
 
-/** Failures that may be over in a minute: an hourly source need not wait an hour for that. */
+/** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */
 function isPassing(reason: string | undefined): boolean {
   return (['network', 'timeout', 'server_error'] satisfies FailureReason[] as string[]).includes(reason ?? '');
 }
 
-/** One run of a source. */
+/** The measurements of one poll. */
 export interface Run {
-  /** Unix ms. */
-  readonly start: number;
-  readonly durationMs: number;
-  /** The effective interval at its start, and what it covered; absent where no limit was known. */
-  readonly intervalMs?: number;
+  readonly start: UnixMs;
+  readonly durationMs: Milliseconds;
+  /** The effective interval at its start, and what it covered; absent if no limit was known. */
+  readonly intervalMs?: Milliseconds;
   readonly coverage?: Coverage;
   readonly requests: number;
 }
@@ -64,7 +61,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
     failures: entry.failures + 1,
     failuresInARow: entry.failuresInARow + 1,
     lastError: { at: end, reason: reasonOf(failure), message: failure.message },
-    // The plan does not include this endpoint; the other sources go on.
+    // The plan does not include this endpoint; the other sources continue.
     ...(reasonOf(failure) === 'forbidden' ? { pausedUntil: end + FORBIDDEN_PAUSE_MS } : {}),
   };
 }
@@ -73,8 +70,8 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
 const FREE = ['network', 'timeout', 'server_error', 'rate_limited', 'revoked', 'unauthorized', 'BudgetClosed'];
 
 /**
- * The entry after a poll of a source with work of once a day: whether that was done, or would be tried again after the
- * configured interval, and paid for each time.
+ * The entry after a poll of a daily source. Counts the polls in a row that did not find the data of the day, after
+ * which the source is due again at its configured interval.
  */
 export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): Entry {
   if (!source.isDaily || (entry.failuresInARow > 0 && FREE.includes(entry.lastError?.reason ?? ''))) return entry;
@@ -84,11 +81,11 @@ export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): En
   return { ...entry, vainInARow: due <= lastAttemptAt + intervalMs ? vainInARow + 1 : 0 };
 }
 
-/** A day's data may well be some hours late. */
+/** The data of a day may be some hours late. */
 const PATIENT_POLLS = 6;
 
-/** Whether a source with work of once a day has come to ask every interval, without an end in sight. */
-export function isInVain({ vainInARow = 0 }: Entry): boolean {
+/** Whether a daily source has polled so often without finding its data that it is planned like any other source. */
+export function isDataOverdue({ vainInARow = 0 }: Entry): boolean {
   return vainInARow > PATIENT_POLLS;
 }
 

@@ -1,83 +1,86 @@
 import type { Quota } from '../budget/quota.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Pace, Source } from '../sources/source.ts';
 import { type Entry, requestsPerPoll } from '../state/entry.ts';
 import { nextAttemptAt } from './plan.ts';
 
-/** How a source runs now. Times are Unix ms. */
+/** How a source runs now. */
 export interface Schedule {
-  /** As the budget allows it; of a source for which that is no pace, the last one that was. */
+  /** The pace that the budget allows; if its interval is not usable, the last one that was. */
   readonly pace: Pace;
   /** When the next attempt is due and permitted; Infinity: not before a new key or a restart. */
-  readonly nextAttemptAt: number;
-  /** When one poll may ask before that whether more is left by now; Infinity: never. */
-  readonly asksAt: number;
+  readonly nextAttemptAt: UnixMs;
+  /** When one poll may start earlier, to learn whether more is left; Infinity: never. */
+  readonly probeAt: UnixMs;
   readonly wait?: Wait;
 }
 
-/** What is left of the quota keeps a source waiting for longer than its interval after it is due. */
+/** The quota keeps a source waiting for more than its interval after it is due. */
 export interface Wait {
-  readonly until: number;
+  readonly until: UnixMs;
   readonly limit: Quota['limit'];
 }
 
 /** What decides how a source runs. */
-export interface Standing {
+export interface ScheduleInput {
   readonly source: Source;
   readonly entry: Entry;
-  /** What the budget allows it now. */
+  /** The pace that the budget allows now. */
   readonly planned: Pace;
-  /** What a whole quota would allow it. */
+  /** The pace that a full quota would allow. */
   readonly whole: () => Pace;
   readonly quota: Quota;
-  /** When its requests may leave, key and quota together. */
-  readonly opensAt: number;
+  /** When its requests may be sent, by key and quota. */
+  readonly opensAt: UnixMs;
 }
 
-/** Times the interval that a whole quota allows: others on the account may take half of the quota. */
+/**
+ * An interval up to this multiple of that of a full quota is usable, because others on the account may take half of it.
+ */
 const SLOWER_THAN_WHOLE = 2;
 
-/** Less than a poll a day is no pace, unless a whole quota allows hardly more. */
-export function isPace(intervalMs: number, whole: () => Pace): boolean {
+/** An interval of more than a day is not usable, unless even a full quota allows hardly less. */
+export function isUsableInterval(intervalMs: Milliseconds, whole: () => Pace): boolean {
   return intervalMs <= MS_PER_DAY || intervalMs <= SLOWER_THAN_WHOLE * whole().intervalMs;
 }
 
-/** A source that is left with less than a pace waits: however long that takes, its interval and staleness stay. */
-export function scheduleOf(standing: Standing, now: number): Schedule {
-  const { source, entry, planned, whole, quota } = standing;
+/** A source without a usable interval waits. Its interval and staleness stay, however long that takes. */
+export function scheduleOf(input: ScheduleInput, now: UnixMs): Schedule {
+  const { source, entry, planned, whole, quota } = input;
   const carriesAt = carriesPollAt(quota, entry);
-  const opensAt = Math.max(standing.opensAt, carriesAt);
-  const nextAt = (pace: Cadence, permittedAt: number): number =>
+  const opensAt = Math.max(input.opensAt, carriesAt);
+  const nextAt = (pace: Cadence, permittedAt: UnixMs): UnixMs =>
     nextAttemptAt(source, entry, { now, ...pace }, permittedAt);
-  if (carriesAt <= now + planned.intervalMs && isPace(planned.intervalMs, whole)) {
-    return { pace: planned, nextAttemptAt: nextAt(planned, opensAt), asksAt: Number.POSITIVE_INFINITY };
+  if (carriesAt <= now + planned.intervalMs && isUsableInterval(planned.intervalMs, whole)) {
+    return { pace: planned, nextAttemptAt: nextAt(planned, opensAt), probeAt: Number.POSITIVE_INFINITY };
   }
   const last = lastPace(entry, whole);
   const pace: Pace = { ...last, requestsPerDay: carriesAt > now ? 0 : planned.requestsPerDay };
   const next = Math.min(nextAt(planned, opensAt), nextAt(last, Math.max(opensAt, quota.renewsAt)));
   const due = nextAt(last, 0) || now;
-  // A refused or revoked key closes what the quota leaves open.
-  const isKeyClosed = standing.opensAt > Math.max(now, quota.opensAt);
+  // The key is refused or revoked, although the quota is open.
+  const isKeyClosed = input.opensAt > Math.max(now, quota.opensAt);
   if (isKeyClosed || next <= due + last.intervalMs) {
-    return { pace, nextAttemptAt: next, asksAt: Number.POSITIVE_INFINITY };
+    return { pace, nextAttemptAt: next, probeAt: Number.POSITIVE_INFINITY };
   }
   const wait: Wait = { until: next, limit: quota.limit };
-  return { pace, nextAttemptAt: next, asksAt: Math.max(due, quota.asksAt), wait };
+  return { pace, nextAttemptAt: next, probeAt: Math.max(due, quota.probeAt), wait };
 }
 
 /**
- * When the quota carries a whole poll. One that began with less would end in the middle: it would fail, and take what other
- * sources can still use.
+ * When the quota is enough for a whole poll. With less, a poll would fail in the middle and use up what other sources
+ * can still use.
  */
-function carriesPollAt({ opensAt, left, whole, renewsAt }: Quota, entry: Entry): number {
+function carriesPollAt({ opensAt, left, whole, renewsAt }: Quota, entry: Entry): UnixMs {
   const needed = Math.min(requestsPerPoll(entry), whole);
   return left < needed ? Math.max(opensAt, renewsAt) : opensAt;
 }
 
-type Cadence = { readonly intervalMs: number; readonly coverage: Coverage };
+type Cadence = { readonly intervalMs: Milliseconds; readonly coverage: Coverage };
 
-/** That of the last poll, where that had one. */
+/** The pace of the last poll if it was usable, otherwise that of a full quota. */
 function lastPace({ intervalMs, coverage }: Entry, whole: () => Pace): Cadence {
-  if (intervalMs === undefined || !isPace(intervalMs, whole)) return whole();
+  if (intervalMs === undefined || !isUsableInterval(intervalMs, whole)) return whole();
   return { intervalMs, coverage: coverage ?? whole().coverage };
 }

@@ -2,13 +2,14 @@ import type { Api } from '../api/client.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import type { Entry } from '../state/entry.ts';
 import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
 import { type Task, Tasks } from './tasks.ts';
-import { type Known, of, type Permits, schedulesOf } from './views.ts';
+import { type BudgetView, type KnownSource, schedulesOf, valueFor } from './views.ts';
 import { WaitNews } from './wait-news.ts';
 
 export interface SchedulerDependencies {
@@ -16,35 +17,32 @@ export interface SchedulerDependencies {
   readonly clock: Clock;
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
-  /** What the budget says now. */
-  readonly permits: () => Permits;
-  /** Whether any limit is known. Until then one poll at a time finds out, so that a nearly used up quota is not spent. */
+  /** The budget as it is now. */
+  readonly budgetView: () => BudgetView;
+  /** Whether any limit is known. Until then one poll runs at a time, so that a nearly used up quota is not spent. */
   readonly limitsKnown: () => boolean;
-  /** The limits as far as known: another text where any has changed. */
+  /** A text that changes whenever a known limit changes. */
   readonly limits: () => string;
-  /**
-   * Told of the paces at first, and when they have changed materially, once a day at most while the limits stay; without
-   * sources that wait for the quota.
-   */
+  /** Called with the first paces, and when they change materially. Sources that wait for the quota are left out. */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
-  /** Told of every source that waits for the quota, when another one has come to wait. */
+  /** Called with all sources that wait for the quota, when another one starts to wait. */
   readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
-  /** Told when what is shown of a source changed. */
+  /** Called when what is shown of a source changes. */
   readonly onChange: (source: Source) => void;
 }
 
-/** The heartbeat: also without anything due, so that a step of the clock is noticed. */
+/** The loop runs at least this often, so that a step of the clock is noticed. */
 const MAX_NAP_MS = 15_000;
 const SAVE_RETRY_MS = 15_000;
 
-/** Runs each source when it is due, one poll of each at a time; times and counts every run. */
+/** Polls each source when it is due, one poll per source at a time, and measures every poll. */
 export class Scheduler {
   readonly #tasks: Tasks;
   readonly #deps: SchedulerDependencies;
   readonly #running = new Set<Promise<void>>();
-  /** Monotonic ms at which the loop first found a source due that it could not start; the longest ago first. */
-  readonly #lateSince = new Map<Task, number>();
-  #heartbeatAt: number;
+  /** When the loop first found a source due that it could not start, the earliest first. */
+  readonly #lateSince = new Map<Task, MonotonicMs>();
+  #heartbeatAt: MonotonicMs;
   #saveFailures = 0;
   readonly #plan = new PlanNews();
   readonly #waits = new WaitNews();
@@ -56,13 +54,13 @@ export class Scheduler {
     this.#tasks = new Tasks(sources, entries);
   }
 
-  /** Monotonic ms of the last time the loop was alive. */
-  get heartbeatAt(): number {
+  /** When the loop last ran. */
+  get heartbeatAt(): MonotonicMs {
     return this.#heartbeatAt;
   }
 
-  /** What is due for longest, as the loop saw it: a step of the clock makes nothing late. */
-  get overdue(): { readonly source: Source; readonly ms: number } | undefined {
+  /** The source that has been due longest. A step of the clock makes nothing overdue. */
+  get overdue(): { readonly source: Source; readonly ms: Milliseconds } | undefined {
     const [first] = this.#lateSince;
     return first && { source: first[0].source, ms: this.#deps.clock.monotonic() - first[1] };
   }
@@ -76,12 +74,12 @@ export class Scheduler {
     return new Map(this.#tasks.all.map(({ id, shown }) => [id, shown]));
   }
 
-  /** What is known of each source of the configuration, in their order. */
-  known(): readonly Known[] {
+  /** The configured sources, in configured order. */
+  known(): readonly KnownSource[] {
     return this.#tasks.on;
   }
 
-  /** Writes again what could not be written, or was lost; what is polled now is written as it was, and at the poll's end. */
+  /** Persists all entries again. An entry with a poll in progress is saved both now and after it. */
   saveAgain(signal: AbortSignal): void {
     for (const task of this.#tasks.all) {
       const { id, known, running } = task;
@@ -91,14 +89,14 @@ export class Scheduler {
     }
   }
 
-  /** Ends the polls of some sources, and starts none of them before `adopt`. Resolves when they have ended. */
+  /** Stops the polls of some sources and starts none of them before `adopt`. Resolves when they have ended. */
   interrupt(isMeant: (source: Source) => boolean): Promise<void> {
     return this.#tasks.interrupt(isMeant);
   }
 
   /**
-   * Goes on with these sources and no others. One that was not interrupted goes on from what is known here: a poll in progress
-   * ends as it began, and the next is as the source is now. The others begin with their entry, if one is given.
+   * Continues with exactly these sources. One that was not interrupted keeps its entry; its poll in progress ends with
+   * the old settings. The others start with their entry, if one is given.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     this.#tasks.adopt(sources, entries);
@@ -118,23 +116,23 @@ export class Scheduler {
     await Promise.all(this.#running);
   }
 
-  /** Starts what is due and returns when the next source will be. */
-  #startDue(signal: AbortSignal): number {
+  /** Starts the polls that are due and returns when the next one will be. */
+  #startDue(signal: AbortSignal): UnixMs {
     const now = this.#deps.clock.now();
     const tasks = this.#tasks.on;
-    let schedules = schedulesOf(tasks, this.#deps.permits(), now);
+    let schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
     let next = Number.POSITIVE_INFINITY;
     for (const task of tasks) {
       if (task.running || task.isHeld) continue;
-      const { pace, nextAttemptAt, asksAt } = of(schedules, task.source);
-      const at = Math.min(nextAttemptAt, asksAt);
-      // One poll alone asks whether there is more: what it is told decides about the others.
+      const { pace, nextAttemptAt, probeAt } = valueFor(schedules, task.source);
+      const at = Math.min(nextAttemptAt, probeAt);
+      // Only one poll at a time probes the quota: its answer decides about the others.
       const mayStart = this.#running.size === 0 || (nextAttemptAt <= now && this.#mayJoin());
       if (at > now) next = Math.min(next, at);
       else if (mayStart) {
         this.#run(task, () => this.#poll(task, pace, signal));
-        // What leaves may be the one request that is allowed.
-        schedules = schedulesOf(tasks, this.#deps.permits(), now);
+        // The poll may have used the only request that was allowed.
+        schedules = schedulesOf(tasks, this.#deps.budgetView(), now);
       }
       if (nextAttemptAt > now || mayStart) this.#lateSince.delete(task);
       else if (!this.#lateSince.has(task)) this.#lateSince.set(task, this.#heartbeatAt);
@@ -143,7 +141,7 @@ export class Scheduler {
     return next;
   }
 
-  /** Whether polls may run side by side: once a limit is known, or after the first poll has not learned of one. */
+  /** Whether polls may run concurrently: once a limit is known, or if the first poll has not found one. */
   #mayJoin(): boolean {
     return this.#deps.limitsKnown() || this.#tasks.all.some(({ known }) => known.attempts > 0);
   }
@@ -151,7 +149,7 @@ export class Scheduler {
   #tell(schedules: ReadonlyMap<Source, Schedule>): void {
     const { began, changed } = this.#waits.take(schedules, this.#heartbeatAt);
     if (began) this.#deps.onWait(began);
-    // Staleness follows the pace.
+    // A wait changes the pace, and with it the staleness.
     for (const source of changed) this.#deps.onChange(source);
     const running = [...schedules].filter(([, { wait }]) => !wait);
     const paces = new Map(running.map(([source, { pace }]) => [source, pace]));
@@ -160,16 +158,16 @@ export class Scheduler {
     if (this.#plan.take(paces, this.#deps.limits, this.#heartbeatAt)) this.#deps.onPlan(paces);
   }
 
-  /** Whether what a source costs, or how long it takes, is about to be known. */
+  /** Whether the cost or the duration of a source will be known soon. */
   #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
     return this.#tasks.on.some(({ source, known: { attempts, durationMs }, running }) => {
       if (attempts === 0) return running;
-      // The first sweep of a large fleet takes longer than those after it, which begin at once.
+      // The first sweep of a large fleet takes longer than the next one, which starts at once.
       return attempts === 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
     });
   }
 
-  /** One thing at a time for each source: what is saved or shown later is never older. */
+  /** Runs one thing at a time for each source, so that older data never replaces newer data. */
   #run(task: Task, work: () => Promise<void>): void {
     const run = work().finally(() => {
       task.run = undefined;
@@ -212,7 +210,7 @@ export class Scheduler {
     await this.#persist(task, signal);
   }
 
-  /** Nothing is shown before it is persisted: after a restart a counter would step back. */
+  /** Nothing is shown before it is persisted. Otherwise a counter could step back after a restart. */
   async #persist(task: Task, signal: AbortSignal): Promise<void> {
     const { store, log, onChange, clock } = this.#deps;
     const entry = task.known;
@@ -221,7 +219,7 @@ export class Scheduler {
     } catch (error) {
       this.#saveFailures += 1;
       log.error({ source: task.source.name, chain: task.source.chain, err: String(error) }, 'state not written');
-      // The next poll saves too; this is for sources that poll once a day.
+      // The next poll saves too, but for a daily source that is too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
           if (task.known === entry && !task.running) this.#run(task, () => this.#persist(task, signal));
@@ -234,14 +232,14 @@ export class Scheduler {
     onChange(task.source);
   }
 
-  async #nap(ms: number): Promise<void> {
+  async #nap(ms: Milliseconds): Promise<void> {
     const alarm = new AbortController();
     this.#wake = () => alarm.abort();
     await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
 }
 
-/** A closed budget is what the user was told of when it closed. */
+/** A closed budget was already logged when it closed. */
 function levelOf(failure: Error): 'warn' | 'debug' {
   return failure instanceof BudgetClosed ? 'debug' : 'warn';
 }

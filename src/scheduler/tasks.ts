@@ -1,25 +1,25 @@
 import type { Source } from '../sources/source.ts';
 import { type Entry, emptyEntry, sourceId } from '../state/entry.ts';
-import type { Known } from './views.ts';
+import type { KnownSource } from './views.ts';
 
-/** One source, whatever it is configured to. */
-export interface Task extends Known {
+/** One source, across changes of its configuration. */
+export interface Task extends KnownSource {
   readonly id: string;
   source: Source;
   shown: Entry;
   known: Entry;
-  /** What runs, perhaps still as the source was configured when it began. */
+  /** The work in progress, possibly with the settings from before a reload. */
   run: Promise<void> | undefined;
   readonly running: boolean;
   /** Ends the poll in progress. */
   stop: AbortController;
-  /** No poll starts until it is known how the source goes on. */
+  /** No poll starts before `adopt`. */
   isHeld: boolean;
-  /** Off: it is not configured, so it is neither polled nor shown; what it knows is kept for when it is again. */
+  /** Whether it is configured. Otherwise it is neither polled nor shown, but its entry is kept. */
   isOn: boolean;
 }
 
-/** The sources of the configuration, and those of earlier ones. */
+/** The configured sources, and those of earlier configurations. */
 export class Tasks {
   /** In the order of the configuration; those that are off last. */
   #tasks: readonly Task[] = [];
@@ -36,7 +36,7 @@ export class Tasks {
     return this.#tasks.filter(({ isOn }) => isOn);
   }
 
-  /** Ends the polls of these sources, and holds the next ones. Resolves when they have ended. */
+  /** Stops the polls of these sources and holds the next ones. Resolves when they have ended. */
   async interrupt(isMeant: (source: Source) => boolean): Promise<void> {
     const meant = this.on.filter(({ source }) => isMeant(source));
     for (const task of meant) {
@@ -46,7 +46,7 @@ export class Tasks {
     await Promise.allSettled(meant.map(({ run }) => run));
   }
 
-  /** Goes on with these sources and no others; what is held, off or not there begins with its entry, if one is given. */
+  /** Continues with exactly these sources. One that is held, off or new starts with its entry, if one is given. */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     const before = new Map(this.#tasks.map((task) => [task.id, task]));
     const on = sources.map((source) => {

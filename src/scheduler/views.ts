@@ -1,63 +1,68 @@
 import type { Quota } from '../budget/quota.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
 import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
-import { type Allowance, type Asking, pacesOf } from './paces.ts';
-import { isInVain } from './plan.ts';
-import { isPace, type Schedule, scheduleOf, type Wait } from './schedule.ts';
+import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
+import { isDataOverdue } from './plan.ts';
+import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedule.ts';
 
-/** What the rest of the program sees of one source. */
+/** One source as the rest of the program sees it. */
 export interface SourceView {
   readonly source: Source;
   readonly entry: Entry;
-  /** As the budget allows it; of a source that waits for the quota, the last one that the budget allowed. */
+  /** The pace that the budget allows; while the source waits for the quota, the last one that it allowed. */
   readonly pace: Pace;
-  /** What the families are to be read with. */
+  /** The timing for which its families are computed. */
   readonly timing: Timing;
-  /** Unix ms at which the next attempt is due and permitted; Infinity: not before a new key or a restart. */
-  readonly nextAttemptAt: number;
+  /** When the next attempt is due and permitted; Infinity: not before a new key or a restart. */
+  readonly nextAttemptAt: UnixMs;
   /** Present while the source waits for the quota. */
   readonly wait?: Wait;
-  /** Whether a poll, or the saving of what it brought, is in progress. */
+  /** Whether a poll, or saving its result, is in progress. */
   readonly running: boolean;
 }
 
 /** What is known of one source. */
-export interface Known {
+export interface KnownSource {
   readonly source: Source;
-  /** What was persisted last. */
+  /** The entry that was persisted last. */
   readonly shown: Entry;
-  /** What is known; ahead of `shown` while it cannot be persisted. */
+  /** The newest entry; newer than `shown` while it cannot be persisted. */
   readonly known: Entry;
   readonly running: boolean;
 }
 
-/** What the budget says of a source. */
-export interface Permits {
+/** The budget as the scheduler sees it. */
+export interface BudgetView {
   readonly allowance: Allowance;
   readonly quotaOf: (bucket: string) => Quota;
-  /** Unix ms from which the requests of a source may leave. */
-  readonly opensAt: (source: Source) => number;
+  /** When the requests of a source may be sent. */
+  readonly opensAt: (source: Source) => UnixMs;
 }
 
 /** How each source runs now. */
-export function schedulesOf(sources: readonly Known[], permits: Permits, now: number): ReadonlyMap<Source, Schedule> {
-  const { allowance, opensAt } = permits;
+export function schedulesOf(
+  sources: readonly KnownSource[],
+  budgetView: BudgetView,
+  now: UnixMs,
+): ReadonlyMap<Source, Schedule> {
+  const { allowance, opensAt } = budgetView;
   const planned = pacesOfKnown(sources, allowance);
-  const wholeOf = wholePaces(sources, permits);
+  const wholeOf = wholePaces(sources, budgetView);
   const quotas = new Map<string, Quota>();
   return new Map(
     sources.map(({ source, known: entry }) => {
       const bucket = allowance.bucketOf(source);
-      const quota = quotas.get(bucket) ?? permits.quotaOf(bucket);
+      const quota = quotas.get(bucket) ?? budgetView.quotaOf(bucket);
       quotas.set(bucket, quota);
-      const paces = { planned: of(planned, source), whole: () => wholeOf(source) };
+      const paces = { planned: valueFor(planned, source), whole: () => wholeOf(source) };
       return [source, scheduleOf({ source, entry, ...paces, quota, opensAt: opensAt(source) }, now)];
     }),
   );
 }
 
-/** What a whole quota would allow each source; worked out when it is first asked for, which is rare. */
-function wholePaces(sources: readonly Known[], { allowance, quotaOf }: Permits): (source: Source) => Pace {
+/** The pace that a full quota would allow each source; computed on first use, which is rare. */
+function wholePaces(sources: readonly KnownSource[], { allowance, quotaOf }: BudgetView): (source: Source) => Pace {
   let paces: ReadonlyMap<Source, Pace> | undefined;
   const whole: Allowance = {
     bucketOf: (source) => allowance.bucketOf(source),
@@ -65,35 +70,35 @@ function wholePaces(sources: readonly Known[], { allowance, quotaOf }: Permits):
   };
   return (source) => {
     paces ??= pacesOfKnown(sources, whole);
-    return of(paces, source);
+    return valueFor(paces, source);
   };
 }
 
-function pacesOfKnown(sources: readonly Known[], allowance: Allowance): ReadonlyMap<Source, Pace> {
-  const asking = sources.map(({ source, known }) => askingOf(source, known));
-  return pacesOf(asking, allowance);
+function pacesOfKnown(sources: readonly KnownSource[], allowance: Allowance): ReadonlyMap<Source, Pace> {
+  const demands = sources.map(({ source, known }) => demandOf(source, known));
+  return pacesOf(demands, allowance);
 }
 
-/** What the polls of a source were seen to cost, to take and to cover. */
-function askingOf(source: Source, entry: Entry): Asking {
+/** The source with the observed cost, duration and coverage of its polls. */
+function demandOf(source: Source, entry: Entry): SourceDemand {
   return {
     source,
     requestsPerPoll: requestsPerPoll(entry),
     msPerPoll: msPerPoll(entry),
-    isInVain: isInVain(entry),
+    isDataOverdue: isDataOverdue(entry),
     coverage: entry.coverage,
   };
 }
 
-/** What is shown of each source, in their order. */
-export function sourceViews(sources: readonly Known[], permits: Permits, now: number): SourceView[] {
-  const schedules = schedulesOf(sources, permits, now);
-  const wholeOf = wholePaces(sources, permits);
+/** What is shown of each source, in the same order. */
+export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
+  const schedules = schedulesOf(sources, budgetView, now);
+  const wholeOf = wholePaces(sources, budgetView);
   return sources.map(({ source, shown, running }) => {
-    const { pace, nextAttemptAt, wait } = of(schedules, source);
+    const { pace, nextAttemptAt, wait } = valueFor(schedules, source);
     const { intervalMs: polledForMs = 0 } = shown;
-    // What was polled for a longer interval does not get stale because the next one will be shorter.
-    const intervalMs = isPace(polledForMs, () => wholeOf(source))
+    // A value that was polled for a longer interval does not become stale when the interval gets shorter.
+    const intervalMs = isUsableInterval(polledForMs, () => wholeOf(source))
       ? Math.max(pace.intervalMs, polledForMs)
       : pace.intervalMs;
     return {
@@ -108,8 +113,8 @@ export function sourceViews(sources: readonly Known[], permits: Permits, now: nu
   });
 }
 
-/** What a map that has every source says of this one. */
-export function of<T>(all: ReadonlyMap<Source, T>, source: Source): T {
+/** The value of a source in a map that has every source. */
+export function valueFor<T>(all: ReadonlyMap<Source, T>, source: Source): T {
   const one = all.get(source);
   if (one === undefined) throw new TypeError(`nothing for ${sourceId(source)}`);
   return one;

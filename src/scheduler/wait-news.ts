@@ -1,19 +1,23 @@
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import type { Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
 import type { Schedule, Wait } from './schedule.ts';
 
 type Waits = ReadonlyMap<Source, Wait>;
 
-/** What is new about the sources that wait for the quota. */
+/** Decides which waits for the quota are worth logging. */
 export class WaitNews {
-  /** By source id, because a reload makes sources anew. */
+  /** By source id, because a reload creates new source objects. */
   #waiting: ReadonlySet<string> = new Set();
-  /** When each was last seen waiting, monotonic ms: a wait that comes and goes within a day is told once. */
-  readonly #seenAt = new Map<string, number>();
+  /** When each source last waited: a wait that comes and goes within a day is logged once. */
+  readonly #seenAt = new Map<string, MonotonicMs>();
 
-  /** `began`: all waits, where one of them is news; `changed`: the sources that began or ceased to wait. */
-  take(schedules: ReadonlyMap<Source, Schedule>, monotonic: number): { began: Waits | undefined; changed: Source[] } {
+  /** `began`: all waits, if one of them is new; `changed`: the sources that started or stopped waiting. */
+  take(
+    schedules: ReadonlyMap<Source, Schedule>,
+    monotonic: MonotonicMs,
+  ): { began: Waits | undefined; changed: Source[] } {
     const waits = new Map([...schedules].flatMap(([source, { wait }]) => (wait ? [[source, wait]] : [])));
     const waiting = new Set([...waits.keys()].map(sourceId));
     const isChanged = (id: string): boolean => waiting.has(id) !== this.#waiting.has(id);

@@ -16,7 +16,7 @@ export interface Credentials {
 }
 
 /** Where a request came from. */
-export type Client = Omit<Origin, 'user'>;
+export type LoginOrigin = Omit<Origin, 'user'>;
 
 type Matches = (password: string, hash: string, origin: Origin) => Promise<boolean>;
 
@@ -40,7 +40,11 @@ export class BasicAuth {
   }
 
   /** @param users Bcrypt hashes by name; at least one. */
-  async admits({ user, password }: Credentials, users: ReadonlyMap<string, string>, client: Client): Promise<boolean> {
+  async admits(
+    { user, password }: Credentials,
+    users: ReadonlyMap<string, string>,
+    client: LoginOrigin,
+  ): Promise<boolean> {
     const known = users.get(user);
     const hash = known ?? this.#decoy(user, [...users.values()]);
     // The hash is part of the digest: a changed password or a removed user is forgotten at once.

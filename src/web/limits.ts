@@ -1,46 +1,51 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Milliseconds } from '../lib/time.ts';
 import type { Access } from '../web-config/access.ts';
-import { Places } from './places.ts';
+import { Connections } from './connections.ts';
 
-/** What a server puts up with. Times in milliseconds. */
-export interface Limits {
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  readonly keepAliveTimeout: number;
+/** What a server allows its clients. */
+export interface ServerLimits {
+  readonly headersTimeout: Milliseconds;
+  readonly requestTimeout: Milliseconds;
+  readonly keepAliveTimeout: Milliseconds;
   readonly maxHeaderSize: number;
-  /** How often Node looks for what is over its time. */
-  readonly connectionsCheckingInterval: number;
+  /** How often Node checks for timeouts. */
+  readonly connectionsCheckingInterval: Milliseconds;
   readonly maxConnections: number;
-  /** From the request to the last byte that the client has taken. */
-  readonly answerTimeout: number;
+  /** From the request until the client has taken the last byte. */
+  readonly answerTimeout: Milliseconds;
 }
 
-export const LIMITS: Limits = {
-  // Also for a connection that says nothing at all. A scrape sends its headers in one packet.
+export const LIMITS: ServerLimits = {
+  // Also applies to a silent connection. A scrape sends its headers in one packet.
   headersTimeout: 10_000,
-  // No page takes a body; this ends those who send one without end.
+  // No page takes a body; this ends a request whose body never ends.
   requestTimeout: 30_000,
-  // Longer than the usual scrape interval, so that each scrape need not shake hands anew.
+  // Longer than the usual scrape interval, so that scrapes reuse a connection.
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16 * 1024,
   connectionsCheckingInterval: 2_500,
-  // Some 15 kB each, more than any number of honest clients, below the usual limit of 1,024 open files.
+  // About 15 kB each. More than honest clients need, and below the usual limit of 1,024 open files.
   maxConnections: 1_000,
-  // Prometheus gives up after 10 s. Whoever reads on for longer holds old bytes in memory.
+  // Prometheus gives up after 10 s. A client that takes longer keeps old bytes in memory.
   answerTimeout: 60_000,
 };
 
-/** A server that no client can fill, by being slow, many or idle. */
-export function createBoundedServer(listener: RequestListener, limits: Limits, access: Access | undefined): Server {
+/** A server that slow, numerous or idle clients cannot exhaust. */
+export function createBoundedServer(
+  listener: RequestListener,
+  limits: ServerLimits,
+  access: Access | undefined,
+): Server {
   const { maxConnections, answerTimeout, ...rest } = limits;
-  const places = new Places(maxConnections);
+  const connections = new Connections(maxConnections);
   const admitted: RequestListener = (request, response) => {
-    places.answering(request.socket, response);
+    connections.answering(request.socket, response);
     listener(request, response);
   };
   const server = access ? access.createServer(rest, admitted) : createServer(rest, admitted);
-  server.prependListener('connection', (socket: Socket) => places.take(socket));
+  server.prependListener('connection', (socket: Socket) => connections.take(socket));
   server.prependListener('request', (_, response) => {
     const timer = setTimeout(() => response.destroy(), answerTimeout).unref();
     response.once('close', () => clearTimeout(timer));

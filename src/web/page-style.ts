@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Contrast of text is at least 4.5 : 1, of what is drawn 3 : 1, in both schemes (WCAG 2.2, AA). */
+/** The contrast of text is at least 4.5 : 1, that of graphics 3 : 1, in both colour schemes (WCAG 2.2, AA). */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -85,10 +85,10 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 
 const ICON_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
-/** In the page itself: a browser that finds none asks for /favicon.ico. */
+/** Part of the page, because a browser without one requests /favicon.ico. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
-/** Nothing runs, and nothing is loaded from anywhere: not even a style that is not the one above. */
+/** No script runs, and nothing is loaded; the only style allowed is the one above. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,

@@ -1,32 +1,33 @@
 import { Html, html } from '../lib/html.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table } from '../sources/content.ts';
 import { ICON, STYLE } from './page-style.ts';
 
 /** The status page before it is written out. */
-export interface Page {
+export interface StatusPage {
   readonly title: string;
-  /** Unix ms of what is shown. */
-  readonly now: number;
-  /** One line on what this is. */
+  /** The time that the page shows. */
+  readonly now: UnixMs;
+  /** One line about the program. */
   readonly about: string;
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */
   readonly verdict: Notice;
-  /** Why, the worst first. */
+  /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
-  /** Whether the browser is asked to load the page again by itself. */
+  /** Whether the page reloads itself. */
   readonly isRefreshing: boolean;
 }
 
-/** A page is no longer than this, however many rows there are. */
+/** The largest page, however many rows there are. */
 const MAX_PAGE_BYTES = 1_000_000;
-/** What follows the last row. */
+/** Reserved for what follows the last row. */
 const RESERVED_BYTES = 20_000;
 
-/** The page in pieces of a row or so, for rendering in slices. */
-export function* pagePieces(page: Page): Generator<string> {
+/** The page in pieces of about a row, for rendering in slices. */
+export function* pagePieces(page: StatusPage): Generator<string> {
   let left = MAX_PAGE_BYTES - RESERVED_BYTES;
   const take = ({ text }: Html): string => {
     left -= Buffer.byteLength(text);
@@ -49,7 +50,7 @@ export function* pagePieces(page: Page): Generator<string> {
   yield '</main>\n</body>\n</html>\n';
 }
 
-function top(page: Page): Html {
+function top(page: StatusPage): Html {
   const { title, now, about, links, verdict, notices, tables } = page;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
   return html`<!doctype html>
@@ -79,18 +80,18 @@ ${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<l
 `;
 }
 
-/** A page that loads itself takes a reader's place away: it does so only for those who ask. */
-function refreshing({ isRefreshing }: Page): Html {
+/** A page that reloads loses the reader's position, so it reloads only on request. */
+function refreshing({ isRefreshing }: StatusPage): Html {
   return isRefreshing
     ? html`Loads again every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
     : html`<a href="${REFRESH_QUERY}">Load again every ${REFRESH_SECONDS} s</a>`;
 }
 
 export const REFRESH_SECONDS = 30;
-/** What asks for a page that loads itself again. */
+/** The query that requests a page that reloads itself. */
 export const REFRESH_QUERY = `?refresh=${REFRESH_SECONDS}`;
 
-/** Roles in words: on a phone rows are shown as cards, and some readers take what is not shown as a table for none. */
+/** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
 function tableHead({ title, columns }: Table, i: number): Html {
   const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
   return html`<section aria-labelledby="t${i}">

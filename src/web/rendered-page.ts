@@ -2,28 +2,28 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import { type Page, pagePieces } from './page.ts';
+import type { MonotonicMs } from '../lib/time.ts';
+import { pagePieces, type StatusPage } from './page.ts';
 
 const compress = promisify(gzip);
-/** However many ask, a page is rendered once in this time. */
+/** A page is rendered at most once in this time. */
 const FRESH_MS = 1_000;
-/** How long rendering may hold the event loop, give or take a row. */
+/** How long rendering may block the event loop, plus at most one row. */
 const SLICE_MS = 5;
 
 interface Rendering {
-  /** Monotonic ms. */
-  readonly startedAt: number;
+  readonly startedAt: MonotonicMs;
   readonly plain: Promise<Buffer>;
   gzipped?: Promise<Buffer>;
 }
 
-/** Renders the status page when it is asked for, in slices between which scrapes get their turn. */
+/** Renders the status page on request, in slices so that scrapes run in between. */
 export class RenderedPage {
-  readonly #read: (isRefreshing: boolean) => Page;
+  readonly #read: (isRefreshing: boolean) => StatusPage;
   readonly #clock: Clock;
   readonly #renderings = new Map<boolean, Rendering>();
 
-  constructor(read: (isRefreshing: boolean) => Page, clock: Clock) {
+  constructor(read: (isRefreshing: boolean) => StatusPage, clock: Clock) {
     this.#read = read;
     this.#clock = clock;
   }

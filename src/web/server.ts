@@ -7,40 +7,40 @@ import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from '../web-config/access.ts';
 import { isCrossOrigin } from './cross-origin.ts';
-import { createBoundedServer, LIMITS, type Limits } from './limits.ts';
+import { createBoundedServer, LIMITS, type ServerLimits } from './limits.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 
-/** What the server asks of the program. None of it waits for the network. */
+/** What the server needs from the program. None of it waits for the network. */
 export interface Pages {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
-  /** Undefined: healthy; else why not. */
+  /** Why the program is not healthy; undefined if it is. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  /** The status page, which asks to be loaded again or not. */
+  /** The status page, which may reload itself. */
   status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
-  /** Undefined: what was read holds; else why the configuration stays as it was. */
+  /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
-  /** Told when a page throws; the server answers 500 and lives on. */
+  /** Called when a page throws; the server answers 500 and continues. */
   onError(error: unknown): void;
 }
 
 export interface ServerOptions {
-  /** Undefined: every interface. */
+  /** Undefined: all interfaces. */
   readonly host: string | undefined;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly telemetryPath: string;
-  /** Whether a reload may be asked for; default true. */
+  /** Whether a reload may be requested; default true. */
   readonly hasLifecycle?: boolean | undefined;
-  /** Undefined: plain HTTP for everybody. The server closes it. */
+  /** Undefined: plain HTTP without authentication. The server closes it. */
   readonly access?: Access | undefined;
-  readonly limits?: Limits;
+  readonly limits?: ServerLimits;
 }
 
 export interface RunningServer {
   readonly port: number;
-  /** Closes at once: a scrape that is cut off is repeated, a stop that hangs is killed. */
+  /** Closes at once: an interrupted scrape is repeated, but a shutdown that hangs is killed. */
   close(): Promise<void>;
 }
 
@@ -71,16 +71,16 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   });
 }
 
-type Page = (request: IncomingMessage, response: ServerResponse) => unknown;
-type Route = Readonly<Record<string, Page>>;
+type PageHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
+type MethodHandlers = Readonly<Record<string, PageHandler>>;
 
-/** Reading: what a method other than these would change is not offered. */
-function reading(page: Page): Route {
+/** The methods of a page that can only be read. */
+function reading(page: PageHandler): MethodHandlers {
   return { GET: page, HEAD: page };
 }
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
-  const routes = new Map<string, Route>([
+  const routes = new Map<string, MethodHandlers>([
     ['/', reading((request, response) => sendStatusPage(request, response, pages))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
@@ -121,7 +121,7 @@ function sendReadiness(response: ServerResponse, ready: boolean): void {
   else sendText(response, 503, 'not ready: a source has not made its first attempt\n');
 }
 
-/** Worded as by Prometheus. */
+/** The wording is that of Prometheus. */
 function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
   sendText(response, 403, 'Lifecycle API is not enabled.\n');
 }
@@ -148,8 +148,8 @@ function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: 
 }
 
 /**
- * The format that Accept prefers, by q-values; the text format where it prefers none. Prometheus 3 adds `escaping`, which
- * says nothing here: all our names are classic ones.
+ * The format that Accept prefers by its q-values; the text format if it prefers none. The `escaping` of Prometheus 3
+ * makes no difference, because all our names are classic ones.
  */
 export function preferredFormat(accept: string | undefined): Format {
   const header = accept?.replace(/;\s*escaping=[\w-]+/g, '');
@@ -158,7 +158,7 @@ export function preferredFormat(accept: string | undefined): Format {
   return best === CONTENT_TYPES.openmetrics ? 'openmetrics' : 'text';
 }
 
-/** Without the header nothing is assumed, though the standard would allow it. */
+/** Without the header the answer is not compressed, although the standard would allow it. */
 function acceptsGzip(accept: string | undefined): boolean {
   const negotiator = new Negotiator({ headers: { 'accept-encoding': accept } });
   return negotiator.encoding(['gzip', 'identity']) === 'gzip';
@@ -169,7 +169,10 @@ const takesGzip = remembering(acceptsGzip);
 
 const MAX_REMEMBERED = 100;
 
-/** A few clients send the same header for ever, and reading it takes as long as sending a small body. */
+/**
+ * Caches the result by header: few clients keep sending the same ones, and parsing takes as long as sending a small
+ * body.
+ */
 function remembering<T>(read: (header: string | undefined) => T): (header: string | undefined) => T {
   const known = new Map<string | undefined, T>();
   return (header) => {
@@ -182,7 +185,7 @@ function remembering<T>(read: (header: string | undefined) => T): (header: strin
   };
 }
 
-/** No link on it tells where it was: what it is called inside of a network is nobody else's business. */
+/** Links on the page send no referrer, so that the host name in a private network stays private. */
 const STATUS_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'Referrer-Policy': 'no-referrer',
@@ -195,7 +198,7 @@ async function sendStatusPage(request: IncomingMessage, response: ServerResponse
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = await pages.status(isRefreshing, gzipped);
   for (const [name, value] of Object.entries(STATUS_HEADERS)) {
-    // The web config file may have said otherwise.
+    // The web config file may have set this header.
     if (!response.hasHeader(name)) response.setHeader(name, value);
   }
   if (isRefreshing) response.setHeader('Refresh', String(REFRESH_SECONDS));
@@ -207,14 +210,14 @@ function sendText(response: ServerResponse, status: number, text: string): void 
   send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
 }
 
-/** Sends the chunks as they are, in one go. Node leaves the body of an answer to HEAD out by itself. */
+/** Sends the chunks without copying them. Node omits the body of an answer to HEAD by itself. */
 function send(response: ServerResponse, status: number, type: string, chunks: readonly Buffer[]): void {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   response.cork();
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': length });
   if (length > ENCRYPTED_AT_ONCE && response.socket instanceof TLSSocket) {
     response.uncork();
-    // An error here is a client who is gone.
+    // An error here means that the client is gone.
     pipeline(Readable.from(slices(chunks)), response).catch(() => response.destroy());
     return;
   }
@@ -226,8 +229,8 @@ function send(response: ServerResponse, status: number, type: string, chunks: re
 const ENCRYPTED_AT_ONCE = 64 * 1024;
 
 /**
- * Plain answers of all clients share the bytes of one snapshot, however slowly they are read. What TLS encrypts is a copy
- * for each client, so it is made as the client reads.
+ * Plain answers share the bytes of one snapshot, however slowly clients read. TLS encrypts a copy for each client, so
+ * the chunks are passed on only as the client reads.
  */
 function* slices(chunks: readonly Buffer[]): Generator<Buffer> {
   for (const chunk of chunks) {

@@ -10,56 +10,57 @@ import {
 import { planOf } from '../budget/plan-name.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { count, plural, span } from '../lib/words.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
-import type { Known } from './status-known.ts';
+import type { StatusInput } from './status-input.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
-export function budgetTable(known: Known, now: number): Table {
-  const names = Object.keys(known.ledger.buckets);
-  const rows = names.flatMap((name) => bucketRows(known, name, now));
+export function budgetTable(input: StatusInput, now: UnixMs): Table {
+  const names = Object.keys(input.ledger.buckets);
+  const rows = names.flatMap((name) => bucketRows(input, name, now));
   return {
     title: 'Budget',
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
     rows,
     size: rows.length,
     empty: '',
-    notes: names.map((name) => describeBucket(known, name, now)),
+    notes: names.map((name) => describeBucket(input, name, now)),
   };
 }
 
-/** Requests a day that the sources on a bucket ask for; 0 where nothing may leave. */
-function pacePerDay({ views, ledger, bucketOf }: Known, bucket: string): number {
+/** Requests per day of the sources on a bucket; 0 if no request may be sent. */
+function pacePerDay({ views, ledger, bucketOf }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views
     .filter(({ source }) => bucketOf(source) === bucket)
     .reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
-function bucketRows(known: Known, name: string, now: number): Row[] {
-  const bucket = known.ledger.buckets[name] ?? EMPTY_BUCKET;
+function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {
+  const bucket = input.ledger.buckets[name] ?? EMPTY_BUCKET;
   const long = LONG_WINDOWS.flatMap((window): Row[] => {
-    const state = windowAt(bucket, window, known.terms, now);
-    return state ? [longRow(known, { name, bucket, window, state }, now)] : [];
+    const state = windowAt(bucket, window, input.budgetOptions, now);
+    return state ? [longRow(input, { name, bucket, window, state }, now)] : [];
   });
-  return [secondRow(known, name, bucket), ...long];
+  return [secondRow(input, name, bucket), ...long];
 }
 
-/** A window that renews every second has nothing to tell of what is used: its bar is what may be used. */
-function secondRow(known: Known, name: string, bucket: Bucket): Row {
-  const { terms } = known;
-  const limit = perSecondOf(bucket, terms);
-  const average = pacePerDay(known, name) / (MS_PER_DAY / 1000);
-  const free = limit * (1 - terms.utilization);
+/** What is used of a window that renews every second says nothing, so its bar shows what may be used. */
+function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
+  const { budgetOptions } = input;
+  const limit = perSecondOf(bucket, budgetOptions);
+  const average = pacePerDay(input, name) / (MS_PER_DAY / 1000);
+  const free = limit * (1 - budgetOptions.utilization);
   return [
-    windowName('second', name, known),
+    windowName('second', name, input),
     shares(limit, { used: average, kept: free }, digits, 'planned'),
     'every second',
     average === 0 ? 'nothing leaves' : `${digits(average)} a second on average`,
   ];
 }
 
-/** Two digits that count, however small. */
+/** With two significant digits, however small. */
 function digits(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
@@ -71,24 +72,24 @@ interface Long {
   readonly state: LongWindow;
 }
 
-function longRow(known: Known, { name, bucket, window, state }: Long, now: number): Row {
-  const left = usable(state, known.terms.utilization);
+function longRow(input: StatusInput, { name, bucket, window, state }: Long, now: UnixMs): Row {
+  const left = usable(state, input.budgetOptions.utilization);
   const used = Math.min(usedOf(bucket, window, state), state.limit - left);
   return [
-    windowName(window, name, known),
+    windowName(window, name, input),
     shares(state.limit, { used, kept: state.limit - used - left }, count),
     resets(bucket, window, state, now),
-    quotaEnd(known, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
+    quotaEnd(input, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
   ];
 }
 
-/** By everybody on the account, where an answer tells of this very limit; else by this exporter. */
+/** By all users of the account if an answer reports this very limit; otherwise by this exporter. */
 function usedOf(bucket: Bucket, window: LongWindowName, { limit, own, remaining }: LongWindow): number {
   const isGranted = bucket.limits[window] === limit;
   return isGranted && remaining !== undefined ? Math.max(own, limit - remaining) : own;
 }
 
-function windowName(window: string, bucket: string, { ledger }: Known): Cell {
+function windowName(window: string, bucket: string, { ledger }: StatusInput): Cell {
   return Object.keys(ledger.buckets).length > 1
     ? lines(`per ${window}`, quiet(`bucket ${bucket || 'unnamed'}`))
     : `per ${window}`;
@@ -109,21 +110,21 @@ function shares(
   return html`${drawn}${quiet(`of ${count(total)}`)}`;
 }
 
-function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: number): Cell {
+function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: UnixMs): Cell {
   const end = calendarEnd(window, now);
   const planned = lastsUntil(window, state, bucket.firstUseAt ?? now);
   if (planned <= end) return time(end, now);
   return lines(time(end, now), html`${quiet('or as a trial ')}${time(planned, now)}`);
 }
 
-/** When what is left is used up, if all goes on as planned. */
+/** When what is left is used up, if all polls run as planned. */
 function quotaEnd(
-  known: Known,
-  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: number },
-  now: number,
+  input: StatusInput,
+  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: UnixMs },
+  now: UnixMs,
 ): Cell {
-  const pace = pacePerDay(known, name);
-  if (known.ledger.key.standing === 'revoked') return 'nothing leaves';
+  const pace = pacePerDay(input, name);
+  if (input.ledger.key.standing === 'revoked') return 'nothing leaves';
   if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
   if (pace === 0) return 'nothing leaves';
   const end = now + (left / pace) * MS_PER_DAY;
@@ -132,22 +133,22 @@ function quotaEnd(
   return lines(lasts, quiet(`${plural(Math.round(pace), 'request')} a day`));
 }
 
-/** A larger plan shows only in an answer; a 429 has said until when there is none. */
-function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: number): string {
+/** What happens until the reset. One request a day looks for a larger plan, but none during the wait after a 429. */
+function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs): string {
   const asks = window === 'month' && closedUntil <= now;
   return asks ? 'one request a day asks for more' : 'nothing leaves before the reset';
 }
 
-/** The plan as it was learned, and a wait that the service asked for. */
-function describeBucket(known: Known, name: string, now: number): string {
-  const { ledger, terms } = known;
+/** The plan as learned from answers, and a wait that the service demanded. */
+function describeBucket(input: StatusInput, name: string, now: UnixMs): string {
+  const { ledger, budgetOptions } = input;
   const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
-  const allowed = count(allowedPerDay(bucket, terms, now));
+  const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =
     ledger.key.standing === 'revoked' ? 'None may leave.' : `This exporter may make ${allowed} requests a day.`;
   const wait = bucket.closedUntil > now ? ` Closed after a 429 for ${span(bucket.closedUntil - now)}.` : '';
-  const assumed = (terms.perSecond ?? terms.perMonth) ? 'as configured' : '1 per second is assumed';
+  const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
   const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;
   return `Plan${of}: ${plan}. ${share}${wait}`;
 }

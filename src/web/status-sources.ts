@@ -1,12 +1,13 @@
 import { html } from '../lib/html.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { count, cropped, spaced, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Table, time } from '../sources/content.ts';
 
 const MAX_ERROR = 120;
 
-/** How the attempts of each source go. */
-export function sourcesTable(views: readonly SourceView[], now: number): Table {
+/** The attempts of each source. */
+export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
   return {
     title: 'Sources',
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Interval', 'Last error'],
@@ -16,7 +17,7 @@ export function sourcesTable(views: readonly SourceView[], now: number): Table {
   };
 }
 
-function rowOf(view: SourceView, now: number): Row {
+function rowOf(view: SourceView, now: UnixMs): Row {
   const { source, entry, nextAttemptAt, running } = view;
   const { chain } = source;
   const name = spaced(source.name);
@@ -31,8 +32,8 @@ function rowOf(view: SourceView, now: number): Row {
   ];
 }
 
-/** In a word: does it bring what it should? */
-export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: number): Notice {
+/** Whether the source works, in a few words. */
+export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: UnixMs): Notice {
   if (!Number.isFinite(nextAttemptAt)) return notice('bad', 'stopped');
   if (wait) return notice('warning', 'waits for the quota');
   if (entry.failuresInARow > 0) {
@@ -55,8 +56,8 @@ function perDay(requests: number): string {
   return requests < 10 ? requests.toFixed(1) : count(requests);
 }
 
-/** It stays after it is over: what happened last night is worth knowing. */
-function lastError({ entry }: SourceView, now: number): Cell {
+/** Stays after a success, because what happened last night is worth knowing. */
+function lastError({ entry }: SourceView, now: UnixMs): Cell {
   const { lastError: error } = entry;
   if (!error) return '';
   const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';

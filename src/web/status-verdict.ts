@@ -1,13 +1,14 @@
 import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { absolute, plural, relative, spaced, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { type Notice, notice } from '../sources/content.ts';
-import type { Known } from './status-known.ts';
+import type { StatusInput } from './status-input.ts';
 import { stateOf } from './status-sources.ts';
 
 /** The page's headline: the key first, because without it nothing else matters. */
-export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]): Notice {
+export function verdictOf({ views, ledger }: StatusInput, notices: readonly Notice[]): Notice {
   if (ledger.key.standing === 'revoked') return notice('bad', 'Stopped: access is revoked');
   if (ledger.key.standing === 'refused') return notice('bad', 'Not working: the key is refused');
   const waiting = views.filter(({ wait }) => wait).length;
@@ -22,19 +23,19 @@ export function verdictOf({ views, ledger }: Known, notices: readonly Notice[]):
 }
 
 /** What an operator should know of the configuration, the key, the sources and the budget. */
-export function noticesOf(known: Known, now: number): Notice[] {
-  return [...configNotices(known), ...keyNotices(known, now)];
+export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
+  return [...configNotices(input), ...keyNotices(input, now)];
 }
 
-function configNotices({ isConfigRead }: Known): Notice[] {
+function configNotices({ isConfigRead }: StatusInput): Notice[] {
   if (isConfigRead) return [];
   const text = 'The configuration was refused when it was last reloaded; the one before holds. The log says why.';
   return [notice('warning', text)];
 }
 
-/** Without a key that is taken, nothing else is worth saying. */
-function keyNotices(known: Known, now: number): Notice[] {
-  const { standing, since, validHeader } = known.ledger.key;
+/** If the key is not accepted, nothing else matters. */
+function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
+  const { standing, since, validHeader } = input.ledger.key;
   switch (standing) {
     case 'revoked':
       return [
@@ -53,21 +54,21 @@ function keyNotices(known: Known, now: number): Notice[] {
     default:
       return [
         ...(validHeader === false ? [notice('bad', 'The service does not take the key for a valid one.')] : []),
-        ...startNotices(known),
-        ...failureNotices(known.views, now),
-        ...waitNotices(known, now),
-        ...stretchNotices(known.views),
+        ...startNotices(input),
+        ...failureNotices(input.views, now),
+        ...waitNotices(input, now),
+        ...stretchNotices(input.views),
       ];
   }
 }
 
-function startNotices({ views }: Known): Notice[] {
+function startNotices({ views }: StatusInput): Notice[] {
   const waiting = views.filter(({ entry }) => entry.attempts === 0).length;
   if (waiting === 0) return [];
   return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
 }
 
-function failureNotices(views: readonly SourceView[], now: number): Notice[] {
+function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
   const failing = views.filter((view) => stateOf(view, now).tone === 'bad');
   if (failing.length === 0) return [];
   const names = failing.map(nameOf).join(', ');
@@ -80,7 +81,7 @@ const LIMITS = {
   '429': 'the service, which refused with 429',
 } as const satisfies Record<Wait['limit'], string>;
 
-function waitNotices({ views, ledger, terms }: Known, now: number): Notice[] {
+function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
   const waiting = Map.groupBy(
     views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
     ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
@@ -91,7 +92,9 @@ function waitNotices({ views, ledger, terms }: Known, now: number): Notice[] {
       return notice('warning', `Waiting for ${what}: ${names}. Values go as they do in an outage.`);
     });
   }
-  const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket ?? EMPTY_BUCKET, terms, now));
+  const opensAt = Object.values(ledger.buckets).map((bucket) =>
+    bucketOpensAt(bucket ?? EMPTY_BUCKET, budgetOptions, now),
+  );
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];
   return [notice('warning', `The budget is closed: requests leave again ${relative(last, now)}.`)];

@@ -1,33 +1,34 @@
+import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
-import type { Page } from './page.ts';
+import type { StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
-import type { Known } from './status-known.ts';
+import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 import { noticesOf, verdictOf } from './status-verdict.ts';
 
 const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
 
 /** The status page: is it working, and what does it cost? Pure. */
-export function statusOf(known: Known, now: number, isRefreshing: boolean): Page {
-  const { views, version, startedAt, telemetryPath } = known;
+export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
+  const { views, version, startedAt, telemetryPath } = input;
   const summaries = views.map((view) => ({ view, summary: view.source.summary(view.entry.value, view.timing) }));
-  const notices = [...noticesOf(known, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
+  const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
   return {
     title: 'beaconchain-exporter',
     now,
     about: `version ${version}, up for ${span(now - startedAt)}`,
-    // Relative: a reverse proxy may serve this below a path of its own.
+    // Relative, because a reverse proxy may serve the page below another path.
     links: [
       { text: 'Metrics', href: `.${telemetryPath}` },
       { text: 'Health', href: './-/healthy' },
       { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCS_URL },
     ],
-    verdict: verdictOf(known, notices),
+    verdict: verdictOf(input, notices),
     notices: worstFirst(notices),
-    tables: [sourcesTable(views, now), budgetTable(known, now), ...chainTable(summaries), ...joined(summaries)],
+    tables: [sourcesTable(views, now), budgetTable(input, now), ...chainTable(summaries), ...joined(summaries)],
     isRefreshing,
   };
 }
@@ -43,7 +44,10 @@ interface Summed {
   readonly summary: Summary;
 }
 
-/** The facts of all sources, a column for each chain. Sources come cheapest first; what changes most is read first. */
+/**
+ * The facts of all sources, a column for each chain. Sources are listed cheapest first; here what changes most comes
+ * first.
+ */
 function chainTable(summaries: readonly Summed[]): Table[] {
   const facts = summaries
     .toReversed()
@@ -67,7 +71,7 @@ function chainTable(summaries: readonly Summed[]): Table[] {
   ];
 }
 
-/** The tables of all sources; those of one title, which several chains gave, are one. */
+/** The tables of all sources. Tables with the same title, from several chains, are merged. */
 function joined(summaries: readonly Summed[]): Table[] {
   const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
   const groups = Map.groupBy(tables, ({ title }) => title).values();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { eachPage, type Page } from '../../src/api/paginate.ts';
+import { eachPage, type ReadPage } from '../../src/api/paginate.ts';
 
 /** Walks over these pages; the cursors that were asked for, and how it ended. A page past the last is an error. */
-async function walk(pages: readonly Page[] | ((n: number) => Page), mostPages?: number) {
+async function walk(pages: readonly ReadPage[] | ((n: number) => ReadPage), mostPages?: number) {
   const asked: (string | undefined)[] = [];
-  const read = async (cursor: string | undefined): Promise<Page> => {
+  const read = async (cursor: string | undefined): Promise<ReadPage> => {
     const page = typeof pages === 'function' ? pages(asked.length) : pages[asked.length];
     if (!page) throw new Error('asked for a page past the last');
     asked.push(cursor);
@@ -14,7 +14,7 @@ async function walk(pages: readonly Page[] | ((n: number) => Page), mostPages?: 
   return { asked, ending };
 }
 
-const numbered = (n: number): Page => ({ cursor: `c${n}`, records: 10 });
+const numbered = (n: number): ReadPage => ({ cursor: `c${n}`, records: 10 });
 
 describe('api/paginate', () => {
   it.each([undefined, null, ''])('ends with the cursor %j', async (cursor) => {
@@ -53,7 +53,7 @@ describe('api/paginate', () => {
   });
 
   it('goes on as long as it is told to', async () => {
-    const pages = (n: number): Page => ({ cursor: n === 6_000 ? '' : `c${n}`, records: 1 });
+    const pages = (n: number): ReadPage => ({ cursor: n === 6_000 ? '' : `c${n}`, records: 1 });
     const { asked, ending } = await walk(pages, Number.POSITIVE_INFINITY);
     expect({ pages: asked.length, ending }).toEqual({ pages: 6_001, ending: 'end' });
     expect((await walk(numbered, 1)).ending).toBe('too_many_pages');

@@ -13,14 +13,14 @@ import { DAY, HOUR } from '../support/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const NOVEMBER = Date.UTC(2026, 10, 1);
-const TERMS = { utilization: 0.9 };
+const BUDGET_OPTIONS = { utilization: 0.9 };
 
 /** A request of ours and its answer; `left`: what that says is left for all of the month's 1,000. */
 function told(bucket: Bucket, left: number | undefined, at = OCTOBER, status = 200, unaccounted = 0): Bucket {
   const limits = { 'x-ratelimit-limit-second': '1', 'x-ratelimit-limit-month': '1000' };
   const said = left === undefined ? {} : { ...limits, 'x-ratelimit-remaining-month': String(left) };
   const answer = { status, observation: readHeaders(said, at), unaccounted };
-  return observeBucket(chargeBucket(bucket, TERMS, at), answer, TERMS, at);
+  return observeBucket(chargeBucket(bucket, BUDGET_OPTIONS, at), answer, BUDGET_OPTIONS, at);
 }
 
 const used = (bucket: Bucket): number | undefined => usedByOthers(bucket, 'month');
@@ -46,9 +46,11 @@ describe('budget/bucket: others', () => {
 
   it('did not use what of ours is under way, failed, was given back, or was answered without a word on what is left', () => {
     const known = told(EMPTY_BUCKET, 960);
-    expect(used(chargeBucket(known, TERMS, OCTOBER))).toBe(39);
+    expect(used(chargeBucket(known, BUDGET_OPTIONS, OCTOBER))).toBe(39);
     expect(used(told(known, undefined))).toBe(39);
-    expect(used(withoutAnswer(chargeBucket(known, TERMS, OCTOBER), TERMS, OCTOBER) ?? EMPTY_BUCKET)).toBe(39);
+    expect(
+      used(withoutAnswer(chargeBucket(known, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER) ?? EMPTY_BUCKET),
+    ).toBe(39);
     const refunded = told(known, 959, OCTOBER, 500);
     expect(used(told(refunded, 959))).toBe(39);
     // Never less than nothing, whatever the answers say.
@@ -62,7 +64,7 @@ describe('budget/bucket: others', () => {
     // A trial's may go on after the month.
     const paid = { limit: 50_000, remaining: 40_000, own: 1, since: OCTOBER };
     const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 50_000 }, month: paid };
-    expect([used(bucket), used(chargeBucket(bucket, TERMS, NOVEMBER))]).toEqual([9_999, undefined]);
+    expect([used(bucket), used(chargeBucket(bucket, BUDGET_OPTIONS, NOVEMBER))]).toEqual([9_999, undefined]);
     expect(used({ ...bucket, limits: { second: 5, month: 5 } })).toBeUndefined();
   });
 
@@ -70,20 +72,20 @@ describe('budget/bucket: others', () => {
     for (const perDay of [6, 12, 18]) {
       const bucket = tenDays(perDay);
       const left = 1_000 - 60 - 10 * perDay;
-      expect(Math.abs(allowedPerDay(bucket, TERMS, AFTER) - (left - 21.5 * perDay) / 21)).toBeLessThan(2);
+      expect(Math.abs(allowedPerDay(bucket, BUDGET_OPTIONS, AFTER) - (left - 21.5 * perDay) / 21)).toBeLessThan(2);
     }
   });
 
   it('who leave more than we may use anyway change nothing', () => {
     const bucket = tenDays(0);
-    expect(allowedPerDay(bucket, TERMS, AFTER)).toBeCloseTo((900 - 60) / 21);
+    expect(allowedPerDay(bucket, BUDGET_OPTIONS, AFTER)).toBeCloseTo((900 - 60) / 21);
     const few = { ...bucket, month: { limit: 1_000, own: 400, remaining: 590, since: OCTOBER } };
-    expect(allowedPerDay(few, TERMS, AFTER)).toBeCloseTo(500 / 21);
+    expect(allowedPerDay(few, BUDGET_OPTIONS, AFTER)).toBeCloseTo(500 / 21);
   });
 
   it('who take all of it leave us a tenth: the quota ends early anyway', () => {
     const bucket = tenDays(60);
-    expect(allowedPerDay(bucket, TERMS, AFTER)).toBeCloseTo((0.1 * 340) / 21);
+    expect(allowedPerDay(bucket, BUDGET_OPTIONS, AFTER)).toBeCloseTo((0.1 * 340) / 21);
   });
 
   it('are read back as they were, and a state from before anybody counted them is read too', () => {
@@ -91,18 +93,18 @@ describe('budget/bucket: others', () => {
     expect(Bucket.parse(JSON.parse(JSON.stringify(bucket)))).toEqual(bucket);
     const { others: _, ...before } = bucket;
     const old = Bucket.parse(JSON.parse(JSON.stringify(before)));
-    expect(allowedPerDay(old, TERMS, AFTER)).toBeCloseTo(Math.min(840, 820) / 21);
+    expect(allowedPerDay(old, BUDGET_OPTIONS, AFTER)).toBeCloseTo(Math.min(840, 820) / 21);
     expect(told(old, 819, AFTER).others?.points).toHaveLength(1);
   });
 
   it('count on over the month’s end', () => {
     let bucket = tenDays(12);
-    const before = allowedPerDay(bucket, TERMS, AFTER);
+    const before = allowedPerDay(bucket, BUDGET_OPTIONS, AFTER);
     for (let turn = 1; turn <= 12; turn += 1) bucket = told(bucket, 1_000 - turn * 3, NOVEMBER + turn * 4 * HOUR);
     expect(used(bucket)).toBe(24);
     const kept = bucket.others?.points.at(-1)?.taken ?? 0;
     expect(kept).toBe(24);
     expect(before).toBeGreaterThan(0);
-    expect(allowedPerDay(bucket, TERMS, NOVEMBER + 2 * DAY)).toBeLessThan((1_000 - 36) / 28);
+    expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER + 2 * DAY)).toBeLessThan((1_000 - 36) / 28);
   });
 });

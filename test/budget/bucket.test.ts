@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import {
   allowedPerDay,
   type Bucket,
+  type BudgetOptions,
   bucketOpensAt,
   chargeBucket,
   EMPTY_BUCKET,
   isRateWindowRepeated,
   observeBucket,
-  type Terms,
   windowAt,
   withoutAnswer,
 } from '../../src/budget/bucket.ts';
@@ -16,7 +16,7 @@ import { DAY, HOUR } from '../support/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const NOVEMBER = Date.UTC(2026, 10, 1);
-const TERMS: Terms = { utilization: 0.9 };
+const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 
 /** Limits and what is left as the service writes them: second, hour and month; minute and day only repeat others. */
 function headers(
@@ -35,16 +35,16 @@ function headers(
 
 interface Exchange {
   readonly at?: number;
-  readonly terms?: Terms;
+  readonly options?: BudgetOptions;
   readonly status?: number;
   readonly unaccounted?: number;
 }
 
 /** The bucket after a request left and its answer came at the same moment. */
 function told(bucket: Bucket, said: Record<string, string>, exchange: Exchange = {}): Bucket {
-  const { at = OCTOBER, terms = TERMS, status = 200, unaccounted = 0 } = exchange;
-  const charged = chargeBucket(bucket, terms, at);
-  return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted }, terms, at);
+  const { at = OCTOBER, options = BUDGET_OPTIONS, status = 200, unaccounted = 0 } = exchange;
+  const charged = chargeBucket(bucket, options, at);
+  return observeBucket(charged, { status, observation: readHeaders(said, at), unaccounted }, options, at);
 }
 
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
@@ -58,18 +58,18 @@ describe('budget/bucket', () => {
         const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
         for (const name of ['hour', 'month'] as const) {
           expect(isRateWindowRepeated(bucket, name)).toBe(true);
-          expect(windowAt(bucket, name, TERMS, OCTOBER)).toBeUndefined();
+          expect(windowAt(bucket, name, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
         }
-        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
-        expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(n * 0.9 * 86_400);
+        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+        expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(n * 0.9 * 86_400);
       },
     );
 
     it('is what a quota becomes when the plan has none any more, and the other way round', () => {
       const usedUp = told(EMPTY_BUCKET, trial(0));
-      expect(bucketOpensAt(usedUp, TERMS, OCTOBER)).toBe(NOVEMBER);
+      expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
       const paid = told(usedUp, hobbyist);
-      expect([bucketOpensAt(paid, TERMS, OCTOBER), paid.month]).toEqual([0, undefined]);
+      expect([bucketOpensAt(paid, BUDGET_OPTIONS, OCTOBER), paid.month]).toEqual([0, undefined]);
       expect(told(paid, trial(500)).month).toEqual({ limit: 1_000, own: 1, since: OCTOBER, remaining: 500 });
     });
 
@@ -81,15 +81,15 @@ describe('budget/bucket', () => {
         'x-ratelimit-limit-day': '30',
         'x-ratelimit-remaining-day': '0',
       });
-      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
       expect(bucket.hour).toBeUndefined();
-      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(899 / 31);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
     });
 
     it('is a month limit of 0 outside of a revocation', () => {
       const bucket = told(EMPTY_BUCKET, headers([5, 0, 0], [4, 0, 0]));
-      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
-      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(5 * 0.9 * 86_400);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(5 * 0.9 * 86_400);
     });
   });
 
@@ -99,28 +99,31 @@ describe('budget/bucket', () => {
     it('is a window of its own where it differs from the month: closed when used up, open at the full hour', () => {
       const at = OCTOBER + HOUR / 2;
       const bucket = told(EMPTY_BUCKET, hourly(0), { at });
-      expect(bucketOpensAt(bucket, TERMS, at)).toBe(OCTOBER + HOUR);
-      expect(bucketOpensAt(bucket, TERMS, OCTOBER + HOUR)).toBe(0);
-      expect(windowAt(bucket, 'hour', TERMS, OCTOBER + HOUR)).toEqual({
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, at)).toBe(OCTOBER + HOUR);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER + HOUR)).toBe(0);
+      expect(windowAt(bucket, 'hour', BUDGET_OPTIONS, OCTOBER + HOUR)).toEqual({
         limit: 100,
         own: 0,
         since: OCTOBER + HOUR,
       });
-      expect(windowAt(bucket, 'month', TERMS, OCTOBER + HOUR)).toMatchObject({ limit: 50_000, remaining: 40_000 });
+      expect(windowAt(bucket, 'month', BUDGET_OPTIONS, OCTOBER + HOUR)).toMatchObject({
+        limit: 50_000,
+        remaining: 40_000,
+      });
     });
 
     it('keeps its share free for others', () => {
       let bucket = told(EMPTY_BUCKET, hourly(99));
       for (let left = 98; left >= 10; left -= 1) bucket = told(bucket, hourly(left));
       expect(bucket.hour?.own).toBe(90);
-      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(OCTOBER + HOUR);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(OCTOBER + HOUR);
     });
 
     it('allows its share of 24 of them a day, if month and second allow it', () => {
       const bucket = told(EMPTY_BUCKET, headers([5, 10, 50_000], [4, 9, 40_000]));
-      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(10 * 0.9 * 24);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(10 * 0.9 * 24);
       const tight = told(EMPTY_BUCKET, headers([5, 1_000, 3_100], [4, 999, 3_099]));
-      expect(allowedPerDay(tight, TERMS, OCTOBER)).toBeCloseTo((2_790 - 1) / 31);
+      expect(allowedPerDay(tight, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo((2_790 - 1) / 31);
     });
   });
 
@@ -131,62 +134,64 @@ describe('budget/bucket', () => {
       const spent = told({ ...first, month: { limit: 1_000, own: 899, since: OCTOBER + 19 * DAY } }, trial(100), {
         at,
       });
-      expect(windowAt(spent, 'month', TERMS, at + DAY)?.own).toBe(900);
-      expect(bucketOpensAt(spent, TERMS, at + DAY)).toBe(Date.UTC(2026, 11, 1));
-      expect(windowAt(spent, 'month', TERMS, Date.UTC(2026, 11, 1))?.own).toBe(0);
+      expect(windowAt(spent, 'month', BUDGET_OPTIONS, at + DAY)?.own).toBe(900);
+      expect(bucketOpensAt(spent, BUDGET_OPTIONS, at + DAY)).toBe(Date.UTC(2026, 11, 1));
+      expect(windowAt(spent, 'month', BUDGET_OPTIONS, Date.UTC(2026, 11, 1))?.own).toBe(0);
     });
 
     it('allows a day what is left, by the days that it must last', () => {
       const bucket = told(EMPTY_BUCKET, trial(999));
-      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBeCloseTo(899 / 31);
-      expect(allowedPerDay(bucket, TERMS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10);
       const late = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + 19 * DAY });
-      expect(allowedPerDay(late, TERMS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
+      expect(allowedPerDay(late, BUDGET_OPTIONS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
     });
 
     it('never allows more than the second does, however soon it ends', () => {
       const bucket = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + DAY });
-      expect(allowedPerDay(bucket, TERMS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
     });
 
     it('keeps its share free for others, and opens again at the UTC month start', () => {
       let bucket = EMPTY_BUCKET;
       for (let sent = 1; sent <= 900; sent += 1) {
-        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
+        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
         bucket = told(bucket, trial(1_000 - sent));
       }
       expect(bucket.month).toMatchObject({ own: 900, remaining: 100 });
-      expect(bucketOpensAt(bucket, TERMS, NOVEMBER - 1)).toBe(NOVEMBER);
-      expect(bucketOpensAt(bucket, TERMS, NOVEMBER)).toBe(0);
-      expect(allowedPerDay(bucket, TERMS, OCTOBER)).toBe(0);
-      expect(allowedPerDay(bucket, TERMS, NOVEMBER)).toBeCloseTo(900 / 30);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBe(NOVEMBER);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, NOVEMBER)).toBe(0);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+      expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
     });
 
     it('spends what is ours also where others have spent theirs, to the last', () => {
       let bucket = told(EMPTY_BUCKET, trial(999));
       bucket = told(bucket, trial(1));
-      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
-      expect(bucketOpensAt(told(bucket, trial(0)), TERMS, OCTOBER)).toBe(NOVEMBER);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+      expect(bucketOpensAt(told(bucket, trial(0)), BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
     });
 
     it('counts requests under way, before and after their answers', () => {
       let bucket = told(EMPTY_BUCKET, trial(3));
       for (let sent = 0; sent < 3; sent += 1) {
-        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
-        bucket = chargeBucket(bucket, TERMS, OCTOBER);
+        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+        bucket = chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER);
       }
-      expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(NOVEMBER);
+      expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
       const answer = { status: 200, observation: readHeaders(trial(2), OCTOBER), unaccounted: 2 };
-      expect(bucketOpensAt(observeBucket(bucket, answer, TERMS, OCTOBER), TERMS, OCTOBER)).toBe(NOVEMBER);
+      expect(bucketOpensAt(observeBucket(bucket, answer, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER)).toBe(
+        NOVEMBER,
+      );
     });
 
     it('is planned anew when the quota is renewed', () => {
       const at = OCTOBER + 15 * DAY;
       const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });
-      expect(allowedPerDay(low, TERMS, at)).toBeCloseTo(39 / 16);
+      expect(allowedPerDay(low, BUDGET_OPTIONS, at)).toBeCloseTo(39 / 16);
       const renewed = told(low, trial(999), { at });
       expect(renewed.month).toEqual({ limit: 1_000, own: 1, remaining: 999, since: at });
-      expect(allowedPerDay(renewed, TERMS, at)).toBeCloseTo(899 / 16);
+      expect(allowedPerDay(renewed, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 16);
     });
   });
 
@@ -219,16 +224,16 @@ describe('budget/bucket', () => {
       const known = told(EMPTY_BUCKET, trial(2));
       let bucket = known;
       for (let i = 0; i < 1_000; i += 1) {
-        expect(bucketOpensAt(bucket, TERMS, OCTOBER)).toBe(0);
-        bucket = withoutAnswer(chargeBucket(bucket, TERMS, OCTOBER), TERMS, OCTOBER) ?? EMPTY_BUCKET;
+        expect(bucketOpensAt(bucket, BUDGET_OPTIONS, OCTOBER)).toBe(0);
+        bucket = withoutAnswer(chargeBucket(bucket, BUDGET_OPTIONS, OCTOBER), BUDGET_OPTIONS, OCTOBER) ?? EMPTY_BUCKET;
       }
       expect(bucket).toEqual(known);
-      expect(withoutAnswer(EMPTY_BUCKET, TERMS, OCTOBER)).toBeUndefined();
+      expect(withoutAnswer(EMPTY_BUCKET, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
     });
   });
 
   describe('a configured plan', () => {
-    const PLAN: Terms = { utilization: 0.9, perSecond: 1, perMonth: 500 };
+    const PLAN: BudgetOptions = { utilization: 0.9, perSecond: 1, perMonth: 500 };
 
     it('holds before the first answer', () => {
       let bucket = EMPTY_BUCKET;
@@ -240,31 +245,31 @@ describe('budget/bucket', () => {
 
     it('holds where the service grants more, or calls it no limit', () => {
       for (const said of [trial(999), hobbyist, {}]) {
-        const bucket = told(EMPTY_BUCKET, said, { terms: PLAN });
+        const bucket = told(EMPTY_BUCKET, said, { options: PLAN });
         expect(bucket.month).toMatchObject({ limit: 500, own: 1 });
         expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(449 / 31);
       }
     });
 
     it('gives way where the service grants less', () => {
-      const terms: Terms = { utilization: 0.9, perSecond: 5, perMonth: 50_000 };
-      const bucket = told(EMPTY_BUCKET, trial(600), { terms });
+      const options: BudgetOptions = { utilization: 0.9, perSecond: 5, perMonth: 50_000 };
+      const bucket = told(EMPTY_BUCKET, trial(600), { options });
       expect(bucket.month).toMatchObject({ limit: 1_000, remaining: 600 });
-      expect(allowedPerDay(bucket, terms, OCTOBER)).toBeCloseTo(600 / 31);
+      expect(allowedPerDay(bucket, options, OCTOBER)).toBeCloseTo(600 / 31);
     });
 
     it('without a quota adds none', () => {
-      const terms: Terms = { utilization: 0.9, perSecond: 1 };
-      expect(told(EMPTY_BUCKET, headers([5, 5, 5]), { terms }).month).toBeUndefined();
-      expect(allowedPerDay(told(EMPTY_BUCKET, headers([5, 5, 5]), { terms }), terms, OCTOBER)).toBeCloseTo(77_760);
+      const options: BudgetOptions = { utilization: 0.9, perSecond: 1 };
+      expect(told(EMPTY_BUCKET, headers([5, 5, 5]), { options }).month).toBeUndefined();
+      expect(allowedPerDay(told(EMPTY_BUCKET, headers([5, 5, 5]), { options }), options, OCTOBER)).toBeCloseTo(77_760);
     });
   });
 
   it('plans a trial by the day of its first request, not of its first answer', () => {
-    const first = chargeBucket(EMPTY_BUCKET, TERMS, OCTOBER + 10 * DAY);
+    const first = chargeBucket(EMPTY_BUCKET, BUDGET_OPTIONS, OCTOBER + 10 * DAY);
     const at = OCTOBER + 12 * DAY;
     const bucket = told(first, trial(999), { at });
     expect(bucket.firstUseAt).toBe(OCTOBER + 10 * DAY);
-    expect(allowedPerDay(bucket, TERMS, at)).toBeCloseTo(899 / 28);
+    expect(allowedPerDay(bucket, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 28);
   });
 });

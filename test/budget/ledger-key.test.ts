@@ -12,7 +12,7 @@ import { MINUTE, NOW } from '../support/timing.ts';
 
 const LANE = 'epoch_slots https://v1';
 const OTHER = 'machine_metrics https://v2';
-const TERMS = { utilization: 1 };
+const BUDGET_OPTIONS = { utilization: 1 };
 const VALID = { 'ratelimit-validapikey': 'true' };
 const INVALID = { 'ratelimit-validapikey': 'false' };
 
@@ -26,11 +26,11 @@ interface Told {
 function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
   const { revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
   const observation = readHeaders(headers, at);
-  return answered(ledger, LANE, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
+  return answered(ledger, LANE, { sentAt, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
 }
 
-const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, TERMS, NOW);
-const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, LANE, TERMS, at);
+const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, BUDGET_OPTIONS, NOW);
+const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, LANE, BUDGET_OPTIONS, at);
 
 const known = withKey(emptyLedger(), 'this key', NOW - MINUTE);
 const refused = told(known, 401);

@@ -15,10 +15,10 @@ import { NOW } from '../support/timing.ts';
 const V1 = 'epoch_slots https://v1';
 const V2 = 'machine_metrics https://v2';
 const OTHER = 'sync_committee https://v2';
-const TERMS = { utilization: 1 };
+const BUDGET_OPTIONS = { utilization: 1 };
 
-const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, TERMS, NOW);
-const perSecondOf = (ledger: Ledger, name: string): number => perSecondOfBucket(ledger.buckets[name], TERMS);
+const opensAt = (ledger: Ledger, route: string): number => opensAtOn(ledger, route, BUDGET_OPTIONS, NOW);
+const perSecondOf = (ledger: Ledger, name: string): number => perSecondOfBucket(ledger.buckets[name], BUDGET_OPTIONS);
 
 interface Told {
   readonly status?: number;
@@ -32,7 +32,7 @@ interface Told {
 function told(ledger: Ledger, route: string, answer: Told = {}): Ledger {
   const { status = 200, revoked = false, at = NOW, sentAt = at, headers = {} } = answer;
   const observation = readHeaders(headers, at);
-  return answered(ledger, route, { sentAt, status, revoked, observation, unaccounted: 0 }, TERMS, at);
+  return answered(ledger, route, { sentAt, status, revoked, observation, unaccounted: 0 }, BUDGET_OPTIONS, at);
 }
 
 const bucket = (name: string, perSecond: number): Record<string, string> => ({
@@ -124,7 +124,7 @@ describe('budget/ledger: buckets', () => {
   it('takes a route in a bucket that it knows nothing of as open', () => {
     const ledger = { ...emptyLedger(), lanes: { [V1]: 'gone' } };
     expect(opensAt(ledger, V1)).toBe(0);
-    expect(bucketOf(sent(ledger, V1, TERMS, NOW), V1)).toBe('gone');
+    expect(bucketOf(sent(ledger, V1, BUDGET_OPTIONS, NOW), V1)).toBe('gone');
     expect(perSecondOf(told(ledger, V1, { headers: { 'x-ratelimit-limit-second': '2' } }), 'gone')).toBe(2);
   });
 

@@ -10,7 +10,7 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);
 const LIMIT = 60;
-const TERMS = { utilization: 0.75 };
+const BUDGET_OPTIONS = { utilization: 0.75 };
 const SHARE = 45;
 
 /** What becomes of a request. */
@@ -52,7 +52,7 @@ class MonthServer {
 
 async function run(steps: readonly Step[], inFlight: number): Promise<{ server: MonthServer; isClosed: boolean }> {
   const clock = new VirtualClock(OCTOBER);
-  const rateLimiter = new RateLimiter(TERMS, { clock, ledger: emptyLedger() });
+  const rateLimiter = new RateLimiter(BUDGET_OPTIONS, { clock, ledger: emptyLedger() });
   const server = new MonthServer();
   const send = async ({ fate, there, back }: Step): Promise<void> => {
     const permit = await rateLimiter.acquire({ route: 'any', priority: 'machines' }, noSignal());
@@ -78,7 +78,7 @@ async function run(steps: readonly Step[], inFlight: number): Promise<{ server: 
   }
   return {
     server,
-    isClosed: bucketOpensAt(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, TERMS, clock.now()) > 0,
+    isClosed: bucketOpensAt(rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET, BUDGET_OPTIONS, clock.now()) > 0,
   };
 }
 

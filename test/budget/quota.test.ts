@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Bucket, chargeBucket, EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
+import { type Bucket, type BudgetOptions, chargeBucket, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, Ledger, quotaIn } from '../../src/budget/ledger.ts';
 import { type Quota, quotaOf } from '../../src/budget/quota.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
@@ -7,7 +7,7 @@ import { LANE, Queue } from '../support/queue.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-const TERMS: Terms = { utilization: 0.9 };
+const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 const OCTOBER = Date.UTC(2026, 9, 1);
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const AT = OCTOBER + 4 * DAY;
@@ -19,7 +19,7 @@ function bucketWith(own: number, overrides: Partial<Bucket> = {}, limit = 10_000
 }
 
 function quota(bucket: Bucket, now = AT): Quota {
-  return quotaOf(bucket, TERMS, now);
+  return quotaOf(bucket, BUDGET_OPTIONS, now);
 }
 
 describe('budget/quota', () => {
@@ -58,19 +58,19 @@ describe('budget/quota', () => {
   });
 
   it('lets one request ask a day after the last one left, or after the time that a 429 named', () => {
-    expect(quota(bucketWith(9_000)).asksAt).toBe(AT + DAY);
-    expect(quota(chargeBucket(bucketWith(9_000), TERMS, AT + HOUR)).asksAt).toBe(AT + HOUR + DAY);
-    expect(quota(bucketWith(9_000, { closedUntil: NOVEMBER - 500 })).asksAt).toBe(NOVEMBER - 500 + DAY);
+    expect(quota(bucketWith(9_000)).probeAt).toBe(AT + DAY);
+    expect(quota(chargeBucket(bucketWith(9_000), BUDGET_OPTIONS, AT + HOUR)).probeAt).toBe(AT + HOUR + DAY);
+    expect(quota(bucketWith(9_000, { closedUntil: NOVEMBER - 500 })).probeAt).toBe(NOVEMBER - 500 + DAY);
   });
 
   it('does not ask with a key that is refused or revoked', () => {
     const { lastUseAt: _, ...bucket } = bucketWith(9_000);
     const ledger = { ...emptyLedger(), buckets: { default: bucket }, shared: 'default' };
-    const asksAt = (standing: Ledger['key']['standing']): number =>
-      quotaIn({ ...ledger, key: { ...ledger.key, standing, since: AT } }, 'default', TERMS, AT).asksAt;
-    expect(asksAt('valid')).toBeLessThan(AT);
-    expect(asksAt('refused')).toBe(AT + 10 * MINUTE);
-    expect(asksAt('revoked')).toBe(Infinity);
+    const probeAt = (standing: Ledger['key']['standing']): number =>
+      quotaIn({ ...ledger, key: { ...ledger.key, standing, since: AT } }, 'default', BUDGET_OPTIONS, AT).probeAt;
+    expect(probeAt('valid')).toBeLessThan(AT);
+    expect(probeAt('refused')).toBe(AT + 10 * MINUTE);
+    expect(probeAt('revoked')).toBe(Infinity);
   });
 });
 
@@ -108,7 +108,7 @@ describe('budget/rateLimiter: a quota that is used up', () => {
     const clock = new VirtualClock(NOW - 5 * DAY);
     const ledger = Ledger.parse(JSON.parse(JSON.stringify(before.rateLimiter.ledger)));
     const after = new RateLimiter({ utilization: 0.001 }, { clock, ledger });
-    expect(quotaIn(after.ledger, '', { utilization: 0.001 }, clock.now()).asksAt).toBe(NOW - 4 * DAY);
+    expect(quotaIn(after.ledger, '', { utilization: 0.001 }, clock.now()).probeAt).toBe(NOW - 4 * DAY);
   });
 
   it('asks no sooner after a restart, and not at all once a 429 has said until when', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
+import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
 import { defaultConfig } from '../../src/config/config.ts';
@@ -10,15 +10,15 @@ import { DAY, HOUR } from '../support/timing.ts';
 const NOW = Date.UTC(2026, 9, 1);
 
 interface Overrides extends Partial<CheckInput['state']> {
-  readonly terms?: Terms;
+  readonly budgetOptions?: BudgetOptions;
   readonly now?: number;
 }
 
-function input({ terms = { utilization: 0.9 }, now = NOW, ...known }: Overrides = {}): CheckInput {
+function input({ budgetOptions = { utilization: 0.9 }, now = NOW, ...known }: Overrides = {}): CheckInput {
   const log = createLogger({ level: 'error', format: 'json' });
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    viewOptions: { ...viewOptionsOf(defaultConfig(), log), terms },
+    viewOptions: { ...viewOptionsOf(defaultConfig(), log), budgetOptions },
     limitsFrom: 'made up',
     now,
   };
@@ -45,7 +45,7 @@ describe('commands/check-costs', () => {
   });
 
   it('prints how a quota stretches them, and when it would end without that', () => {
-    const text = describeCosts(input({ terms: { utilization: 0.9, perMonth: 1_000 }, ledger: quota() }));
+    const text = describeCosts(input({ budgetOptions: { utilization: 0.9, perMonth: 1_000 }, ledger: quota() }));
     expect(text).toContain(
       '1 per second, 1000 per month (1000 left); 90 % of it for this exporter: 29 requests a day.',
     );
@@ -59,7 +59,7 @@ describe('commands/check-costs', () => {
     const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
     const text = describeCosts(
       input({
-        terms: { utilization: 0.9, perMonth: 1_000 },
+        budgetOptions: { utilization: 0.9, perMonth: 1_000 },
         ledger: quota({ remaining: 0, own: 500 }),
         entries: new Map([['machines', entry]]),
         now: NOW + 2 * DAY,

@@ -5,7 +5,7 @@ import { NOW } from '../support/timing.ts';
 
 describe('exporter/own-families', () => {
   const figures = {
-    terms: { utilization: 0.9 },
+    budgetOptions: { utilization: 0.9 },
     now: NOW,
     lastReload: { isSuccessful: true, successAt: NOW },
     stateWriteFailures: 3,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
-import { permitsOf, type ViewOptions, viewsOf } from '../../src/exporter/picture.ts';
+import { budgetViewOf, type ViewOptions, viewsOf } from '../../src/exporter/picture.ts';
 import { viewOptionsOf } from '../../src/exporter/sources.ts';
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -71,7 +71,7 @@ describe('exporter/picture', () => {
       shared: 'shared',
       lanes: { 'epoch_slots https://other.test': 'slow' },
     };
-    const { allowance, opensAt, quotaOf } = permitsOf(ledger, given, NOW);
+    const { allowance, opensAt, quotaOf } = budgetViewOf(ledger, given, NOW);
     expect(allowance.bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
     expect(allowance.bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
     expect(opensAt(sourceIn(given, 'slashings-mainnet'))).toBe(0);

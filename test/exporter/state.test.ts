@@ -22,7 +22,7 @@ import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
-const TERMS = { utilization: 0.9, perMonth: 1_000 };
+const BUDGET_OPTIONS = { utilization: 0.9, perMonth: 1_000 };
 const SILENT = pino({ enabled: false });
 const SOURCES = configured(BOTH_CHAINS);
 
@@ -47,7 +47,7 @@ describe('exporter/state', () => {
   it('gives back what was saved: the ledger, the own counters and each source by its name and chain', async () => {
     const documents = await documentsIn();
     const { ledger: first } = await restored(documents);
-    const ledger = sent(first, 'route', TERMS, NOW);
+    const ledger = sent(first, 'route', BUDGET_OPTIONS, NOW);
     const totals = [{ name: 'requests_total', samples: [{ labels: { endpoint: 'a' }, value: 5 }] }];
     const entries = new Map(
       SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), attempts: i, lastAttemptAt: NOW + i }]),
@@ -95,7 +95,7 @@ describe('exporter/state', () => {
 
   it('knows nothing of the account of another key', async () => {
     const documents = await documentsIn();
-    const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'route', TERMS, NOW);
+    const ledger = sent(withKey(emptyLedger(), fingerprintOf(KEY), NOW), 'route', BUDGET_OPTIONS, NOW);
     await documents.save(LEDGER, ledger);
     expect((await restored(documents)).ledger).toEqual(ledger);
     expect((await restored(documents, { key: 'another' })).ledger).toEqual(
@@ -109,7 +109,7 @@ describe('exporter/state', () => {
     const ledger = { ...known, key: { ...known.key, standing: 'revoked', since: NOW } };
     await documents.save(LEDGER, ledger);
     const opens = async (now: number): Promise<number> =>
-      opensAt((await restored(documents, { now })).ledger, 'route', TERMS, now);
+      opensAt((await restored(documents, { now })).ledger, 'route', BUDGET_OPTIONS, now);
     expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
     expect(await opens(NOW + 10 * MINUTE)).toBe(0);
   });

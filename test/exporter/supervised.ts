@@ -7,7 +7,7 @@ import { supervise } from '../../src/exporter/reload.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
-import type { Plan } from '../../src/sandbox/plan.ts';
+import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { settled } from '../support/api-harness.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { Metrics } from '../support/fault-world.ts';
@@ -23,7 +23,7 @@ export type Sections = Readonly<Record<string, Record<string, unknown>>>;
 
 interface World {
   readonly machines?: number;
-  readonly plan: Plan;
+  readonly plan: AccountPlan;
   readonly sections?: Sections;
 }
 

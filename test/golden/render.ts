@@ -12,7 +12,7 @@ import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { entriesOf, ledger } from './values.ts';
 
-const TERMS = { utilization: 0.9 };
+const BUDGET_OPTIONS = { utilization: 0.9 };
 
 function goldenConfig(): Config {
   const config = defaultConfig();
@@ -55,11 +55,11 @@ export async function renderGolden(): Promise<(format: Format) => string> {
   const clock = new VirtualClock(NOW);
   const sources = sourcesOf(goldenConfig(), log);
   const state = { ledger, entries: entriesOf(sources), totals: await selfMetrics().totals() };
-  const options = { sources, terms: TERMS, routeOf: () => 'any' };
+  const options = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const views = () => viewsOf(state, options, NOW);
   const own = async () =>
     ownFamilies(state, views(), {
-      terms: TERMS,
+      budgetOptions: BUDGET_OPTIONS,
       now: NOW,
       lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
       stateWriteFailures: 1,

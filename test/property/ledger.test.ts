@@ -10,7 +10,7 @@ import { DAY, NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const LANES = ['a', 'b'] as const;
-const TERMS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
+const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
 
 const answer = fc.record({
   route: fc.constantFrom(...LANES),
@@ -43,27 +43,31 @@ describe('fuzz headers', PATIENT, () => {
 describe('fuzz ledger', PATIENT, () => {
   it('always knows when the next request may leave, and is read back as it was saved', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...TERMS), fc.array(answer, { maxLength: 12 }), async (terms, answers) => {
-        const clock = new VirtualClock(NOW);
-        let rateLimiter = new RateLimiter(terms, { clock, ledger: emptyLedger() });
-        for (const { route, status, headers, isLost, pause, step } of answers) {
-          const sending = rateLimiter.acquire({ route, priority: 'machines' }, noSignal()).then(
-            (permit) => permit.release(isLost ? undefined : { status, headers }),
-            (error: unknown) => expect(error).toBeInstanceOf(BudgetClosed),
-          );
-          await clock.advance(70_000);
-          await sending;
-          expectSane(rateLimiter);
-          // What is written between any two requests is what the next process starts with.
-          const saved = JSON.parse(JSON.stringify(rateLimiter.ledger));
-          const ledger = Ledger.parse(saved);
-          expect(JSON.parse(JSON.stringify(ledger))).toEqual(saved);
-          rateLimiter = new RateLimiter(terms, { clock, ledger });
-          expectSane(rateLimiter);
-          clock.step(step);
-          await clock.advance(pause);
-        }
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...BUDGET_OPTIONS),
+        fc.array(answer, { maxLength: 12 }),
+        async (budgetOptions, answers) => {
+          const clock = new VirtualClock(NOW);
+          let rateLimiter = new RateLimiter(budgetOptions, { clock, ledger: emptyLedger() });
+          for (const { route, status, headers, isLost, pause, step } of answers) {
+            const sending = rateLimiter.acquire({ route, priority: 'machines' }, noSignal()).then(
+              (permit) => permit.release(isLost ? undefined : { status, headers }),
+              (error: unknown) => expect(error).toBeInstanceOf(BudgetClosed),
+            );
+            await clock.advance(70_000);
+            await sending;
+            expectSane(rateLimiter);
+            // What is written between any two requests is what the next process starts with.
+            const saved = JSON.parse(JSON.stringify(rateLimiter.ledger));
+            const ledger = Ledger.parse(saved);
+            expect(JSON.parse(JSON.stringify(ledger))).toEqual(saved);
+            rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
+            expectSane(rateLimiter);
+            clock.step(step);
+            await clock.advance(pause);
+          }
+        },
+      ),
       cases(150),
     );
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Quota } from '../../src/budget/quota.ts';
-import { type Schedule, type Standing, scheduleOf } from '../../src/scheduler/schedule.ts';
+import { type Schedule, type ScheduleInput, scheduleOf } from '../../src/scheduler/schedule.ts';
 import type { Pace } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
@@ -22,20 +22,20 @@ const POLLED: Entry = {
   intervalMs: 2 * HOUR,
   coverage: 'full',
 };
-const LEFT: Quota = { ...NO_QUOTA, renewsAt: NOVEMBER, asksAt: NOW + 23 * HOUR };
+const LEFT: Quota = { ...NO_QUOTA, renewsAt: NOVEMBER, probeAt: NOW + 23 * HOUR };
 const SPENT: Quota = { ...LEFT, opensAt: NOVEMBER };
 /** Nothing is left, and as little is planned as a pace can say. */
 const NOTHING = { planned: every(31 * DAY), quota: SPENT, opensAt: NOVEMBER };
 
-function scheduled(standing: Partial<Omit<Standing, 'whole'>> & { whole?: Pace } = {}, now = NOW): Schedule {
-  const { whole = every(2 * HOUR, 'sampled'), ...rest } = standing;
+function scheduled(input: Partial<Omit<ScheduleInput, 'whole'>> & { whole?: Pace } = {}, now = NOW): Schedule {
+  const { whole = every(2 * HOUR, 'sampled'), ...rest } = input;
   const usual = { source, entry: POLLED, planned: every(2 * HOUR), quota: LEFT, opensAt: 0 };
   return scheduleOf({ ...usual, ...rest, whole: () => whole }, now);
 }
 
 describe('scheduler/schedule', () => {
   it('runs a source at the pace that the budget allows', () => {
-    expect(scheduled()).toEqual({ pace: every(2 * HOUR), nextAttemptAt: NOW + HOUR, asksAt: Infinity });
+    expect(scheduled()).toEqual({ pace: every(2 * HOUR), nextAttemptAt: NOW + HOUR, probeAt: Infinity });
   });
 
   it('keeps the pace of the last poll where nothing is left, until the renewal, but for a question', () => {
@@ -43,11 +43,11 @@ describe('scheduler/schedule', () => {
       pace: { intervalMs: 2 * HOUR, coverage: 'full', requestsPerDay: 0 },
       nextAttemptAt: NOVEMBER,
       // A day after the last request, and not before the source is due.
-      asksAt: NOW + 23 * HOUR,
+      probeAt: NOW + 23 * HOUR,
       wait: { until: NOVEMBER, limit: 'month' },
     });
-    const due = scheduled({ ...NOTHING, quota: { ...SPENT, asksAt: NOW - DAY } });
-    expect(due.asksAt).toBe(NOW + HOUR);
+    const due = scheduled({ ...NOTHING, quota: { ...SPENT, probeAt: NOW - DAY } });
+    expect(due.probeAt).toBe(NOW + HOUR);
   });
 
   it.each<[string, Partial<Entry>]>([
@@ -91,7 +91,7 @@ describe('scheduler/schedule', () => {
     expect(scheduled(soon)).toEqual({
       pace: { intervalMs: 2 * HOUR, coverage: 'full', requestsPerDay: 0 },
       nextAttemptAt: at,
-      asksAt: Infinity,
+      probeAt: Infinity,
     });
     expect(scheduled({ ...soon, entry: { ...POLLED, lastAttemptAt: NOW } }).wait).toBeUndefined();
     expect(scheduled({ ...soon, entry: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
@@ -99,8 +99,8 @@ describe('scheduler/schedule', () => {
 
   it('does not call a refused or revoked key a wait for the quota', () => {
     for (const opensAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
-      const { wait, asksAt } = scheduled({ planned: every(31 * DAY), opensAt });
-      expect([wait, asksAt]).toEqual([undefined, Infinity]);
+      const { wait, probeAt } = scheduled({ planned: every(31 * DAY), opensAt });
+      expect([wait, probeAt]).toEqual([undefined, Infinity]);
     }
   });
 

@@ -345,9 +345,9 @@ describe('scheduler/scheduler', () => {
     const names = ['sync_committee', 'machines', 'slashings'] as const;
 
     /** Nothing is left until the month ends; each question is answered with `answer`, by which more may be left. */
-    function spent(asked: (state: { opensAt: number; asksAt: number }) => void) {
+    function spent(asked: (state: { opensAt: number; probeAt: number }) => void) {
       const { clock, events, source } = recorder();
-      const state = { opensAt: NOW + 20 * DAY, asksAt: NOW + DAY };
+      const state = { opensAt: NOW + 20 * DAY, probeAt: NOW + DAY };
       const waits: string[][] = [];
       const plans: string[][] = [];
       const sources = names.map((name) =>
@@ -355,7 +355,7 @@ describe('scheduler/scheduler', () => {
           name,
           poll: async (value, _timing, signal) => {
             events.push(name);
-            state.asksAt = clock.now() + DAY;
+            state.probeAt = clock.now() + DAY;
             await clock.sleep(10 * SECOND, signal);
             asked(state);
             return { value };

@@ -12,7 +12,7 @@ const WAIT = { until: NOW + 9 * DAY, limit: 'month' } as const;
 /** The schedules of both sources, of which these wait. */
 function waiting(...sources: Source[]): ReadonlyMap<Source, Schedule> {
   const pace = { intervalMs: HOUR, requestsPerDay: 24, coverage: 'full' } as const;
-  const schedule = { pace, nextAttemptAt: NOW, asksAt: Number.POSITIVE_INFINITY };
+  const schedule = { pace, nextAttemptAt: NOW, probeAt: Number.POSITIVE_INFINITY };
   return new Map(
     [machines, slashings].map((source) => [source, sources.includes(source) ? { ...schedule, wait: WAIT } : schedule]),
   );

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Limits } from '../../src/sandbox/plan.ts';
+import type { PlanLimits } from '../../src/sandbox/plan.ts';
 import { DAY, MINUTE } from './timing.ts';
 
 /** What else is on the account. `share`: of the month's quota, or of the limit per second where that alone counts. */
@@ -19,7 +19,7 @@ export interface Outage {
 
 /** What a life of the program is drawn from. */
 interface Draw {
-  readonly limits: Limits;
+  readonly limits: PlanLimits;
   readonly utilization: number;
   /** In place of `utilization`: what the rate allows, in fleets of this size. */
   readonly fit?: number | undefined;
@@ -86,15 +86,15 @@ const share = (least: number, most: number): fc.Arbitrary<number> =>
   fc.integer({ min: Math.round(least * 1_000), max: Math.round(most * 1_000) }).map((n) => n / 1_000);
 const part = share(0, 1);
 
-const quota: fc.Arbitrary<Limits> = fc
+const quota: fc.Arbitrary<PlanLimits> = fc
   // Of the whole span, and half of them where slashings give up one thing after the other.
   .tuple(fc.oneof(share(3, 6), share(3.9, 4.9)), fc.integer({ min: 1, max: 10 }))
   .map(([exponent, perSecond]) => ({ perSecond, perMonth: Math.round(10 ** exponent) }));
 
-const limits: fc.Arbitrary<Limits> = fc.oneof(
+const limits: fc.Arbitrary<PlanLimits> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ perSecond: 1, perMonth: 1_000 }) },
   { weight: 7, arbitrary: quota },
-  { weight: 4, arbitrary: fc.constantFrom<Limits>({ perSecond: 1 }, { perSecond: 2 }, { perSecond: 5 }) },
+  { weight: 4, arbitrary: fc.constantFrom<PlanLimits>({ perSecond: 1 }, { perSecond: 2 }, { perSecond: 5 }) },
 );
 
 const others: fc.Arbitrary<Others> = fc.record({

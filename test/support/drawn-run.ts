@@ -88,10 +88,10 @@ class Living {
     return { polls, moments, exchanges, spent, plans, restarts: this.#restarts, ownBefore: this.#ownBefore };
   }
 
-  #options(): Pick<SimulationOptions, 'terms' | 'way' | 'instead' | 'onChange' | 'sleepsLong'> {
+  #options(): Pick<SimulationOptions, 'budgetOptions' | 'way' | 'instead' | 'onChange' | 'sleepsLong'> {
     return {
       sleepsLong: true,
-      terms: { utilization: this.#life.utilization },
+      budgetOptions: { utilization: this.#life.utilization },
       way: () => {
         const latency = 20 + (this.#life.latencyMs - 20) * this.#random();
         const there = latency * this.#random();

@@ -1,4 +1,4 @@
-import type { Plan } from '../../src/sandbox/plan.ts';
+import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { MachinesOptions } from '../../src/sources/machines/options.ts';
 import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
@@ -20,7 +20,7 @@ export interface SweepSeen {
 
 export interface FleetRunOptions extends FleetOptions {
   readonly latencyMs?: number;
-  readonly plan?: Plan;
+  readonly plan?: AccountPlan;
   readonly options?: Partial<MachinesOptions>;
   /** What an earlier process left. */
   readonly entries?: ReadonlyMap<string, Entry>;

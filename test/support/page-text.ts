@@ -1,6 +1,6 @@
-import { type Page, pagePieces } from '../../src/web/page.ts';
+import { pagePieces, type StatusPage } from '../../src/web/page.ts';
 
 /** The whole page. */
-export function pageText(page: Page): string {
+export function pageText(page: StatusPage): string {
   return [...pagePieces(page)].join('');
 }

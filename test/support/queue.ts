@@ -1,4 +1,4 @@
-import type { Terms } from '../../src/budget/bucket.ts';
+import type { BudgetOptions } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import type { Priority } from '../../src/budget/priority.ts';
@@ -26,7 +26,11 @@ export class Queue {
   readonly #permits = new Map<string, Permit>();
 
   constructor(
-    options: Partial<Terms> & { ledger?: Ledger; clock?: (clock: Clock) => Clock; keep?: () => Promise<void> } = {},
+    options: Partial<BudgetOptions> & {
+      ledger?: Ledger;
+      clock?: (clock: Clock) => Clock;
+      keep?: () => Promise<void>;
+    } = {},
   ) {
     const { ledger = emptyLedger(), clock = (same) => same, keep = async () => undefined, ...rest } = options;
     this.rateLimiter = new RateLimiter(

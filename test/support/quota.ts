@@ -7,6 +7,6 @@ export const NO_QUOTA: Quota = {
   left: Number.POSITIVE_INFINITY,
   whole: Number.POSITIVE_INFINITY,
   renewsAt: Number.POSITIVE_INFINITY,
-  asksAt: Number.POSITIVE_INFINITY,
+  probeAt: Number.POSITIVE_INFINITY,
   wholePerDay: Number.POSITIVE_INFINITY,
 };

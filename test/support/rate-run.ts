@@ -1,5 +1,5 @@
 import { unit } from '../../src/lib/random.ts';
-import type { Plan } from '../../src/sandbox/plan.ts';
+import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { limitsOf } from '../../src/sandbox/plan.ts';
 import { Fleet } from './fleet.ts';
 import { configured } from './month.ts';
@@ -8,7 +8,7 @@ import { MINUTE, NOW } from './timing.ts';
 
 export interface RateRunOptions {
   readonly machines: number;
-  readonly plan: Plan;
+  readonly plan: AccountPlan;
   /** Latency is drawn evenly from this span of milliseconds; a request is counted anywhere within its own. */
   readonly latencyMs?: readonly [least: number, most: number];
   /** What is measured, after `warmUpMinutes`. */
@@ -52,7 +52,7 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
   };
   const sim = new Simulation({
     start: NOW,
-    terms: { utilization: UTILIZATION },
+    budgetOptions: { utilization: UTILIZATION },
     sandbox: { plan, machines: 0 },
     sources: configured(),
     way: () => {

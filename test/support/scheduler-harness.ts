@@ -1,5 +1,5 @@
 import type { SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
-import type { Permits, SourceView } from '../../src/scheduler/views.ts';
+import type { BudgetView, SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
@@ -25,12 +25,14 @@ export interface Harness {
   stop(): void;
 }
 
-interface HarnessOptions extends Partial<Omit<SchedulerDependencies, 'clock' | 'log' | 'permits'>>, Partial<Permits> {
+interface HarnessOptions
+  extends Partial<Omit<SchedulerDependencies, 'clock' | 'log' | 'budgetView'>>,
+    Partial<BudgetView> {
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
 }
 
-const NO_LIMIT: Permits['allowance'] = { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY };
+const NO_LIMIT: BudgetView['allowance'] = { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY };
 
 /** Starts a scheduler for these sources. */
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
@@ -45,7 +47,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     clock,
     log,
     store,
-    permits: () => ({ allowance, quotaOf, opensAt }),
+    budgetView: () => ({ allowance, quotaOf, opensAt }),
     limits: () => '',
     limitsKnown: () => true,
     onPlan: () => undefined,

@@ -1,10 +1,10 @@
 import { type ApiOptions, createApi, routeOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
-import type { Terms } from '../../src/budget/bucket.ts';
+import type { BudgetOptions } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, limitsOf, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { permitsOf } from '../../src/exporter/picture.ts';
+import { budgetViewOf } from '../../src/exporter/picture.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -25,7 +25,7 @@ export interface SimulationOptions {
   readonly sandbox?: Sandbox | Omit<SandboxOptions, 'start'>;
   /** The key that the program has; by default the right one. */
   readonly key?: string;
-  readonly terms?: Terms;
+  readonly budgetOptions?: BudgetOptions;
   readonly sources: readonly Source[];
   /** Milliseconds from sending to answer; the request is counted half-way. */
   readonly latencyMs?: number;
@@ -75,7 +75,7 @@ export class Simulation {
   readonly #run: Promise<void>;
 
   constructor(options: SimulationOptions) {
-    const { start, sources, latencyMs = 50, terms = { utilization: 0.9 } } = options;
+    const { start, sources, latencyMs = 50, budgetOptions = { utilization: 0.9 } } = options;
     const { way = () => [latencyMs / 2, latencyMs / 2] } = options;
     const clock = new VirtualClock(start);
     const sandbox = options.sandbox instanceof Sandbox ? options.sandbox : new Sandbox({ ...options.sandbox, start });
@@ -101,8 +101,8 @@ export class Simulation {
       userAgent: 'simulation',
     };
     const ledger = withKey(options.ledger ?? emptyLedger(), fingerprintOf(key), start);
-    const rateLimiter = new RateLimiter(terms, { clock, ledger });
-    const viewOptions = { terms, routeOf: (source: Source) => routeOf(apiOptions, source) };
+    const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
+    const viewOptions = { budgetOptions, routeOf: (source: Source) => routeOf(apiOptions, source) };
     const nothing = (): void => undefined;
     const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
     const api = createApi(apiOptions, { budget: rateLimiter, transport, observer, clock, random: () => 0.5 });
@@ -115,7 +115,7 @@ export class Simulation {
       clock: options.sleepsLong ? this.#sleepingLong() : clock,
       log: createLogger({ level: 'error', format: 'json' }),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
-      permits: () => permitsOf(rateLimiter.ledger, viewOptions, clock.now()),
+      budgetView: () => budgetViewOf(rateLimiter.ledger, viewOptions, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),
       limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
       onPlan: (paces) => {

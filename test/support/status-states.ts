@@ -10,9 +10,9 @@ import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/state/entry.ts';
-import type { Page } from '../../src/web/page.ts';
+import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
-import type { Known } from '../../src/web/status-known.ts';
+import type { StatusInput } from '../../src/web/status-input.ts';
 import { datapoint } from './datapoint.ts';
 import { fakeApi } from './fake-api.ts';
 import { DAY, HOUR, MINUTE, NOW } from './timing.ts';
@@ -175,7 +175,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 };
 
 /** All that is known in a state. */
-export function knownIn(name: StateName): Known {
+export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
   const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }));
   const entries = new Map(
@@ -187,10 +187,10 @@ export function knownIn(name: StateName): Known {
       return [[id, { ...emptyEntry(source), attempts: 2_040, ...times, ...state.entry?.(id), value }]];
     }),
   );
-  const terms = { utilization: 0.9 };
+  const budgetOptions = { utilization: 0.9 };
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
-  const rateLimiter = new RateLimiter(terms, { clock, ledger: state.ledger });
+  const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger: state.ledger });
   const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
   // Never run: it is only asked what it knows.
   const scheduler = new ViewedScheduler(sources, entries, {
@@ -198,9 +198,9 @@ export function knownIn(name: StateName): Known {
     clock,
     log,
     store: { save: async () => undefined },
-    permits: () => ({
+    budgetView: () => ({
       allowance: { bucketOf: () => bucket, allowedPerDay: (of) => rateLimiter.allowedPerDay(of) },
-      quotaOf: (of) => quotaIn(state.ledger, of, terms, NOW),
+      quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
       opensAt: () => state.opensAt ?? rateLimiter.opensAt('any'),
     }),
     limits: () => '',
@@ -212,7 +212,7 @@ export function knownIn(name: StateName): Known {
   return {
     views: scheduler.views(),
     ledger: state.ledger,
-    terms,
+    budgetOptions,
     bucketOf: () => bucket,
     version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
@@ -221,6 +221,6 @@ export function knownIn(name: StateName): Known {
   };
 }
 
-export function pageIn(name: StateName, isRefreshing = false): Page {
+export function pageIn(name: StateName, isRefreshing = false): StatusPage {
   return statusOf(knownIn(name), NOW, isRefreshing);
 }

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import bcrypt from 'bcryptjs';
 import { systemClock } from '../../src/lib/clock.ts';
-import { LIMITS, type Limits } from '../../src/web/limits.ts';
+import { LIMITS, type ServerLimits } from '../../src/web/limits.ts';
 import { type RunningServer, startServer } from '../../src/web/server.ts';
 import { Access } from '../../src/web-config/access.ts';
 import { atTheEnd } from './cleanup.ts';
@@ -21,7 +21,7 @@ export interface Guarded {
 export const BODY = 'metric 1\n';
 
 /** @param body What /metrics answers. */
-export async function serveGuarded(text: string, body = BODY, limits: Limits = LIMITS): Promise<Guarded> {
+export async function serveGuarded(text: string, body = BODY, limits: ServerLimits = LIMITS): Promise<Guarded> {
   const folder = temporaryFolder();
   const file = join(folder, 'web.yml');
   writeFileSync(file, text);

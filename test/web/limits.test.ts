@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { LIMITS, type Limits } from '../../src/web/limits.ts';
+import { LIMITS, type ServerLimits } from '../../src/web/limits.ts';
 import { ask } from '../support/ask.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { atTheEnd } from '../support/cleanup.ts';
@@ -13,7 +13,7 @@ import { BODY, serveGuarded } from '../support/web-config.ts';
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
 
 interface Serving {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<ServerLimits>;
   readonly body?: string;
   readonly certificate?: Certificate;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { html } from '../../src/lib/html.ts';
 import { badge, bar, type Cell, lines, link, quiet, type Row, time } from '../../src/sources/content.ts';
-import { type Page, pagePieces } from '../../src/web/page.ts';
+import { pagePieces, type StatusPage } from '../../src/web/page.ts';
 import { pageText } from '../support/page-text.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 
-function page(overrides: Partial<Page> = {}): Page {
+function page(overrides: Partial<StatusPage> = {}): StatusPage {
   return {
     title: 'exporter',
     now: NOW,
@@ -19,7 +19,7 @@ function page(overrides: Partial<Page> = {}): Page {
   };
 }
 
-function withRows(rows: Iterable<Row>, size: number, columns = ['Name', 'Value']): Page {
+function withRows(rows: Iterable<Row>, size: number, columns = ['Name', 'Value']): StatusPage {
   return page({ tables: [{ title: 'Things', columns, rows, size, empty: 'Nothing.' }] });
 }
 

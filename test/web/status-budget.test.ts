@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Bucket, EMPTY_BUCKET, type Terms } from '../../src/budget/bucket.ts';
+import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { LongWindow } from '../../src/budget/long-window.ts';
-import type { Page } from '../../src/web/page.ts';
+import type { StatusPage } from '../../src/web/page.ts';
 import { budgetTable } from '../../src/web/status-budget.ts';
-import type { Known } from '../../src/web/status-known.ts';
+import type { StatusInput } from '../../src/web/status-input.ts';
 import { pageText } from '../support/page-text.ts';
 import { knownIn } from '../support/status-states.ts';
 import { DAY, HOUR, NOW } from '../support/timing.ts';
@@ -11,18 +11,21 @@ import { DAY, HOUR, NOW } from '../support/timing.ts';
 /** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
 function words(
   buckets: Record<string, Bucket>,
-  { terms = {}, known = knownIn('healthy') }: { terms?: Partial<Terms>; known?: Known } = {},
+  {
+    budgetOptions = {},
+    known = knownIn('healthy'),
+  }: { budgetOptions?: Partial<BudgetOptions>; known?: StatusInput } = {},
 ): string[] {
   const table = budgetTable(
     {
       ...known,
       ledger: { ...known.ledger, buckets },
-      terms: { utilization: 0.9, ...terms },
+      budgetOptions: { utilization: 0.9, ...budgetOptions },
       bucketOf: () => Object.keys(buckets)[0] ?? '',
     },
     NOW,
   );
-  const page: Page = {
+  const page: StatusPage = {
     title: '',
     now: NOW,
     about: '',
@@ -75,7 +78,7 @@ describe('web/status-budget', () => {
 
   it('counts by the tighter of the plan and the limits', () => {
     const buckets = monthly({ limit: 1_000, own: 100, remaining: 99_000 }, { limits: { second: 1, month: 100_000 } });
-    const [, month] = words(buckets, { terms: { perMonth: 1_000 } });
+    const [, month] = words(buckets, { budgetOptions: { perMonth: 1_000 } });
     expect(month).toMatch(/^per month used 100 kept free 100 left 800 of 1,000 /);
   });
 
@@ -112,7 +115,7 @@ describe('web/status-budget', () => {
 
   it('says what is assumed before the first answer', () => {
     expect(words({ '': EMPTY_BUCKET }).at(-1)).toContain('Plan: not learned yet, 1 per second is assumed.');
-    expect(words({ '': EMPTY_BUCKET }, { terms: { perMonth: 1_000 } }).at(-1)).toContain(
+    expect(words({ '': EMPTY_BUCKET }, { budgetOptions: { perMonth: 1_000 } }).at(-1)).toContain(
       'not learned yet, as configured.',
     );
   });

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Entry } from '../../src/state/entry.ts';
-import type { Known } from '../../src/web/status-known.ts';
+import type { StatusInput } from '../../src/web/status-input.ts';
 import { noticesOf, verdictOf } from '../../src/web/status-verdict.ts';
 import { knownIn, type StateName } from '../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
-function verdict(known: Known): string {
+function verdict(known: StatusInput): string {
   return verdictOf(known, noticesOf(known, NOW)).text;
 }
 
-function texts(known: Known): string[] {
+function texts(known: StatusInput): string[] {
   return noticesOf(known, NOW).map(({ text }) => text);
 }
 
-function withKey(key: Partial<Ledger['key']>, state: StateName = 'healthy'): Known {
+function withKey(key: Partial<Ledger['key']>, state: StateName = 'healthy'): StatusInput {
   const known = knownIn(state);
   return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, ...key } } };
 }
@@ -26,7 +26,7 @@ const FAILING: Partial<Entry> = {
 };
 
 /** Some sources with other entries. */
-function withEntries(change: Partial<Entry>, names: readonly string[]): Known {
+function withEntries(change: Partial<Entry>, names: readonly string[]): StatusInput {
   const known = knownIn('healthy');
   const views = known.views.map((view) =>
     names.includes(view.source.name) ? { ...view, entry: { ...view.entry, ...change } } : view,
@@ -98,7 +98,7 @@ describe('web/status-verdict', () => {
   it('tells which sources wait for what, until when, and calls it not working where all do', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
     const known = knownIn('healthy');
-    const waiting = (names: readonly string[], of: SourceView['wait'] = wait): Known => ({
+    const waiting = (names: readonly string[], of: SourceView['wait'] = wait): StatusInput => ({
       ...known,
       views: known.views.map((view) => (of && names.includes(view.source.name) ? { ...view, wait: of } : view)),
     });

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../src/sources/content.ts';
-import type { Page } from '../../src/web/page.ts';
+import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
-import type { Known } from '../../src/web/status-known.ts';
+import type { StatusInput } from '../../src/web/status-input.ts';
 import { fakeSource } from '../support/fake-source.ts';
 import { pageText } from '../support/page-text.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { knownIn, pageIn, STATES } from '../support/status-states.ts';
 import { HOUR, NOW } from '../support/timing.ts';
 
-function tableOf(page: Page, title: string): Table {
+function tableOf(page: StatusPage, title: string): Table {
   const table = page.tables.find((one) => one.title === title);
   if (!table) throw new Error(`no table ${title}`);
   return table;
 }
 
 /** What a reader sees, without markup. */
-function wordsOf(page: Page): string {
+function wordsOf(page: StatusPage): string {
   return pageText(page)
     .replace(/<style>.*<\/style>/s, '')
     .replace(/<[^>]+>/g, ' ')
@@ -58,7 +58,7 @@ describe('web/status', () => {
       }),
       fakeSource({ name: 'slashings', chain: 'hoodi', summary: () => ({ tables: [table('b')] }) }),
     ];
-    const known: Known = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
+    const known: StatusInput = { ...knownIn('empty'), views: schedule(sources).scheduler.views() };
     const page = statusOf(known, NOW, false);
     expect([...tableOf(page, 'Chains').rows]).toEqual([['Fact', '1', '']]);
     expect(tableOf(page, 'T').size).toBe(2);

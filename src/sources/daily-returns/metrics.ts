@@ -17,34 +17,34 @@ const AVERAGES = [
 ] as const;
 
 type ByLayer<T> = { readonly consensus_layer?: T | undefined; readonly execution_layer?: T | undefined };
-type Value = number | null | undefined;
-type Describe = (day: Datapoint) => readonly [labels: Record<string, string>, value: Value][];
+type DayValue = number | null | undefined;
+type DescribeDay = (day: Datapoint) => readonly [labels: Record<string, string>, value: DayValue][];
 
-function one(value: (day: Datapoint) => Value): Describe {
+function one(value: (day: Datapoint) => DayValue): DescribeDay {
   return (day) => [[{}, value(day)]];
 }
 
-function byLayer<T>(pick: (day: Datapoint) => ByLayer<T>, value: (part: T | undefined) => Value): Describe {
+function byLayer<T>(pick: (day: Datapoint) => ByLayer<T>, value: (part: T | undefined) => DayValue): DescribeDay {
   return (day) => LAYERS.map(([layer, field]) => [{ layer }, value(pick(day)[field])]);
 }
 
 function byWindowAndLayer<T>(
   pick: (averages: Datapoint['moving_averages']['window_7d']) => ByLayer<T>,
-  value: (part: T | undefined) => Value,
-): Describe {
+  value: (part: T | undefined) => DayValue,
+): DescribeDay {
   return (day) =>
     AVERAGES.flatMap(([window, field]) =>
-      LAYERS.map(([layer, part]): [Record<string, string>, Value] => [
+      LAYERS.map(([layer, part]): [Record<string, string>, DayValue] => [
         { window, layer },
         value(pick(day.moving_averages[field])[part]),
       ]),
     );
 }
 
-const same = (value: Value): Value => value;
-const ether = (wei: string | null | undefined): Value => (wei == null ? wei : etherOf(wei));
+const same = (value: DayValue): DayValue => value;
+const ether = (wei: string | null | undefined): DayValue => (wei == null ? wei : etherOf(wei));
 
-const FAMILIES: readonly (readonly [name: string, help: string, describe: Describe])[] = [
+const FAMILIES: readonly (readonly [name: string, help: string, describe: DescribeDay])[] = [
   ['day', 'Index of the day since genesis (day)', one((day) => day.day)],
   ['start_timestamp_seconds', 'Start of the day, inclusive (day_start)', one((day) => day.day_start)],
   ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', one((day) => day.day_end)],
@@ -123,6 +123,6 @@ export function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Fa
 }
 
 /** A null or absent field gives no sample. */
-function sample(labels: Labels, value: Value): Sample[] {
+function sample(labels: Labels, value: DayValue): Sample[] {
   return value == null ? [] : [{ labels, value }];
 }

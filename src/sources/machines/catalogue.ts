@@ -1,7 +1,7 @@
 import type { FamilyHead, MetricType } from '../../metrics/family.ts';
 import type { Machine, NodeRecord, Process, SystemRecord, ValidatorRecord } from './schema.ts';
 
-type Value = number | boolean | null | undefined;
+type FieldValue = number | boolean | null | undefined;
 
 /** A family whose values are one field of a record. */
 export interface FieldFamily extends FamilyHead {
@@ -9,7 +9,7 @@ export interface FieldFamily extends FamilyHead {
   /** Whether the process is a label; else the family belongs to one process only. */
   readonly withProcess: boolean;
   /** The sample's value; null and undefined give no sample. */
-  value(record: NonNullable<Machine[Process]>): Value;
+  value(record: NonNullable<Machine[Process]>): FieldValue;
 }
 
 const POLLED =
@@ -23,7 +23,7 @@ function family<R>(processes: readonly Process[], withProcess: boolean) {
     type: MetricType,
     field: Field<R>,
     help: string,
-    absent?: (record: R) => Value,
+    absent?: (record: R) => FieldValue,
   ): FieldFamily => ({
     name: `beaconchain_machine_${name}`,
     type,
@@ -31,7 +31,7 @@ function family<R>(processes: readonly Process[], withProcess: boolean) {
     processes,
     withProcess,
     value(record) {
-      const value = (record as unknown as Record<string, Value>)[field];
+      const value = (record as unknown as Record<string, FieldValue>)[field];
       return value === undefined && absent ? absent(record as unknown as R) : value;
     },
   });
@@ -43,12 +43,12 @@ const node = family<NodeRecord>(['node'], false);
 const both = family<ValidatorRecord & NodeRecord>(['validator', 'node'], true);
 
 /** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
-const zero = (): Value => 0;
+const zero = (): FieldValue => 0;
 
 /** Absent means 0 bytes free, as on a full disk. A record without the total says nothing about the disk. */
 const zeroWhere =
   <R>(total: Field<R>) =>
-  (record: R): Value =>
+  (record: R): FieldValue =>
     record[total] == null ? undefined : 0;
 
 export const PROCESS_FIELDS: readonly FieldFamily[] = [

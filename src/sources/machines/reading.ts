@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { type Ending, eachPage, type Page } from '../../api/paginate.ts';
+import { type Ending, eachPage, type ReadPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Span } from '../history.ts';
 import { type MachinesOptions, RECORDS_PER_PAGE } from './options.ts';
@@ -33,7 +33,7 @@ export async function readPage(
   range: Span,
   names?: readonly string[],
   cursor?: string,
-): Promise<Page> {
+): Promise<ReadPage> {
   const page = await requestPage(context.api, { range, names, cursor }, context.signal);
   return { cursor: page.paging?.next_cursor, records: await addPage(context, page) };
 }

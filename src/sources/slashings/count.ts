@@ -1,5 +1,5 @@
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
-import type { AttesterSlashing, Kind, Slashings, SlotRow, Totals } from './schema.ts';
+import type { AttesterSlashing, Kind, Slashings, SlashingTotals, SlotRow } from './schema.ts';
 
 /** A slashing that has just been counted. */
 export interface ObservedSlashing {
@@ -9,7 +9,7 @@ export interface ObservedSlashing {
   readonly validators: readonly number[];
 }
 
-const NOTHING: Totals = {
+const NOTHING: SlashingTotals = {
   slots: { proposed: 0, missed: 0, orphaned: 0 },
   attestations: 0,
   deposits: 0,

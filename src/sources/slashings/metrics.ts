@@ -6,7 +6,7 @@ import type { SlashingsOptions } from './poll.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
 import { watchedCount, watches } from './watch.ts';
 
-type Value = number | null | undefined;
+type SlashingValue = number | null | undefined;
 
 const MIN_HEAD_STALE_MS = 600_000;
 const HEAD =
@@ -14,7 +14,7 @@ const HEAD =
 const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
 const NAMES = 'Attester slashings only: the API gives proposer slashings as a count, without the validator';
 
-const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => Value])[] = [
+const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
   ['epoch', `Epoch ${HEAD}`, (head) => head.epoch],
   [
@@ -29,14 +29,16 @@ const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (hea
   ['execution_block', `Execution block number ${HEAD} (exec_block_number)`, (head) => head.executionBlock],
 ];
 
-type Describe = (state: Slashings) => readonly (readonly [labels: Record<string, string>, value: Value])[];
+type DescribeSlashings = (
+  state: Slashings,
+) => readonly (readonly [labels: Record<string, string>, value: SlashingValue])[];
 
-function one(value: (state: Slashings) => Value): Describe {
+function one(value: (state: Slashings) => SlashingValue): DescribeSlashings {
   return (state) => [[{}, value(state)]];
 }
 
 /** Slashings, counters and finality. They stay valid until the next poll. */
-const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: Describe])[] = [
+const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: DescribeSlashings])[] = [
   [
     'finalized_epoch',
     'gauge',
@@ -112,7 +114,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
   const { chain, watch } = options;
   const head = shownHead(state, timing);
   const watched = state.slashed.filter(([validator]) => watches(watch, validator));
-  const sample = (value: Value, labels: Record<string, string> = {}): Sample[] =>
+  const sample = (value: SlashingValue, labels: Record<string, string> = {}): Sample[] =>
     value == null ? [] : [{ labels: { chain, ...labels }, value }];
   const gauge = (name: string, help: string, samples: Sample[]): Family => ({
     name: `beaconchain_${name}`,
@@ -120,7 +122,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
     help: `${help}.`,
     samples,
   });
-  const timeOf = (slot: number | undefined): Value => (slot === undefined ? undefined : slotTime(chain, slot));
+  const timeOf = (slot: number | undefined): SlashingValue => (slot === undefined ? undefined : slotTime(chain, slot));
   return [
     gauge(
       'genesis_timestamp_seconds',

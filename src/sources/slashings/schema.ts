@@ -115,7 +115,7 @@ const FinalityReport = z.object({
 });
 export type FinalityReport = z.infer<typeof FinalityReport>;
 
-const Totals = z.object({
+const SlashingTotals = z.object({
   slots: z.object({ proposed: Total, missed: Total, orphaned: Total }),
   attestations: Total,
   deposits: Total,
@@ -128,7 +128,7 @@ const Totals = z.object({
   proposerSlashings: Total,
   skippedEpochs: Total,
 });
-export type Totals = z.infer<typeof Totals>;
+export type SlashingTotals = z.infer<typeof SlashingTotals>;
 
 /** A slashing as it is shown. Of very many validators only some are named. */
 const RecentSlashing = z.object({
@@ -181,6 +181,6 @@ export const Slashings = z.object({
   recent: z.array(RecentSlashing).default([]),
   lastAttesterSlashingSlot: Index.optional(),
   lastProposerSlashingSlot: Index.optional(),
-  totals: Totals,
+  totals: SlashingTotals,
 });
 export type Slashings = z.infer<typeof Slashings>;

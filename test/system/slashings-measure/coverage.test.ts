@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { budgetFamilies, sourceFamilies } from '../../../src/exporter/own-families.ts';
 import type { Family } from '../../../src/metrics/family.ts';
-import type { Plan } from '../../../src/sandbox/plan.ts';
+import type { AccountPlan } from '../../../src/sandbox/plan.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { sampleValue } from '../../support/samples.ts';
 import { Simulation } from '../../support/simulation.ts';
@@ -14,7 +14,7 @@ const EPOCHS_PER_DAY = 225;
 const MONTH_START = Date.UTC(2026, 9, 1);
 
 /** A plan whose month leaves so many requests a day, `utilization` of 0.9 applied. */
-function monthly(requestsPerDay: number): Plan {
+function monthly(requestsPerDay: number): AccountPlan {
   return { perSecond: 5, perMonth: Math.ceil((requestsPerDay * 31) / 0.9) };
 }
 
@@ -125,7 +125,7 @@ describe('system/slashings-measure/coverage', () => {
   });
 
   it('tells a gap after a stop from that', async () => {
-    const shared = { sources: [sourceOf(6 * HOUR)], sandbox: { plan: 'scale' as Plan } };
+    const shared = { sources: [sourceOf(6 * HOUR)], sandbox: { plan: 'scale' as AccountPlan } };
     const before = new Simulation({ ...shared, start: MONTH_START });
     const [first] = await scraped(before, HOUR);
     await before.stop();

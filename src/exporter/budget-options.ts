@@ -1,4 +1,4 @@
-import type { Terms } from '../budget/bucket.ts';
+import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Config } from '../config/config.ts';
 
 /** Limits of the named plans (api-facts 6.2). The quota of the trial is for its 30 days. */
@@ -7,10 +7,10 @@ const PLANS = {
   hobbyist: { perSecond: 1 },
   business: { perSecond: 2 },
   scale: { perSecond: 5 },
-} as const satisfies Record<string, Omit<Terms, 'utilization'>>;
+} as const satisfies Record<string, Omit<BudgetOptions, 'utilization'>>;
 
 /** What the configuration says of the budget. */
-export function termsOf({ budget }: Config): Terms {
+export function budgetOptionsOf({ budget }: Config): BudgetOptions {
   const { plan, utilization } = budget;
   if (plan === 'auto') return { utilization };
   if (typeof plan === 'string') return { utilization, ...PLANS[plan] };

@@ -2,28 +2,28 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressOf } from '../web-config/login-queue.ts';
 
-/** The connections of one client, each under the name of its peer; the oldest first. */
-interface Client {
-  /** Those for which no answer is under way: without a request, or with one that is not admitted yet. */
+/** The connections of one client by peer name, the oldest first. */
+interface ClientConnections {
+  /** Connections without a request, or with one that is not admitted yet. */
   readonly idle: Map<string, Socket>;
   readonly busy: Map<string, Socket>;
 }
 
 /**
- * The connections that a server keeps. When all places are taken, a new connection gets that of an idle one, so that neither
- * silence nor a flood of wrong passwords shuts out those who may ask. Clients are told apart by their address.
+ * The open connections of a server. At the limit a new connection replaces an idle one, so that neither silent clients
+ * nor a flood of wrong passwords locks legitimate clients out. Clients are distinguished by address.
  */
-export class Places {
+export class Connections {
   readonly #most: number;
   /** By peer and not by socket, because a request over TLS comes from another socket than its connection. */
   readonly #open = new Map<string, Socket>();
-  readonly #clients = new Map<string, Client>();
+  readonly #clients = new Map<string, ClientConnections>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Keeps this connection or, where it finds no place, closes it. */
+  /** Keeps this connection, or closes it if there is no room. */
   take(socket: Socket): void {
     const [address, peer] = namesOf(socket);
     this.#forget(address, peer);
@@ -47,7 +47,7 @@ export class Places {
     response.once('close', () => this.#move(address, peer, 'busy', 'idle'));
   }
 
-  #move(address: string, peer: string, from: keyof Client, to: keyof Client): void {
+  #move(address: string, peer: string, from: keyof ClientConnections, to: keyof ClientConnections): void {
     const client = this.#clients.get(address);
     const socket = client?.[from].get(peer);
     if (!client || !socket) return;
@@ -56,8 +56,8 @@ export class Places {
   }
 
   /**
-   * The client with the most idle connections gives up the one that has been idle for longest. Where all are busy, the client
-   * with the most gives up its oldest, unless the newcomer has as many: then there is no room for it (false).
+   * Closes the longest idle connection of the client that has the most idle ones. If all are busy, closes the oldest
+   * connection of the client that has the most, unless the newcomer has as many. False: there is no room.
    */
   #makeRoom(newcomer: string): boolean {
     const idlest = this.#clientWithMost('idle');
@@ -67,7 +67,7 @@ export class Places {
     return this.#drop(busiest, 'busy');
   }
 
-  #drop(address: string, kind: keyof Client): boolean {
+  #drop(address: string, kind: keyof ClientConnections): boolean {
     const [[peer, socket] = []] = this.#clients.get(address)?.[kind] ?? [];
     if (peer !== undefined) this.#forget(address, peer);
     socket?.destroy();
@@ -82,8 +82,8 @@ export class Places {
     if (client?.idle.size === 0 && client.busy.size === 0) this.#clients.delete(address);
   }
 
-  /** Undefined: nobody has any. */
-  #clientWithMost(kind: keyof Client): string | undefined {
+  /** Undefined: no client has any. */
+  #clientWithMost(kind: keyof ClientConnections): string | undefined {
     let [found, most]: [string | undefined, number] = [undefined, 0];
     for (const [
       address,
@@ -95,7 +95,7 @@ export class Places {
     return found;
   }
 
-  #count(address: string, kind: keyof Client): number {
+  #count(address: string, kind: keyof ClientConnections): number {
     return this.#clients.get(address)?.[kind].size ?? 0;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pacesOf } from '../../src/scheduler/paces.ts';
-import { countEmptyPoll, isInVain } from '../../src/scheduler/plan.ts';
+import { countEmptyPoll, isDataOverdue } from '../../src/scheduler/plan.ts';
 import { nextTick, oncePer } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
@@ -27,28 +27,28 @@ function polls(count: number, value: number, reason?: string): Entry {
   return entry;
 }
 
-describe('scheduler/in-vain', () => {
+describe('scheduler/overdue-data', () => {
   it('is work of once a day that was looked for more than six times in a row', () => {
-    expect([6, 7].map((count) => isInVain(polls(count, 0)))).toEqual([false, true]);
-    expect(isInVain(polls(100, 1))).toBe(false);
-    expect(isInVain(emptyEntry(daily))).toBe(false);
+    expect([6, 7].map((count) => isDataOverdue(polls(count, 0)))).toEqual([false, true]);
+    expect(isDataOverdue(polls(100, 1))).toBe(false);
+    expect(isDataOverdue(emptyEntry(daily))).toBe(false);
   });
 
   it('ends with the first poll that finds it', () => {
-    expect(isInVain(polled(polls(100, 0), 1))).toBe(false);
+    expect(isDataOverdue(polled(polls(100, 0), 1))).toBe(false);
   });
 
   it.each(['forbidden', 'not_found', 'bad_request', 'method_not_allowed', 'invalid_body', 'unexpected_status'])(
     'is also what fails with %s again and again',
     (reason) => {
-      expect(isInVain(polls(7, 0, reason))).toBe(true);
+      expect(isDataOverdue(polls(7, 0, reason))).toBe(true);
     },
   );
 
   it.each(['network', 'timeout', 'server_error', 'rate_limited', 'revoked', 'unauthorized', 'BudgetClosed'])(
     'is not what fails with %s: that costs nothing of the quota',
     (reason) => {
-      expect(isInVain(polls(100, 0, reason))).toBe(false);
+      expect(isDataOverdue(polls(100, 0, reason))).toBe(false);
     },
   );
 
@@ -61,7 +61,7 @@ describe('scheduler/in-vain', () => {
     const steady = fakeSource({ weight: 3, intervalMs: MINUTE });
     const allowance = { bucketOf: () => 'one', allowedPerDay: () => 32 };
     const asking = (isVain: boolean) => [
-      { source: daily, requestsPerPoll: 1, isInVain: isVain },
+      { source: daily, requestsPerPoll: 1, isDataOverdue: isVain },
       { source: steady, requestsPerPoll: 1 },
     ];
     const perDay = (paces: ReturnType<typeof pacesOf>): number => Math.round(paces.get(steady)?.requestsPerDay ?? 0);
