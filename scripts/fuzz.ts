@@ -15,7 +15,6 @@ import { parseArgs } from 'node:util';
 import type { FuzzLine } from '../test/support/fuzz.ts';
 
 const PROPERTIES = [
-  'test/property',
   'property',
   'test/sources/slashings/model',
   'test/sources/slashings/odd-answers',
