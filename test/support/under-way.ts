@@ -40,7 +40,7 @@ export function underWay<T>(work: Promise<T>): Promise<T> {
 }
 
 let compressions = 0;
-const { gzip, gunzip } = zlib;
+const { gzip, createGunzip } = zlib;
 zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
   compressions += 1;
   gzip(data, (error, result) => {
@@ -48,13 +48,18 @@ zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
     done(error, result);
   });
 }) as typeof gzip;
-zlib.gunzip = ((data: zlib.InputType, options: zlib.ZlibOptions, done: zlib.CompressCallback) => {
-  works += 1;
-  gunzip(data, options, (error, result) => {
-    works -= 1;
-    done(error, result);
-  });
-}) as typeof gunzip;
+// Node does not let it be assigned.
+Object.defineProperty(zlib, 'createGunzip', {
+  ...Object.getOwnPropertyDescriptor(zlib, 'createGunzip'),
+  value(options: zlib.ZlibOptions) {
+    const stream = createGunzip(options);
+    works += 1;
+    stream.once('close', () => {
+      works -= 1;
+    });
+    return stream;
+  },
+});
 syncBuiltinESMExports();
 
 /** Resolves when every request was answered or given up, other work is done, and what follows from that is done. */
