@@ -13,9 +13,10 @@ const MIB = 1024 * 1024;
 /** A service whose answers have this shape, but for slot rows: they announce slashings. */
 function hostile(shape: (bytes: number) => string) {
   const [small, large] = [shape(4 * MIB), shape(32 * MIB)];
+  const headers = { 'x-ratelimit-limit-second': '5' };
   return startStubApi(KEY, ({ path }) => {
-    if (path.includes('attesterslashings')) return { status: 200, body: large };
-    return { status: 200, body: path.includes('/slots') ? announced(path, 2) : small };
+    if (path.includes('attesterslashings')) return { status: 200, headers, body: large };
+    return { status: 200, headers, body: path.includes('/slots') ? announced(path, 2) : small };
   });
 }
 
