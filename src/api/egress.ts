@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
+import { codeOf } from '../lib/error-code.ts';
 import type { Milliseconds } from '../lib/time.ts';
 
 /** The URLs of the forward proxies for http and https; '' means none. */
@@ -105,7 +106,7 @@ export class Egress {
     try {
       return await connection;
     } catch (error) {
-      throw new ProxyFailed(`the proxy: ${codeOf(error)}`);
+      throw new ProxyFailed(`the proxy: ${connectionFailure(error)}`);
     } finally {
       const left = (this.#awaited.get(what) ?? 0) - 1;
       if (left > 0) this.#awaited.set(what, left);
@@ -120,6 +121,6 @@ export function isProxyPassword(error: unknown): boolean {
 }
 
 /** The code alone (ECONNREFUSED, UND_ERR_SOCKET), because undici's messages can quote the request. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && error.code ? String(error.code) : 'connection failed';
+export function connectionFailure(error: unknown): string {
+  return codeOf(error) ?? 'connection failed';
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
+import { isObject } from '../lib/is-object.ts';
 
 /** This many are parsed in a few milliseconds. Ordinary pages have fewer records. */
 const SLICE = 250;
@@ -12,16 +13,10 @@ export async function goodRecords<S extends z.ZodType>(record: S, items: readonl
   const good: z.output<S>[] = [];
   for (const [i, item] of items.entries()) {
     if (i > 0 && i % SLICE === 0) await setImmediate();
+    // Every record is an object. Anything else is dropped before zod sees it, because 600,000 of its errors take 200 MiB.
     if (!isObject(item)) continue;
     const parsed = record.safeParse(item);
     if (parsed.success) good.push(parsed.data);
   }
   return good;
-}
-
-/**
- * Every record is an object. Anything else is dropped before zod sees it, because 600,000 of its errors take 200 MiB.
- */
-function isObject(item: unknown): boolean {
-  return typeof item === 'object' && item !== null && !Array.isArray(item);
 }

@@ -2,8 +2,9 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
+import { codeOf } from '../lib/error-code.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { codeOf, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
+import { connectionFailure, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { maxBodyBytes } from './limits.ts';
 
@@ -121,7 +122,7 @@ async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>):
   try {
     yield* limited(endpoint, gunzip);
   } catch (error) {
-    if (!/^Z_/.test(codeOf(error))) throw error;
+    if (!codeOf(error)?.startsWith('Z_')) throw error;
     throw new RequestFailed(endpoint, 'invalid_body', 'not the gzip that it is said to be');
   }
 }
@@ -133,5 +134,5 @@ function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Er
   if (timeout.aborted || error instanceof undici.ConnectTimeoutError) {
     return new RequestFailed(endpoint, 'timeout', 'no complete answer within api.timeout');
   }
-  return new RequestFailed(endpoint, 'network', codeOf(error));
+  return new RequestFailed(endpoint, 'network', connectionFailure(error));
 }

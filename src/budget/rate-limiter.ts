@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
-import { allowedPerDay, type BudgetOptions, perSecondOf } from './bucket.ts';
+import { type BudgetOptions, perSecondOf } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
 import {
@@ -86,20 +86,6 @@ export class RateLimiter implements Budget {
   /** Requests per second of a bucket, before `utilization`. */
   perSecond(bucket: string): number {
     return perSecondOf(this.#ledger.buckets[bucket], this.#options);
-  }
-
-  /** Requests per day that this exporter may make on a bucket. */
-  allowedPerDay(bucket: string): number {
-    return allowedPerDay(this.#ledger.buckets[bucket], this.#options, this.#clock.now());
-  }
-
-  bucketOf(route: string): string {
-    return bucketOf(this.#ledger, route);
-  }
-
-  /** When a request on this route may be sent, apart from its turn; Infinity: not before a new key or restart. */
-  opensAt(route: string): UnixMs {
-    return opensAt(this.ledger, route, this.#options, this.#clock.now());
   }
 
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { codeOf } from '../lib/error-code.ts';
 import { valueAt } from './value-at.ts';
 
 /** A mistake before it has a line. */
@@ -91,7 +92,7 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
 
 /** Why a file could not be read, without its path. */
 export function readFailure(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const code = codeOf(error) ?? 'unknown error';
   return `cannot be read: ${READ_FAILURES[code] ?? code}`;
 }
 

@@ -1,3 +1,5 @@
+import { isObject } from '../lib/is-object.ts';
+
 /** A value that takes precedence over the file's. */
 export interface Override {
   /** Section and key. */
@@ -7,26 +9,20 @@ export interface Override {
   readonly origin: string;
 }
 
-type Mapping = Readonly<Record<string, unknown>>;
-
-function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The document with the overrides. Where it has no section to put one into, it stays: the schema reports that. */
 export function override(document: unknown, overrides: readonly Override[]): unknown {
   let root = document ?? {};
   for (const { path, value } of overrides) {
     const [name, key] = path;
-    const section = isMapping(root) ? (root[name] ?? {}) : undefined;
-    if (isMapping(root) && isMapping(section)) root = { ...root, [name]: { ...section, [key]: value } };
+    const section = isObject(root) ? (root[name] ?? {}) : undefined;
+    if (isObject(root) && isObject(section)) root = { ...root, [name]: { ...section, [key]: value } };
   }
   return root;
 }
 
 /** The document without anything about a key. */
 export function withoutKey(document: unknown): unknown {
-  if (!isMapping(document) || !isMapping(document['api'])) return document;
+  if (!isObject(document) || !isObject(document['api'])) return document;
   const { key: _key, key_file: _file, ...api } = document['api'];
   return { ...document, api };
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
+import { codeOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { LeaseTimings } from '../replica/lease.ts';
@@ -47,12 +48,8 @@ export async function openState(dir: string, clock: Clock, log: Logger, signal?:
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StateLocked) throw new StateRefused(error.message);
-    throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error)}`);
+    throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error) ?? String(error)}`);
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 /** A machine that starts many things at once may be slow. */
@@ -146,7 +143,7 @@ async function load<S extends z.ZodType>(documents: StateStore, name: string, sc
   try {
     return await documents.load(name, schema);
   } catch (error) {
-    throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error)}`);
+    throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error) ?? String(error)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { codeOf } from '../lib/error-code.ts';
 /** A command failed. The message holds neither the URL nor the server's own text, because both may contain a password. */
 export class RedisAway extends Error {
   override readonly name = 'RedisAway';
@@ -30,7 +31,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 export function reasonOf(error: unknown): string {
   if (error instanceof RedisAway) return error.message;
   if (!(error instanceof Error)) return 'unknown error';
-  if ('code' in error && error.code) return String(error.code);
+  const code = codeOf(error);
+  if (code !== undefined) return code;
   // Redis 7 and Valkey say this when a script does what its user may not.
   if (/ACL failure|can't run this command/.test(error.message)) return 'NOPERM';
   return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? 'connection lost';

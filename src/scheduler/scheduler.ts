@@ -1,4 +1,5 @@
 import type { Api } from '../api/client.ts';
+import { countingApi } from '../api/counting.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -184,25 +185,18 @@ export class Scheduler {
     const stop = AbortSignal.any([signal, task.stop.signal]);
     const now = clock.now();
     const start = clock.monotonic();
-    let requests = 0;
-    const counting: Api = {
-      ...api,
-      request(...call) {
-        requests += 1;
-        return api.request(...call);
-      },
-    };
+    const counting = countingApi(api);
     const { intervalMs, coverage } = pace;
     const timing = { now, intervalMs, coverage };
     const paced = this.#deps.limitsKnown() ? { intervalMs, coverage } : {};
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(counting, task.known.value, timing, stop);
+      poll = await source.poll(counting.api, task.known.value, timing, stop);
     } catch (error) {
       if (stop.aborted) return;
       poll = { value: task.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
-    const run = { start: now, durationMs: clock.monotonic() - start, requests, ...paced };
+    const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
     task.known = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
     const { name, chain } = source;
     if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');

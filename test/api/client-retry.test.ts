@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
+import { opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { apiHarness, failureOf, V2_REQUEST } from '../support/api-harness.ts';
 import { bodyOf } from '../support/body.ts';
@@ -95,7 +96,8 @@ describe('api/client: retries', () => {
     expect(await failure).toMatchObject({ reason: 'rate_limited', status: 429 });
     expect(sentAt).toEqual([0]);
     await expect(ask()).rejects.toThrow(BudgetClosed);
-    expect(rateLimiter.opensAt('machine_metrics https://api.test')).toBe(clock.now() - MINUTE + 36_644_000);
+    const opens = opensAt(rateLimiter.ledger, 'machine_metrics https://api.test', { utilization: 1 }, clock.now());
+    expect(opens).toBe(clock.now() - MINUTE + 36_644_000);
   });
 
   it('does not count a request that the budget turned away', async () => {

@@ -7,6 +7,7 @@ import { pacesOf } from '../../src/scheduler/paces.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
+import { slashingsOptions } from '../support/slashings-options.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 
 const SILENT = pino({ enabled: false });
@@ -201,13 +202,7 @@ describe('budget/planner: property', PATIENT, () => {
     const weight = fc.double({ min: 0.01, max: 100, noNaN: true });
     fc.assert(
       fc.property(setup, weight, weight, budget, (given, light, heavy, allowed) => {
-        const options = {
-          intervalMs: given.slashings.intervalMs,
-          catchUpMs: 0,
-          watch: [],
-          onSlashing: () => undefined,
-          onSkipped: () => undefined,
-        };
+        const options = slashingsOptions({ intervalMs: given.slashings.intervalMs, catchUpMs: 0 });
         const pair = [
           slashingsSource({ ...options, chain: 'mainnet', weight: Math.min(light, heavy) }),
           slashingsSource({ ...options, chain: 'hoodi', weight: Math.max(light, heavy) }),

@@ -3,7 +3,7 @@ import { type Bucket, type BudgetOptions, chargeBucket, EMPTY_BUCKET } from '../
 import { emptyLedger, Ledger, quotaIn } from '../../src/budget/ledger.ts';
 import { type Quota, quotaOf } from '../../src/budget/quota.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { LANE, Queue } from '../support/queue.ts';
+import { Queue } from '../support/queue.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -124,6 +124,6 @@ describe('budget/rateLimiter: a quota that is used up', () => {
       await queue.ask(`day ${day}`);
     }
     expect(queue.log.filter(isOut)).toEqual(['a', 'b']);
-    expect(queue.rateLimiter.opensAt(LANE)).toBeGreaterThanOrEqual(NOW + 21 * DAY);
+    expect(queue.opensAt()).toBeGreaterThanOrEqual(NOW + 21 * DAY);
   });
 });

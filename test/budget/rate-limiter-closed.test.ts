@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Ledger } from '../../src/budget/ledger.ts';
+import { Ledger, opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -103,10 +103,10 @@ describe('budget/rateLimiter: 429', () => {
 
   it('tells from when on a route is open', async () => {
     const queue = await known();
-    expect(queue.rateLimiter.opensAt(LANE)).toBe(0);
+    expect(queue.opensAt()).toBe(0);
     await queue.ask('a');
     await queue.answer('a', 429, { 'retry-after': '3600' });
-    expect(queue.rateLimiter.opensAt(LANE)).toBe(NOW + 60 * MINUTE);
+    expect(queue.opensAt()).toBe(NOW + 60 * MINUTE);
   });
 
   it('keeps the wait over a restart', async () => {
@@ -139,11 +139,11 @@ describe('budget/rateLimiter: 429', () => {
     const queue = await known();
     await queue.ask('a');
     await queue.answer('a', 429, { 'retry-after': String(10 * 86_400) });
-    const reset = queue.rateLimiter.opensAt(LANE);
+    const reset = queue.opensAt();
     queue.clock.step(4 * 24 * HOUR);
-    expect(queue.rateLimiter.opensAt(LANE)).toBe(reset);
+    expect(queue.opensAt()).toBe(reset);
     queue.clock.step(8 * 24 * HOUR);
-    expect(queue.rateLimiter.opensAt(LANE)).toBe(queue.clock.now() + HOUR);
+    expect(queue.opensAt()).toBe(queue.clock.now() + HOUR);
   });
 
   it('never comes to a time before 1970, which could not be read back', async () => {
@@ -163,7 +163,7 @@ describe('budget/rateLimiter: 429', () => {
       { utilization: 1 },
       { clock, ledger: JSON.parse(JSON.stringify(before.rateLimiter.ledger)) },
     );
-    expect(after.opensAt(LANE)).toBe(clock.now() + 600_000);
+    expect(opensAt(after.ledger, LANE, { utilization: 1 }, clock.now())).toBe(clock.now() + 600_000);
   });
 });
 

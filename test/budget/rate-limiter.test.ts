@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bucketOf } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/priority.ts';
 import { bucket, LANE, Queue } from '../support/queue.ts';
 
@@ -173,11 +174,11 @@ describe('budget/rate-limiter', () => {
 
   it('tells what the limits leave for a day, and which bucket a route draws from', async () => {
     const queue = new Queue({ utilization: 0.5 });
-    expect(queue.rateLimiter.allowedPerDay('default')).toBe(43_200);
+    expect(queue.allowedPerDay('default')).toBe(43_200);
     await queue.ask('a');
     await queue.answer('a', 200, bucket('default', 5));
-    expect(queue.rateLimiter.bucketOf(LANE)).toBe('default');
-    expect(queue.rateLimiter.allowedPerDay('default')).toBe(216_000);
+    expect(bucketOf(queue.rateLimiter.ledger, LANE)).toBe('default');
+    expect(queue.allowedPerDay('default')).toBe(216_000);
   });
 
   it('waits out the second that the process before it may have used up', async () => {

@@ -7,19 +7,12 @@ import { cases, PATIENT } from '../support/fuzz.ts';
 import type { Fault } from '../support/odd-api.ts';
 import { named } from '../support/odd-json.ts';
 import { sampleValue } from '../support/samples.ts';
+import { slashingsOptions } from '../support/slashings-options.ts';
 import { epochRows, slashing } from '../support/slot-rows.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { pollThrough, trouble } from './poll.ts';
 
-const SOURCE = slashingsSource({
-  chain: 'mainnet',
-  intervalMs: MINUTE,
-  weight: 1,
-  catchUpMs: HOUR,
-  watch: [],
-  onSlashing: () => undefined,
-  onSkipped: () => undefined,
-});
+const SOURCE = slashingsSource(slashingsOptions({ catchUpMs: HOUR }));
 
 function epochAt(now: number): number {
   return Math.floor((now / 1000 - CHAINS.mainnet.genesis) / SECONDS_PER_EPOCH);

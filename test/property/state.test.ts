@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyLedger, Ledger } from '../../src/budget/ledger.ts';
+import { allowedPerDay } from '../../src/budget/bucket.ts';
+import { bucketOf, emptyLedger, Ledger, opensAt } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { nextAttemptAt } from '../../src/scheduler/plan.ts';
@@ -19,13 +20,13 @@ import { cases, PATIENT } from '../support/fuzz.ts';
 import { logLines } from '../support/log-lines.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
 import { mutated, mutations, spoil } from '../support/odd-json.ts';
+import { slashingsOptions } from '../support/slashings-options.ts';
 import { HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { expectShowable } from './poll.ts';
 
 const DAILY = { chain: 'mainnet', intervalMs: HOUR, weight: 1 } as const;
-const NO_WATCH = { watch: [], onSlashing: () => undefined, onSkipped: () => undefined };
-const SLASHINGS = slashingsSource({ ...DAILY, ...NO_WATCH, intervalMs: MINUTE, catchUpMs: HOUR });
+const SLASHINGS = slashingsSource(slashingsOptions({ catchUpMs: HOUR }));
 
 /** Each source with something that it knows. */
 const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
@@ -112,13 +113,13 @@ describe('fuzz state', PATIENT, () => {
       fc.property(mutations(), (changes) => {
         const parsed = Ledger.safeParse(mutated(ledger, changes));
         if (!parsed.success) return;
-        const rateLimiter = new RateLimiter(
-          { utilization: 0.9 },
-          { clock: new VirtualClock(NOW), ledger: parsed.data },
-        );
-        expect(rateLimiter.opensAt('a')).toBeGreaterThanOrEqual(0);
-        expect(rateLimiter.perSecond(rateLimiter.bucketOf('a'))).toBeGreaterThan(0);
-        expect(rateLimiter.allowedPerDay(rateLimiter.bucketOf('a'))).toBeGreaterThanOrEqual(0);
+        const options = { utilization: 0.9 };
+        const rateLimiter = new RateLimiter(options, { clock: new VirtualClock(NOW), ledger: parsed.data });
+        const { ledger: known } = rateLimiter;
+        const name = bucketOf(known, 'a');
+        expect(opensAt(known, 'a', options, NOW)).toBeGreaterThanOrEqual(0);
+        expect(rateLimiter.perSecond(name)).toBeGreaterThan(0);
+        expect(allowedPerDay(known.buckets[name], options, NOW)).toBeGreaterThanOrEqual(0);
       }),
       cases(200),
     );

@@ -7,8 +7,9 @@ import type { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source, Timing } from '../../src/sources/source.ts';
 import { failed, fakeApi } from './fake-api.ts';
 import { sampleValue } from './samples.ts';
+import { slashingsOptions } from './slashings-options.ts';
 import { FakeChain } from './slot-rows.ts';
-import { attempts, DAY, MINUTE, NOW, noSignal, timing } from './timing.ts';
+import { attempts, MINUTE, NOW, noSignal, timing } from './timing.ts';
 
 /** The slashings source that follows a made-up chain, and loses everything but its state between polls. */
 export class Follower {
@@ -26,16 +27,7 @@ export class Follower {
 
   constructor(options: Partial<SlashingsOptions> = {}) {
     const onSlashing = (sighting: ObservedSlashing): unknown => this.sightings.push(sighting);
-    const defaults = {
-      chain: 'mainnet',
-      intervalMs: MINUTE,
-      weight: 1,
-      catchUpMs: 7 * DAY,
-      watch: [],
-      onSlashing,
-      onSkipped: () => undefined,
-    } as const;
-    this.source = slashingsSource({ ...defaults, ...options });
+    this.source = slashingsSource(slashingsOptions({ onSlashing, ...options }));
     this.state = this.source.empty;
   }
 

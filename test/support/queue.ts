@@ -1,5 +1,5 @@
-import type { BudgetOptions } from '../../src/budget/bucket.ts';
-import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { allowedPerDay, type BudgetOptions } from '../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger, opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import type { Priority } from '../../src/budget/priority.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
@@ -23,6 +23,7 @@ export class Queue {
   readonly log: string[] = [];
   /** How often the rateLimiter said that its ledger is another. */
   changes = 0;
+  readonly #options: BudgetOptions;
   readonly #permits = new Map<string, Permit>();
 
   constructor(
@@ -33,17 +34,25 @@ export class Queue {
     } = {},
   ) {
     const { ledger = emptyLedger(), clock = (same) => same, keep = async () => undefined, ...rest } = options;
-    this.rateLimiter = new RateLimiter(
-      { utilization: 1, ...rest },
-      {
-        clock: clock(this.clock),
-        ledger,
-        keep,
-        onChange: () => {
-          this.changes += 1;
-        },
+    this.#options = { utilization: 1, ...rest };
+    this.rateLimiter = new RateLimiter(this.#options, {
+      clock: clock(this.clock),
+      ledger,
+      keep,
+      onChange: () => {
+        this.changes += 1;
       },
-    );
+    });
+  }
+
+  /** Unix ms from which a request may leave, its turn apart. */
+  opensAt(route = LANE): number {
+    return opensAt(this.rateLimiter.ledger, route, this.#options, this.clock.now());
+  }
+
+  /** Requests per day that the limits of a bucket leave. */
+  allowedPerDay(bucket: string): number {
+    return allowedPerDay(this.rateLimiter.ledger.buckets[bucket], this.#options, this.clock.now());
   }
 
   /** Asks for leave, and lets no time pass. */

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
-import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import { type Ledger, quotaIn } from '../../src/budget/ledger.ts';
-import { RateLimiter } from '../../src/budget/rate-limiter.ts';
+import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { type Ledger, opensAt, quotaIn } from '../../src/budget/ledger.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES, recordOf } from '../../src/sandbox/machines-data.ts';
@@ -190,7 +189,6 @@ export function knownIn(name: StateName): StatusInput {
   const budgetOptions = { utilization: 0.9 };
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
-  const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger: state.ledger });
   const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
   // Never run: it is only asked what it knows.
   const scheduler = new ViewedScheduler(sources, entries, {
@@ -199,9 +197,12 @@ export function knownIn(name: StateName): StatusInput {
     log,
     store: { save: async () => undefined },
     budgetView: () => ({
-      allowance: { bucketOf: () => bucket, allowedPerDay: (of) => rateLimiter.allowedPerDay(of) },
+      allowance: {
+        bucketOf: () => bucket,
+        allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
+      },
       quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
-      opensAt: () => state.opensAt ?? rateLimiter.opensAt('any'),
+      opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
     }),
     limits: () => '',
     limitsKnown: () => true,

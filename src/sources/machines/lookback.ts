@@ -1,7 +1,7 @@
 import { type FailureReason, RequestFailed } from '../../api/errors.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
-import { isIncluded } from './options.ts';
+import { isIncluded, MAX_PUSH_SECONDS } from './options.ts';
 import { readPage, type SweepContext } from './reading.ts';
 import type { Machines } from './schema.ts';
 
@@ -11,7 +11,6 @@ type Lookback = NonNullable<Machines['lookback']>;
 const PROBES = [1, 3, 6, 12, 24];
 /** One minute of this many machines fits on a page. */
 const MAX_PROBED_MACHINES = 10;
-const PROBE_SECONDS = 62;
 /** The service keeps records for 31 days (api-facts 2). */
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 const MAX_ASKED_PER_HOUR = 20;
@@ -50,7 +49,7 @@ async function probe(context: SweepContext, { probes = 0 }: Lookback): Promise<v
     const done: Change = ({ asked }) => (isLast ? { probed: true, asked } : { probed: false, asked, probes: i + 1 });
     // If it refuses one range of the past, it refuses the others too.
     const refused: Change = ({ asked }) => ({ probed: true, asked });
-    await askAndNote(context, { done, refused }, () => readPage(context, { start: end - PROBE_SECONDS, end }));
+    await askAndNote(context, { done, refused }, () => readPage(context, { start: end - MAX_PUSH_SECONDS, end }));
   }
 }
 

@@ -1,15 +1,15 @@
 import type { Api } from '../../api/client.ts';
+import { type CountingApi, countingApi } from '../../api/counting.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Span } from '../history.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
-import { lastSeen, type MachinesOptions, staleAfter } from './options.ts';
+import { lastSeen, MAX_PUSH_SECONDS, type MachinesOptions, staleAfter } from './options.ts';
 import { type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
 import { readPage, readRange, type SweepContext, schemasAt, type Warning } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
 import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, splitRange, startSweep } from './sweep.ts';
 
-const PUSH_SECONDS = 62;
 /** One page holds the records of one machine over this time. */
 const TOGETHER_SECONDS = 600;
 
@@ -42,25 +42,8 @@ export async function pollMachines(
   }
 }
 
-interface Counter {
-  readonly api: Api;
-  readonly requests: () => number;
-}
-
-function countingApi(api: Api): Counter {
-  let requests = 0;
-  const counting: Api = {
-    ...api,
-    request(...call) {
-      requests += 1;
-      return api.request(...call);
-    },
-  };
-  return { api: counting, requests: () => requests };
-}
-
 /** Reads what is new. Once all of it is read, the next sweep begins where this one began. */
-async function readNew(context: SweepContext, { requests }: Counter, staleMs: number): Promise<void> {
+async function readNew(context: SweepContext, { requests }: CountingApi, staleMs: number): Promise<void> {
   const { sweep, now } = context;
   const { reach = NO_REACH } = sweep;
   const seconds = Math.floor(now / 1000);
@@ -101,7 +84,7 @@ async function readPages(context: SweepContext, range: Span, pages: number): Pro
  * then for the others back to the record that is held. To ask for all of that time at once would bring many records of each.
  */
 async function askAbsent(context: SweepContext, staleMs: number, swept: number): Promise<void> {
-  const minute = swept - PUSH_SECONDS;
+  const minute = swept - MAX_PUSH_SECONDS;
   const absent = (): Batch[] => namesToAsk(context.sweep, staleMs, context.now);
   await allOf(absent().map(({ names }) => readRange(context, { start: minute, end: swept }, names)));
   await allOf(absent().flatMap(({ names, since }) => readBack(context, names, { start: since, end: minute })));

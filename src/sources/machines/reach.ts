@@ -1,19 +1,14 @@
 import type { Span } from '../history.ts';
-import { RECORDS_PER_PAGE } from './options.ts';
+import { MAX_PUSH_SECONDS, RECORDS_PER_PAGE } from './options.ts';
 import type { Machines } from './schema.ts';
 
 /** What a sweep has to know about the sweeps before it. */
 export type Reach = NonNullable<Machines['reach']>;
 
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). */
+/** Clients push once in it (api-facts 1.1). */
 const MINUTE = 60;
 /** The first sweep reads this much, so that each client has pushed at least once. */
 const FIRST_SECONDS = 75;
-/**
- * A sweep reads at most this much of what came since the last one: it holds a push of each client, and older pushes say no
- * more. After a long sweep, reading everything would make the next one longer still.
- */
-const MAX_FRESH_SECONDS = 62;
 /** How long a push may be on its way. */
 const MIN_OVERLAP_SECONDS = 2;
 /** A record that comes this late is still found. The client's clock may be behind, ours ahead, or the service slow. */
@@ -36,7 +31,8 @@ export const NO_REACH: Reach = { overlap: MIN_OVERLAP_SECONDS, phase: 0, due: 0 
  */
 export function mainStart({ beganAt, overlap }: Reach, live: number, seconds: number): number {
   if (beganAt === undefined || beganAt > seconds) return seconds - FIRST_SECONDS;
-  const fresh = Math.min(seconds - beganAt, MAX_FRESH_SECONDS);
+  // Older pushes say no more. After a long sweep, reading them as well would make the next one longer still.
+  const fresh = Math.min(seconds - beganAt, MAX_PUSH_SECONDS);
   const span = fresh + overlap;
   const pages = Math.max(1, Math.ceil((live * fresh) / MINUTE / RECORDS_PER_PAGE));
   // One record less than fits, because pushes are not evenly spread.

@@ -6,7 +6,8 @@ import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
 import { ForkingChain } from '../../support/forking-chain.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
-import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
+import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 type Fault = 'away' | 'broken off' | 'details fail' | undefined;
 
@@ -16,15 +17,7 @@ type Step =
   | { readonly do: 'finalize'; readonly epochs: number }
   | { readonly do: 'poll'; readonly fault: Fault; readonly killed: boolean };
 
-const SOURCE = slashingsSource({
-  chain: 'mainnet',
-  weight: 1,
-  intervalMs: MINUTE,
-  catchUpMs: 7 * DAY,
-  watch: [],
-  onSlashing: () => undefined,
-  onSkipped: () => undefined,
-});
+const SOURCE = slashingsSource(slashingsOptions());
 
 /** What the source knows, and beside it what it must know: the reference. */
 interface Run {

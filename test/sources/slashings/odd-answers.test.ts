@@ -8,7 +8,8 @@ import { truthOf } from '../../support/chain-truth.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
-import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
+import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 import { type Beyond, type Odd, OddChain } from './odd-chain.ts';
 
 const SLOT_MS = 12_000;
@@ -16,15 +17,7 @@ const POLLS = 80;
 /** An odd poll makes so many requests more: its own, and those of the looks that clear it up. */
 const MAX_PER_ODD_POLL = 6;
 
-const SOURCE = slashingsSource({
-  chain: 'mainnet',
-  weight: 1,
-  intervalMs: MINUTE,
-  catchUpMs: 7 * DAY,
-  watch: [],
-  onSlashing: () => undefined,
-  onSkipped: () => undefined,
-});
+const SOURCE = slashingsSource(slashingsOptions());
 
 interface World {
   readonly seed: number;

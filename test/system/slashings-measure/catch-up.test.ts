@@ -2,17 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { Simulation } from '../../support/simulation.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
 import { DAY, MINUTE, NOW } from '../../support/timing.ts';
 
-const SOURCE = slashingsSource({
-  chain: 'mainnet',
-  intervalMs: MINUTE,
-  weight: 1,
-  catchUpMs: 7 * DAY,
-  watch: [],
-  onSlashing: () => undefined,
-  onSkipped: () => undefined,
-});
+const SOURCE = slashingsSource(slashingsOptions());
 const ID = 'slashings-mainnet';
 const STOP_MS = 2 * DAY;
 

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { slotTime } from '../../../src/lib/chain.ts';
 import { between } from '../../../src/lib/random.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
+import type { ObservedSlashing } from '../../../src/sources/slashings/count.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { fakeApi } from '../../support/fake-api.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 import { CachingService, type Neighbours } from './caching-service.ts';
 
@@ -33,19 +35,12 @@ async function follow({ neighbours, intervalMs }: Circumstances, run: number): P
   const service = new CachingService(sandbox, neighbours, run);
   const delays: number[] = [];
   let now = start;
-  const source = slashingsSource({
-    chain: 'mainnet',
-    intervalMs,
-    weight: 1,
-    catchUpMs: 7 * DAY,
-    watch: [],
-    onSkipped: () => undefined,
-    onSlashing({ slot }) {
-      const at = slotTime('mainnet', slot) * 1000;
-      // What happened before it looked for the first time is no measure of how fast it looks.
-      if (at > start) delays.push(now - at);
-    },
-  });
+  const onSlashing = ({ slot }: ObservedSlashing): void => {
+    const at = slotTime('mainnet', slot) * 1000;
+    // What happened before it looked for the first time is no measure of how fast it looks.
+    if (at > start) delays.push(now - at);
+  };
+  const source = slashingsSource(slashingsOptions({ intervalMs, onSlashing }));
   const api = fakeApi((request) => service.answer(request, now));
   let state = source.empty;
   while (now < start + RUN_MS) {

@@ -10,18 +10,11 @@ import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { type Watch, watchOf } from '../../../src/sources/slashings/watch.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
 import { epochRows, type Fields, row, slashing } from '../../support/slot-rows.ts';
-import { DAY, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { NOW, noSignal, timing } from '../../support/timing.ts';
 
-const OPTIONS = {
-  chain: 'mainnet',
-  intervalMs: MINUTE,
-  weight: 1,
-  catchUpMs: 7 * DAY,
-  watch: [],
-  onSlashing: () => undefined,
-  onSkipped: () => undefined,
-} as const;
+const OPTIONS = slashingsOptions();
 const SOURCE = slashingsSource(OPTIONS);
 
 const FIRST_EPOCH = 405_000;

@@ -1,0 +1,16 @@
+import type { SlashingsOptions } from '../../src/sources/slashings/poll.ts';
+import { DAY, MINUTE } from './timing.ts';
+
+/** As configured by default on mainnet, with nobody watched and nobody told. */
+export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): SlashingsOptions {
+  return {
+    chain: 'mainnet',
+    intervalMs: MINUTE,
+    weight: 1,
+    catchUpMs: 7 * DAY,
+    watch: [],
+    onSlashing: () => undefined,
+    onSkipped: () => undefined,
+    ...overrides,
+  };
+}
