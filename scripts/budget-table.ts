@@ -29,7 +29,7 @@ export const SCRIPT = 'scripts/budget-table.ts';
 
 /** What a sweep of so many machines takes, seen on the simulated API. */
 async function sweepCost(machines: number): Promise<number> {
-  const source = sourcesOf(defaultConfig(), SILENT).find(({ name }) => name === 'machines');
+  const source = sourcesOf(defaultConfig(), SILENT, 0).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');
   const sandbox = new Sandbox({ start: SEPTEMBER, machines, plan: { perSecond: Number.MAX_SAFE_INTEGER } });
   let entry: Entry = emptyEntry(source);
@@ -60,7 +60,7 @@ function pacesFor(plan: keyof typeof PLANS, chains: (typeof CHAINS)[number], swe
   const budgetOptions = budgetOptionsOf(config);
   const { perSecond } = budgetOptions;
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
-  const asking = sourcesOf(config, SILENT).map((source) => ({
+  const asking = sourcesOf(config, SILENT, 0).map((source) => ({
     source,
     requestsPerPoll: source.name === 'machines' ? sweep : 1,
   }));

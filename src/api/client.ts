@@ -137,7 +137,12 @@ export function routeOf(options: ApiOptions, { endpoint, chain }: Pick<ApiReques
   return `${endpoint} ${V1.has(endpoint) ? v1BaseOf(options, chain) : options.baseUrl}`;
 }
 
-const V1: ReadonlySet<Endpoint> = new Set(['epoch_slots', 'attester_slashings']);
+const V1: ReadonlySet<Endpoint> = new Set([
+  'epoch_slots',
+  'attester_slashings',
+  'proposer_slashings',
+  'sync_committee_members',
+]);
 
 function v1BaseOf(options: ApiOptions, chain: Chain | undefined): string {
   const base = chain && options.v1BaseUrls[chain];

@@ -1,4 +1,4 @@
-/** The endpoints of the service, as they appear in metric labels. */
+/** The endpoints of the specification, as they appear in metric labels. */
 export const ENDPOINTS = [
   'machine_metrics',
   'daily_returns',
@@ -7,7 +7,10 @@ export const ENDPOINTS = [
   'attester_slashings',
 ] as const;
 
-export type Endpoint = (typeof ENDPOINTS)[number];
+/** Endpoints beyond the specification. They are asked only where the configuration says so. */
+export const OPTIONAL_ENDPOINTS = ['sync_committee_members', 'proposer_slashings'] as const;
+
+export type Endpoint = (typeof ENDPOINTS | typeof OPTIONAL_ENDPOINTS)[number];
 
 /** Why a request failed. A closed set, because it is a metric label. */
 export const FAILURE_REASONS = [

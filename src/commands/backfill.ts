@@ -15,6 +15,7 @@ import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { Stopper } from '../lib/stop.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';
 import { BackfillRefused, explainFailure } from './backfill-errors.ts';
@@ -41,8 +42,8 @@ export interface BackfillContext {
  * @throws BackfillRefused, StateRefused; the signal's reason when it aborts.
  */
 export async function backfill(context: BackfillContext): Promise<string> {
-  const { config, options, log, signal } = context;
-  const histories = historiesOf(config, options, log);
+  const { clock, config, options, log, signal } = context;
+  const histories = historiesOf(config, options, log, clock.now());
   const folder = new WorkFolder(options.output);
   const earlier = await findEarlierRun(folder, options);
   if (earlier === 'complete') return `${options.output} is complete, there is nothing to resume.\n`;
@@ -58,8 +59,13 @@ export async function backfill(context: BackfillContext): Promise<string> {
   }
 }
 
-function historiesOf(config: Config, { source, chains }: BackfillOptions, log: Logger): Map<string, History> {
-  const wanted = sourcesOf(config, log).filter(
+function historiesOf(
+  config: Config,
+  { source, chains }: BackfillOptions,
+  log: Logger,
+  now: UnixMs,
+): Map<string, History> {
+  const wanted = sourcesOf(config, log, now).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
   const entries = wanted.flatMap((one): [string, History][] => (one.history ? [[sourceId(one), one.history()]] : []));

@@ -36,7 +36,7 @@ export interface CheckResult {
 /** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { config, key, proxies, log, ask, warnings, now } = options;
-  const viewOptions = viewOptionsOf(config, log);
+  const viewOptions = viewOptionsOf(config, log, now);
   const answer = ask ? await probe({ config, key }, proxies) : undefined;
   const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
   const { look, close } = stateOf(config);

@@ -17,7 +17,7 @@ import {
   text,
 } from './fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
-import { DailyTask, Machines, Slashings } from './source-sections.ts';
+import { DailyReturns, Machines, Slashings, SyncCommittee } from './source-sections.ts';
 import { State } from './state-section.ts';
 
 const Api = section({
@@ -125,9 +125,9 @@ export const ConfigFile = optional(
       'The chains to watch. One with nothing under it has the defaults.',
     ),
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
-    daily_returns: optional(DailyTask).describe("The network's daily returns, asked for once a day."),
+    daily_returns: optional(DailyReturns).describe("The network's daily returns, asked for once a day."),
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/slashings.md.'),
-    sync_committee: optional(DailyTask).describe(
+    sync_committee: optional(SyncCommittee).describe(
       'The current sync committee period, asked for once a period (27 hours).',
     ),
     state: optional(State).describe('Where it keeps what it knows.'),

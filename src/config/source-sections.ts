@@ -66,14 +66,29 @@ export const Machines = section({
   timestamps: machines.timestamps,
 }));
 
-/** Data that changes about once a day. */
-export const DailyTask = section({
+/** Of data that changes about once a day. */
+const daily = {
   enabled: flag.prefault(true).describe('false: no request and no series.'),
   interval: duration(SECOND)
     .prefault('1h')
     .describe('How often to look whether something new is due; the budget may stretch it.'),
   weight: weight.prefault(1).describe('Share of a scarce budget, against the other sources.'),
-}).transform((task) => ({ enabled: task.enabled, intervalMs: task.interval, weight: task.weight }));
+};
+
+export const DailyReturns = section(daily).transform(({ enabled, interval, weight }) => ({
+  enabled,
+  intervalMs: interval,
+  weight,
+}));
+
+export const SyncCommittee = section({
+  ...daily,
+  members: flag
+    .prefault(false)
+    .describe(
+      'true: also reads which watched validators (`slashings.watch`) are members, now and in the next period. Asks an endpoint that is not in the specification.',
+    ),
+}).transform(({ enabled, interval, weight, members }) => ({ enabled, intervalMs: interval, weight, members }));
 
 const ranges = z.array(indexRange(), { error: 'a list of validator indices and ranges' });
 
@@ -82,6 +97,11 @@ export const Slashings = section({
   interval: duration(SECOND).prefault('1m').describe('How often to poll; the budget may stretch it.'),
   weight: weight.prefault(3).describe('Share of a scarce budget, against the other sources.'),
   catch_up: duration(0).prefault('7d').describe('How far back finalized epochs are read after a stop.'),
+  proposer_names: flag
+    .prefault(false)
+    .describe(
+      'true: also reads who was slashed as a proposer. Asks an endpoint that is not in the specification, once for each block with such a slashing.',
+    ),
   watch: z
     .union([ranges, perChain(ranges.optional())], {
       error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
@@ -93,5 +113,6 @@ export const Slashings = section({
   intervalMs: slashings.interval,
   weight: slashings.weight,
   catchUpMs: slashings.catch_up,
+  proposerNames: slashings.proposer_names,
   watch: slashings.watch,
 }));

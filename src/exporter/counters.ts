@@ -1,10 +1,12 @@
-import { ENDPOINTS, FAILURE_REASONS } from '../api/errors.ts';
+import { ENDPOINTS, type Endpoint, FAILURE_REASONS } from '../api/errors.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { SelfMetrics } from '../metrics/self.ts';
 import { type Totals, totalOf, withTotals } from '../metrics/totals.ts';
 import { STATE_WRITE_FAILURES } from './own-families.ts';
 
 export interface CountersOptions {
+  readonly config: Config;
   /** As earlier processes left them. */
   readonly earlier: Totals;
   /** What this process has counted beside requests. */
@@ -13,9 +15,18 @@ export interface CountersOptions {
   readonly clock: Clock;
 }
 
+/** The endpoints that this configuration may have asked. */
+export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
+  return [
+    ...ENDPOINTS,
+    ...(syncCommittee.enabled && syncCommittee.members ? (['sync_committee_members'] as const) : []),
+    ...(slashings.enabled && slashings.proposerNames ? (['proposer_slashings'] as const) : []),
+  ];
+}
+
 /** Counts the requests of this process. */
-export function newRequestCounts(): SelfMetrics {
-  return new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
+export function newRequestCounts(config: Config): SelfMetrics {
+  return new SelfMetrics({ endpoints: endpointsOf(config), reasons: FAILURE_REASONS });
 }
 
 /** Counters without labels, by their names. */
@@ -36,7 +47,7 @@ const SLOW_DISK_MS = 500;
  */
 export class Counters {
   /** To be told of requests. */
-  readonly requests = newRequestCounts();
+  readonly requests: SelfMetrics;
   readonly #options: CountersOptions;
   /** Undefined before the first time: nothing was counted yet beyond what earlier processes did. */
   #shown: Totals | undefined;
@@ -47,6 +58,7 @@ export class Counters {
 
   constructor(options: CountersOptions) {
     this.#options = options;
+    this.requests = newRequestCounts(options.config);
   }
 
   /** Times that they could not be written. */

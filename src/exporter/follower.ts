@@ -16,9 +16,9 @@ const NOTHING_KNOWN: State = { ledger: emptyLedger(), entries: new Map(), totals
 /** Follows the replica that polls: knows what that one wrote, and asks the API for nothing. */
 export function openFollower(options: EngineOptions, replica: Replica, { touch }: RoleLinks): Role {
   const { config, clock, log, before } = options;
-  const viewOptions = viewOptionsOf(config, log);
+  const viewOptions = viewOptionsOf(config, log, clock.now());
   const wanted = [LEDGER, TOTALS, ...viewOptions.sources.map(sourceId)];
-  const noRequests = newRequestCounts();
+  const noRequests = newRequestCounts(config);
   const nothing = (): void => undefined;
   /** As far as this process has read it. */
   let state = before ?? NOTHING_KNOWN;

@@ -3,7 +3,7 @@ import { LeaseLost } from '../replica/lease.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceId } from '../state/entry.ts';
 import { type Client, openClient } from './client.ts';
-import { Counters } from './counters.ts';
+import { Counters, endpointsOf } from './counters.ts';
 import { problemOf } from './health.ts';
 import { BUDGET_WAIT, STATE_WRITE_FAILURES } from './own-families.ts';
 import { ALL_PARTS, ATTEMPTS } from './parts.ts';
@@ -17,7 +17,7 @@ import { LEDGER, restore, restoreEntries, type State, TOTALS, underKey } from '.
 /** Polls, counts and writes. @throws StateRefused */
 export async function openPoller(options: EngineOptions, links: RoleLinks): Promise<Role> {
   const { config, key, clock, log, documents, before, operatorAt = clock.now() } = options;
-  const viewOptions = viewOptionsOf(config, log);
+  const viewOptions = viewOptionsOf(config, log, operatorAt);
   const known = await restore(documents, viewOptions.sources, key, operatorAt, before);
   return new Poller(options, links, viewOptions, known);
 }
@@ -41,6 +41,7 @@ class Poller implements Role {
     this.#settings = options;
     this.viewOptions = viewOptions;
     this.#counters = new Counters({
+      config: options.config,
       earlier: known.totals,
       others: () => ({
         [BUDGET_WAIT]: rateLimiter.waitedMs / 1000,
@@ -124,7 +125,7 @@ class Poller implements Role {
 
   async adopt(next: Settings, reloadedAt: number): Promise<void> {
     const { log, documents } = this.#options;
-    const after = viewOptionsOf(next.config, log);
+    const after = viewOptionsOf(next.config, log, reloadedAt);
     const ids = new Set(after.sources.map(sourceId));
     const restored = await restoreEntries(documents, after.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt((source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next));
@@ -132,6 +133,7 @@ class Poller implements Role {
     const before = { ...this.state(), entries: new Map([...restored, ...this.#scheduler.entries()]) };
     const { ledger, entries } = underKey(before, next.key, reloadedAt);
     this.#client.adopt(next, ledger);
+    this.#counters.requests.expect(endpointsOf(next.config));
     this.viewOptions = after;
     this.#scheduler.adopt(after.sources, entries);
     logKey(log, ledger);

@@ -23,5 +23,5 @@ export function logSlashing(
     watched: watched.length,
   };
   if (watched.length > 0) log.error(fields, 'watched validator slashed');
-  else log.warn(fields, 'attester slashing');
+  else log.warn(fields, kind === 'proposer' ? 'proposer slashing' : 'attester slashing');
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../lib/log.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
@@ -12,12 +13,19 @@ import type { ViewOptions } from './picture.ts';
 import { logSlashing } from './slashing-log.ts';
 
 /** What the configuration says of how the state is to be read. */
-export function viewOptionsOf(config: Config, log: Logger): ViewOptions {
-  return { sources: sourcesOf(config, log), budgetOptions: budgetOptionsOf(config), routeOf: routesOf(config) };
+export function viewOptionsOf(config: Config, log: Logger, operatorAt: UnixMs): ViewOptions {
+  return {
+    sources: sourcesOf(config, log, operatorAt),
+    budgetOptions: budgetOptionsOf(config),
+    routeOf: routesOf(config),
+  };
 }
 
-/** Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains. */
-export function sourcesOf(config: Config, log: Logger): Source[] {
+/**
+ * Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains.
+ * `operatorAt` is when the operator started or reloaded the program: what was refused before may be asked again.
+ */
+export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
@@ -51,7 +59,13 @@ export function sourcesOf(config: Config, log: Logger): Source[] {
         weight: slashings.weight / chains.length,
         catchUpMs: slashings.catchUpMs,
         watch,
+        proposerNames: slashings.proposerNames,
+        operatorAt,
         onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
+        onMissedProposal: ({ slot, validator, status }) =>
+          log.warn({ chain, slot, validator, status }, 'watched validator missed a proposal'),
+        onUnnamed: ({ message }) =>
+          log.warn({ source: 'slashings', chain, err: message }, 'proposer slashings are counted without names'),
         onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
       });
     }),

@@ -25,6 +25,11 @@ export function slotUrl(chain: Chain, slot: number): string {
   return `${CHAINS[chain].v1BaseUrl}/slot/${slot}`;
 }
 
+/** The page of a validator in the public explorer. */
+export function validatorUrl(chain: Chain, validator: number): string {
+  return `${CHAINS[chain].v1BaseUrl}/validator/${validator}`;
+}
+
 /** When `slot` starts. */
 export function slotTime(chain: Chain, slot: number): UnixSeconds {
   return CHAINS[chain].genesis + slot * SECONDS_PER_SLOT;

@@ -50,21 +50,16 @@ export const REQUEST_FAMILIES = {
 /** Counts the requests of this process. */
 export class SelfMetrics {
   /** Plain data, but for the histogram. */
-  #counters: Totals;
+  #counters: Totals = [REQUEST_FAMILIES.requests, REQUEST_FAMILIES.failures, REQUEST_FAMILIES.invalid].map(
+    ({ name }) => ({ name, samples: [] }),
+  );
+  readonly #expected = new Set<string>();
+  readonly #reasons: readonly string[];
   readonly #registry = new Registry();
   readonly #duration: Histogram<'endpoint'>;
 
   constructor({ endpoints, reasons }: SelfMetricsOptions) {
-    const { requests, failures, invalid, duration } = REQUEST_FAMILIES;
-    const byEndpoint = endpoints.map((endpoint) => ({ labels: { endpoint }, value: 0 }));
-    const byReason = endpoints.flatMap((endpoint) =>
-      reasons.map((reason) => ({ labels: { endpoint, reason }, value: 0 })),
-    );
-    this.#counters = [
-      { name: requests.name, samples: byEndpoint },
-      { name: failures.name, samples: byReason },
-      { name: invalid.name, samples: byEndpoint },
-    ];
+    const { duration } = REQUEST_FAMILIES;
     this.#duration = new Histogram({
       name: duration.name,
       help: duration.help,
@@ -72,7 +67,21 @@ export class SelfMetrics {
       buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
       registers: [this.#registry],
     });
-    for (const endpoint of endpoints) this.#duration.zero({ endpoint });
+    this.#reasons = reasons;
+    this.expect(endpoints);
+  }
+
+  /** These endpoints may be asked: their series start at 0, where there are none yet. */
+  expect(endpoints: readonly string[]): void {
+    const { requests, failures, invalid } = REQUEST_FAMILIES;
+    for (const endpoint of endpoints) {
+      if (this.#expected.has(endpoint)) continue;
+      this.#expected.add(endpoint);
+      this.#count(requests, { endpoint }, 0);
+      for (const reason of this.#reasons) this.#count(failures, { endpoint, reason }, 0);
+      this.#count(invalid, { endpoint }, 0);
+      this.#duration.zero({ endpoint });
+    }
   }
 
   requested(endpoint: string): void {

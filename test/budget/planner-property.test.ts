@@ -68,7 +68,7 @@ function sourcesIn(given: Setup): Source[] {
   const base = defaultConfig();
   const chains = given.chains.map((name) => ({ name, v1BaseUrl: 'http://v1' }));
   const settings = Object.fromEntries(KEYS.map((key) => [key, { ...base[key], ...given[key] }]));
-  return sourcesOf({ ...base, chains, ...settings }, SILENT);
+  return sourcesOf({ ...base, chains, ...settings }, SILENT, 0);
 }
 
 function pacesIn(given: Setup, allowedPerDay: number): [Source, Pace][] {

@@ -32,6 +32,7 @@ function sources(chains: number, slashingsMs: number): Source[] {
       slashings: { ...base.slashings, intervalMs: slashingsMs },
     },
     SILENT,
+    0,
   );
 }
 

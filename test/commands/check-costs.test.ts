@@ -18,7 +18,7 @@ function input({ budgetOptions = { utilization: 0.9 }, now = NOW, ...known }: Ov
   const log = createLogger({ level: 'error', format: 'json' });
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    viewOptions: { ...viewOptionsOf(defaultConfig(), log), budgetOptions },
+    viewOptions: { ...viewOptionsOf(defaultConfig(), log, NOW), budgetOptions },
     limitsFrom: 'made up',
     now,
   };

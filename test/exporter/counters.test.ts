@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defaultConfig } from '../../src/config/config.ts';
 import { Counters } from '../../src/exporter/counters.ts';
 import { STATE_WRITE_FAILURES } from '../../src/exporter/own-families.ts';
 import { requestFamilies } from '../../src/metrics/self.ts';
@@ -12,7 +13,7 @@ describe('exporter/counters', () => {
   function setUp(save: () => Promise<void>, isShared = false) {
     const clock = new VirtualClock(NOW);
     const others = () => (isShared ? {} : { [STATE_WRITE_FAILURES]: counters.writeFailures });
-    const counters: Counters = new Counters({ earlier: [], others, save, clock });
+    const counters: Counters = new Counters({ config: defaultConfig(), earlier: [], others, save, clock });
     const self = counters.requests;
     const written = async () => {
       await counters.write();

@@ -18,7 +18,7 @@ const CONFIG: Config = {
 const ENTRY = { attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
 function options(config = CONFIG): ViewOptions {
-  return viewOptionsOf(config, pino({ enabled: false }));
+  return viewOptionsOf(config, pino({ enabled: false }), NOW);
 }
 
 function sourceIn({ sources }: ViewOptions, id: string) {

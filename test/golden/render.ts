@@ -53,7 +53,7 @@ function selfMetrics(): SelfMetrics {
 export async function renderGolden(): Promise<(format: Format) => string> {
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
-  const sources = sourcesOf(goldenConfig(), log);
+  const sources = sourcesOf(goldenConfig(), log, NOW);
   const state = { ledger, entries: entriesOf(sources), totals: await selfMetrics().totals() };
   const options = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const views = () => viewsOf(state, options, NOW);

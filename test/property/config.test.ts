@@ -31,7 +31,7 @@ async function load(text: string, mayQuote = false): Promise<LoadedConfig['confi
 
 /** Whatever is accepted can be planned and shown. */
 function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): void {
-  const sources = sourcesOf(config, SILENT);
+  const sources = sourcesOf(config, SILENT, 0);
   const asking = sources.map((source) => ({ source, requestsPerPoll: 1 }));
   const paces = pacesOf(asking, { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay });
   for (const [source, { intervalMs, requestsPerDay }] of paces) {

@@ -2,7 +2,7 @@ import type { FailureReason } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import type { ObservedSlashing } from '../../src/sources/slashings/count.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
-import type { SlashingsOptions } from '../../src/sources/slashings/poll.ts';
+import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source, Timing } from '../../src/sources/source.ts';
 import { failed, fakeApi } from './fake-api.ts';

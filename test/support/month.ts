@@ -10,7 +10,7 @@ const SILENT = pino({ enabled: false });
 
 /** The sources of a configuration that differs from the defaults in this. */
 export function configured(overrides: Partial<Config> = {}): Source[] {
-  return sourcesOf({ ...defaultConfig(), ...overrides }, SILENT);
+  return sourcesOf({ ...defaultConfig(), ...overrides }, SILENT, 0);
 }
 
 export const BOTH_CHAINS: Partial<Config> = {

@@ -1,4 +1,4 @@
-import type { SlashingsOptions } from '../../src/sources/slashings/poll.ts';
+import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import { DAY, MINUTE } from './timing.ts';
 
 /** As configured by default on mainnet, with nobody watched and nobody told. */
@@ -9,7 +9,11 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     weight: 1,
     catchUpMs: 7 * DAY,
     watch: [],
+    proposerNames: false,
+    operatorAt: 0,
     onSlashing: () => undefined,
+    onMissedProposal: () => undefined,
+    onUnnamed: () => undefined,
     onSkipped: () => undefined,
     ...overrides,
   };

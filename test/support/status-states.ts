@@ -176,7 +176,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
 /** All that is known in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
-  const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }));
+  const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }), NOW);
   const entries = new Map(
     sources.flatMap((source): [string, Entry][] => {
       const id = sourceId(source);

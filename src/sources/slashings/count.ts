@@ -1,16 +1,17 @@
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
-import type { AttesterSlashing, Kind, Slashings, SlashingTotals, SlotRow } from './schema.ts';
+import type { AttesterSlashing, Kind, RecentSlashing, Slashings, SlashingTotals, SlotRow } from './schema.ts';
 
 /** A slashing that has just been counted. */
 export interface ObservedSlashing {
   readonly slot: number;
-  readonly kind: Kind;
+  readonly kind: RecentSlashing['kind'];
   /** All validators of the slashing, ascending. */
   readonly validators: readonly number[];
 }
 
 const NOTHING: SlashingTotals = {
   slots: { proposed: 0, missed: 0, orphaned: 0 },
+  watchedProposals: { proposed: 0, missed: 0, orphaned: 0 },
   attestations: 0,
   deposits: 0,
   voluntaryExits: 0,
@@ -23,7 +24,17 @@ const NOTHING: SlashingTotals = {
   skippedEpochs: 0,
 };
 
-export const NO_SLASHINGS: Slashings = { reads: [], seen: [], slashed: [], recent: [], totals: NOTHING };
+export const NO_SLASHINGS: Slashings = {
+  reads: [],
+  seen: [],
+  slashed: [],
+  proposerSlashed: [],
+  namedSlots: [],
+  recentProposals: [],
+  missedProposals: [],
+  recent: [],
+  totals: NOTHING,
+};
 
 /** Counts the slashings in a canonical block, each once, whichever block contained it first. */
 export function countSlashings(
@@ -45,17 +56,21 @@ export function countSlashings(
 
 const MAX_RECENT = 20;
 
-function addSlashing(state: Slashings, identity: string, { slot, kind, validators }: ObservedSlashing): Slashings {
+/** Adds a slashing to those that are shown. */
+export function addRecent(state: Slashings, { slot, kind, validators }: ObservedSlashing): Slashings {
+  const recent = [...state.recent, { slot, kind, validators: [...validators], count: validators.length }];
+  return { ...state, recent: recent.toSorted((a, b) => a.slot - b.slot).slice(-MAX_RECENT) };
+}
+
+function addSlashing(state: Slashings, identity: string, slashing: ObservedSlashing & { kind: Kind }): Slashings {
+  const { slot, kind, validators } = slashing;
   const known = new Set(state.slashed.map(([validator]) => validator));
   const fresh = validators.filter((validator) => !known.has(validator));
   const { totals } = state;
   return {
-    ...state,
+    ...addRecent(state, slashing),
     seen: [...state.seen, [identity, slot]],
     slashed: [...state.slashed, ...fresh.map((validator): [number, number] => [validator, slot])],
-    recent: [...state.recent, { slot, kind, validators: [...validators], count: validators.length }]
-      .toSorted((a, b) => a.slot - b.slot)
-      .slice(-MAX_RECENT),
     lastAttesterSlashingSlot: Math.max(slot, state.lastAttesterSlashingSlot ?? 0),
     totals: {
       ...totals,

@@ -1,8 +1,11 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { countEpoch, skipTo, unstuck } from './count.ts';
 import { GIVE_UP_AFTER_MS, withFinality, withoutFutureScan } from './finality.ts';
 import type { Step } from './head-pass.ts';
+import { countProposals, watchedProposals } from './proposals.ts';
+import { readProposerNames } from './proposer-names.ts';
 import {
   type EpochRows,
   implausibleEpoch,
@@ -13,13 +16,21 @@ import {
   readSlashings,
   unreadBlocks,
 } from './read.ts';
-import type { Slashings } from './schema.ts';
+import type { Proposal, Slashings } from './schema.ts';
+import type { Watch } from './watch.ts';
 
 export interface FinalizedOptions {
-  /** How far to read back after a stop, milliseconds. */
-  readonly catchUpMs: number;
   /** Read only the newest finalized epoch and skip those between: the budget allows no more. */
   readonly sampled: boolean;
+  /** Read the finalized view first; otherwise go on with the finality that is known. */
+  readonly readsFinality: boolean;
+  /** The latest epoch, if this poll has read it. */
+  readonly latest: number | undefined;
+}
+
+interface FinalizedStep extends Step {
+  /** Missed and orphaned proposals of watched validators in the epochs that were counted. */
+  readonly missed: readonly Proposal[];
 }
 
 /** The most epochs in one poll: at one request a second they do not delay the next head pass. */
@@ -27,25 +38,21 @@ const EPOCHS_PER_POLL = 12;
 /** Epochs further behind are caught up with, at the lowest priority. */
 const FRESH_EPOCHS = 3;
 
-/**
- * Counts every finalized epoch exactly once, in order. With `readsFinality` it reads the finalized view first; otherwise it
- * goes on with the finality that is known. `latest` is the latest epoch, if this poll has read it.
- */
+/** Counts every finalized epoch exactly once, in order. */
 export async function finalizedPass(
   context: PollContext,
   previous: Slashings,
   options: FinalizedOptions,
-  readsFinality: boolean,
-  latest: number | undefined,
-): Promise<Step> {
+): Promise<FinalizedStep> {
   let state = previous;
   let view: EpochRows | undefined;
-  if (readsFinality) {
+  const missed: Proposal[] = [];
+  if (options.readsFinality) {
     view = await readEpoch(context, 'finalized', 'finalized_pass');
-    state = afterFinality(context, state, view, options, latest);
+    state = afterFinality(context, state, view, options);
   }
   const { finalizedEpoch = -1, scannedEpoch } = state;
-  if (scannedEpoch === undefined) return { state };
+  if (scannedEpoch === undefined) return { state, missed };
   // Nothing is counted that this answer does not call final, whatever an earlier one said.
   const newest = Math.min(finalizedEpoch, view?.epoch ?? finalizedEpoch);
   const count = Math.max(0, Math.min(newest - scannedEpoch, EPOCHS_PER_POLL));
@@ -62,20 +69,20 @@ export async function finalizedPass(
     for (const [i, epoch] of epochs.entries()) {
       const step = await countWhenRead(context, state, epoch, pending[i] as Promise<EpochRows>);
       state = step.state;
-      if (state.scannedEpoch !== epoch) return step;
+      missed.push(...step.missed);
+      if (state.scannedEpoch !== epoch) return { ...step, missed };
     }
   } finally {
     drop.abort();
   }
-  return { state };
+  return { state, missed };
 }
 
 function afterFinality(
-  { chain, now }: PollContext,
+  { options: { catchUpMs }, chain, now }: PollContext,
   previous: Slashings,
   view: EpochRows,
-  options: FinalizedOptions,
-  latest: number | undefined,
+  { sampled, latest }: FinalizedOptions,
 ): Slashings {
   const { epoch } = view;
   if (latest !== undefined && (epoch > latest || (epoch === latest && !isWhole(view)))) {
@@ -84,7 +91,7 @@ function afterFinality(
   const report = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
   const state = withoutFutureScan(withFinality(previous, report), chain, now);
   // At least the newest epoch is counted, however short catch_up is.
-  const reach = options.sampled ? 1 : Math.max(1, Math.floor(options.catchUpMs / 1000 / SECONDS_PER_EPOCH));
+  const reach = sampled ? 1 : Math.max(1, Math.floor(catchUpMs / 1000 / SECONDS_PER_EPOCH));
   return skipTo(state, Math.min(epoch, state.finalizedEpoch ?? epoch) - reach);
 }
 
@@ -93,25 +100,42 @@ async function countWhenRead(
   state: Slashings,
   epoch: number,
   pending: Promise<EpochRows>,
-): Promise<Step> {
+): Promise<FinalizedStep> {
+  const { now, options, signal } = context;
   let next = state;
   let failure: Error | undefined;
   try {
-    const { rows } = await pending;
-    for (const row of unreadBlocks(next, rows, 'final')) {
+    const read = await pending;
+    for (const row of unreadBlocks(next, read.rows, 'final')) {
       const slashings = await readSlashings(context, next, row);
       next = slashings.state;
       failure ??= slashings.failure;
     }
-    const open = rows.some((row) => row.status === '0');
-    if (!failure && (!open || hasWaitedLong(next, context.now))) return { state: countEpoch(next, epoch, rows) };
+    if (!failure) {
+      const names = await readProposerNames(context, next, read.rows);
+      next = names.state;
+      const isOpen = names.failure !== undefined || read.rows.some((row) => row.status === '0');
+      if (isOpen && !hasWaitedLong(next, now)) return { ...waiting(next, now), failure: names.failure, missed: [] };
+      if (names.failure) options.onUnnamed(names.failure);
+      return counted(next, epoch, read, options.watch);
+    }
   } catch (error) {
-    if (context.signal.aborted || !(error instanceof Error)) throw error;
+    if (signal.aborted || !(error instanceof Error)) throw error;
     failure = error;
   }
-  if (failure && !isFaultOfEpoch(failure)) return { state: unstuck(next), failure };
-  if (failure && hasWaitedLong(next, context.now)) return { state: skipTo(next, epoch) };
-  return { state: { ...next, stuckSince: next.stuckSince ?? context.now }, failure };
+  if (!isFaultOfEpoch(failure)) return { state: unstuck(next), failure, missed: [] };
+  if (hasWaitedLong(next, now)) return { state: skipTo(next, epoch), missed: [] };
+  return { ...waiting(next, now), failure, missed: [] };
+}
+
+function counted(state: Slashings, epoch: number, read: EpochRows, watch: Watch): FinalizedStep {
+  const proposals = watchedProposals(read, watch);
+  const missed = proposals.filter(({ status }) => status !== 'proposed');
+  return { state: countProposals(countEpoch(state, epoch, read.rows), proposals), missed };
+}
+
+function waiting(state: Slashings, now: UnixMs): Step {
+  return { state: { ...state, stuckSince: state.stuckSince ?? now } };
 }
 
 /** Whether the failure is that of the epoch. One that always times out must not hold up the others for ever. */

@@ -1,8 +1,9 @@
 import { nextTick, type Source } from '../source.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { nextSlashingsChange, slashingFamilies } from './metrics.ts';
+import type { SlashingsOptions } from './options.ts';
 import { slashingsPace } from './pace.ts';
-import { pollSlashings, type SlashingsOptions, slashingsDue } from './poll.ts';
+import { pollSlashings, slashingsDue } from './poll.ts';
 import { Slashings } from './schema.ts';
 import { slashingsSummary } from './summary.ts';
 

@@ -2,9 +2,9 @@ import { CHAINS, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
-import type { SlashingsOptions } from './poll.ts';
+import type { SlashingsOptions } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
-import { watchedCount, watches } from './watch.ts';
+import { type Watch, watchedCount, watches } from './watch.ts';
 
 type SlashingValue = number | null | undefined;
 
@@ -12,7 +12,8 @@ const MIN_HEAD_STALE_MS = 600_000;
 const HEAD =
   'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
 const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
-const NAMES = 'Attester slashings only: the API gives proposer slashings as a count, without the validator';
+const NAMES =
+  'Proposer slashings only with slashings.proposer_names: the specified API gives their count, without the validator';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
@@ -104,7 +105,7 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
   [
     'proposer_slashings_total',
     'counter',
-    `Proposer slashings ${FINAL} (proposerslashingscount). The API gives a count without identity: slashings.watch cannot name these`,
+    `Proposer slashings ${FINAL} (proposerslashingscount). The validators are known only with slashings.proposer_names`,
     one(({ totals }) => totals.proposerSlashings),
   ],
 ];
@@ -113,7 +114,7 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
 export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
   const { chain, watch } = options;
   const head = shownHead(state, timing);
-  const watched = state.slashed.filter(([validator]) => watches(watch, validator));
+  const watched = watchedSlashed(watch, state);
   const sample = (value: SlashingValue, labels: Record<string, string> = {}): Sample[] =>
     value == null ? [] : [{ labels: { chain, ...labels }, value }];
   const gauge = (name: string, help: string, samples: Sample[]): Family => ({
@@ -155,7 +156,29 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
       `Time of the slot in which a watched validator was seen slashed. ${NAMES}`,
       watched.flatMap(([validator, slot]) => sample(timeOf(slot), { validator: String(validator) })),
     ),
+    {
+      name: 'beaconchain_watched_proposals_total',
+      type: 'counter',
+      help: 'Proposals of watched validators in finalized epochs by outcome, each once.',
+      samples: SLOT_STATUSES.flatMap((status) => sample(state.totals.watchedProposals[status], { status })),
+    },
+    gauge(
+      'watched_validator_missed_proposal_timestamp_seconds',
+      'Time of the slot of the newest missed or orphaned proposal of a watched validator; of the 100 validators with the newest',
+      state.missedProposals
+        .filter(([validator]) => watches(watch, validator))
+        .flatMap(([validator, slot]) => sample(timeOf(slot), { validator: String(validator) })),
+    ),
   ];
+}
+
+/** The watched validators that were seen slashed, each with the slot that included the slashing. */
+export function watchedSlashed(watch: Watch, { slashed, proposerSlashed }: Slashings): [number, number][] {
+  const first = new Map<number, number>();
+  for (const [validator, slot] of [...slashed, ...proposerSlashed]) {
+    if (watches(watch, validator)) first.set(validator, Math.min(slot, first.get(validator) ?? slot));
+  }
+  return [...first];
 }
 
 /** The head; undefined where it could not be read for long. */

@@ -1,26 +1,14 @@
 import type { Api } from '../../api/client.ts';
-import { type Chain, MS_PER_EPOCH } from '../../lib/chain.ts';
+import { MS_PER_EPOCH } from '../../lib/chain.ts';
 import type { Poll, Timing } from '../source.ts';
-import { type ObservedSlashing, unstuck } from './count.ts';
+import { unstuck } from './count.ts';
 import { hasBacklog, isFinalityDoubtful } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
+import type { SlashingsOptions } from './options.ts';
 import { isRequestSpecific, type PollContext, rowSchemaAt } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
-import type { Watch } from './watch.ts';
-
-export interface SlashingsOptions {
-  readonly chain: Chain;
-  readonly intervalMs: number;
-  readonly weight: number;
-  readonly catchUpMs: number;
-  readonly watch: Watch;
-  /** Called with every slashing when it is counted. */
-  readonly onSlashing: (slashing: ObservedSlashing) => void;
-  /** Called with the number of finalized epochs that were skipped, unless the budget is the reason. */
-  readonly onSkipped: (epochs: number) => void;
-}
 
 /** After a pause this long, an epoch that could not be read before gets a new hour: nobody has tried meanwhile. */
 const PAUSE_MS = 1_200_000;
@@ -33,9 +21,8 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const { chain, watch, catchUpMs, onSlashing, onSkipped } = options;
-  const row = rowSchemaAt(chain, timing.now);
-  const context: PollContext = { chain, api, signal, now: timing.now, report: onSlashing, row };
+  const { chain, watch, onMissedProposal, onSkipped } = options;
+  const context: PollContext = { options, chain, api, signal, now: timing.now, row: rowSchemaAt(chain, timing.now) };
   const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
   let state: Slashings = { ...(paused ? unstuck(previous) : previous), polledAt: timing.now };
   let failure: Error | undefined;
@@ -51,8 +38,9 @@ export async function pollSlashings(
     // With at least one pass for each epoch, no epoch has to be skipped for the budget.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
     try {
-      const pass = await finalizedPass(context, state, { catchUpMs, sampled }, readsFinality, latest);
+      const pass = await finalizedPass(context, state, { sampled, readsFinality, latest });
       state = pass.state;
+      for (const proposal of pass.missed) onMissedProposal(proposal);
       failure ??= pass.failure;
     } catch (error) {
       if (signal.aborted || !(error instanceof Error)) throw error;

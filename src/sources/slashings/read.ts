@@ -3,18 +3,19 @@ import { RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
 import { type Chain, epochAt, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { canonicalRows } from './canonical.ts';
-import { countSlashings, type ObservedSlashing } from './count.ts';
+import { countSlashings } from './count.ts';
 import { identityOf } from './evidence.ts';
+import type { SlashingsOptions } from './options.ts';
 import { AttesterSlashing, type Slashings, SlotRow, V1List } from './schema.ts';
 
 /** What the passes of one poll share. */
 export interface PollContext {
+  readonly options: SlashingsOptions;
   readonly chain: Chain;
   readonly api: Api;
   readonly signal: AbortSignal;
   /** Unix ms. */
   readonly now: number;
-  readonly report: (slashing: ObservedSlashing) => void;
   readonly row: ReturnType<typeof rowSchemaAt>;
 }
 
@@ -31,6 +32,8 @@ export interface EpochRows {
   readonly epoch: number;
   /** One canonical row for each slot, ascending. */
   readonly rows: readonly SlotRow[];
+  /** Every row, those of forks included. */
+  readonly allRows: readonly SlotRow[];
 }
 
 /**
@@ -47,11 +50,9 @@ export async function readEpoch(
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
   const rows = await api.records('epoch_slots', context.row, data);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
-  const own = canonicalRows(
-    rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read),
-  );
+  const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
   if (own.length === 0) throw implausibleEpoch(`no readable row of epoch ${epoch}`);
-  return { epoch: read, rows: own };
+  return { epoch: read, rows: canonicalRows(own), allRows: own };
 }
 
 /** An answer that cannot be true is treated like a body that cannot be read. */
@@ -99,7 +100,7 @@ export async function readSlashings(
     const own = records.filter((record) => record.block_root === row.blockroot);
     const complete = new Set(own.map(identityOf)).size >= row.attesterslashingscount;
     const counted = countSlashings(noteTry(state, row, complete), row.slot, own);
-    for (const slashing of counted.observed) context.report(slashing);
+    for (const slashing of counted.observed) context.options.onSlashing(slashing);
     return { state: counted.state };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;

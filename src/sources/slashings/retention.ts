@@ -15,12 +15,17 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
   const state = { ...whole, recent: whole.recent.map((slashing) => withFewValidators(slashing, watch)) };
   if (state.scannedEpoch === undefined) return state;
   const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
+  const mayGo = ([validator, slot]: [number, number]): boolean => slot < firstOpenSlot && !watches(watch, validator);
   const recent = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
   return {
     ...state,
+    namedSlots: state.namedSlots.filter((slot) => slot >= firstOpenSlot),
     reads: state.reads.filter((read) => read.slot >= firstOpenSlot),
     seen: bounded(recent, ([, slot]) => slot < firstOpenSlot),
-    slashed: bounded(state.slashed, ([validator, slot]) => slot < firstOpenSlot && !watches(watch, validator)),
+    slashed: bounded(state.slashed, mayGo),
+    proposerSlashed: bounded(state.proposerSlashed, mayGo),
+    recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
+    missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };
 }
 

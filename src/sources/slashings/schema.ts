@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
 const Count = Index.nullish().transform((count) => count ?? 0);
@@ -11,12 +12,21 @@ const Root = z.string().transform((root) => root.toLowerCase());
 /** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
 const Status = z.union([z.string(), z.number().int().transform(String)]).pipe(z.enum(['0', '1', '2', '3']));
 
+/** Indices are kept in typed arrays of 32 bits, in which a larger number would become another validator. */
+function isValidatorIndex(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32;
+}
+
+/** Absent where nobody can be named. A row without a proposer still tells of its slot. */
+const Proposer = z.custom<number>(isValidatorIndex).optional().catch(undefined);
+
 /** One row of an epoch: a slot can have several. Only the fields that are used. */
 export const SlotRow = z
   .object({
     slot: Index,
     epoch: Index,
     status: Status,
+    proposer: Proposer,
     blockroot: Root.nullish(),
     parentroot: Root.nullish(),
     attestationscount: Count,
@@ -37,11 +47,6 @@ export type SlotRow = z.infer<typeof SlotRow>;
 
 /** v1 envelope (api-facts 5); an error on a 200 has `data: null` and is no answer. */
 export const V1List = z.object({ data: z.array(z.unknown()) });
-
-/** Indices are kept in typed arrays of 32 bits, in which a larger number would become another validator. */
-function isValidatorIndex(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32;
-}
 
 /** One check for the list: a schema for each of up to 131,072 numbers would block the event loop for 250 ms. */
 const IndexList = z.custom<number[]>((value) => Array.isArray(value) && value.every(isValidatorIndex));
@@ -86,10 +91,18 @@ export const AttesterSlashing = z.object({
 });
 export type AttesterSlashing = z.infer<typeof AttesterSlashing>;
 
+/** api-facts 8.1. Only the fields that are used. */
+export const ProposerSlashing = z.object({ block_root: Root, proposerindex: z.custom<number>(isValidatorIndex) });
+
+/** Kinds of attester slashings. */
 export const KINDS = ['double_vote', 'surround_vote', 'unknown'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const SLOT_STATUSES = ['proposed', 'missed', 'orphaned'] as const;
+
+/** What became of a slot in which a watched validator was to propose a block. */
+const Proposal = z.object({ slot: Index, validator: Index, status: z.enum(SLOT_STATUSES) });
+export type Proposal = z.infer<typeof Proposal>;
 
 const Head = z.object({
   slot: Index,
@@ -115,8 +128,11 @@ const FinalityReport = z.object({
 });
 export type FinalityReport = z.infer<typeof FinalityReport>;
 
+const PerStatus = z.object({ proposed: Total, missed: Total, orphaned: Total });
+
 const SlashingTotals = z.object({
-  slots: z.object({ proposed: Total, missed: Total, orphaned: Total }),
+  slots: PerStatus,
+  watchedProposals: PerStatus.default({ proposed: 0, missed: 0, orphaned: 0 }),
   attestations: Total,
   deposits: Total,
   voluntaryExits: Total,
@@ -133,7 +149,7 @@ export type SlashingTotals = z.infer<typeof SlashingTotals>;
 /** A slashing as it is shown. Of very many validators only some are named. */
 const RecentSlashing = z.object({
   slot: Index,
-  kind: z.enum(KINDS),
+  kind: z.enum([...KINDS, 'proposer']),
   /** The watched ones first. */
   validators: z.array(Index),
   count: Index,
@@ -177,6 +193,15 @@ export const Slashings = z.object({
   seen: z.array(z.tuple([z.string(), Index])),
   /** Counted validators, each with the slot in which it was first seen slashed. */
   slashed: z.array(z.tuple([Index, Index])),
+  /** Validators slashed as a proposer, each with the slot of the block that included it. */
+  proposerSlashed: z.array(z.tuple([Index, Index])).default([]),
+  /** Slots above the scanned epoch whose proposer slashings are known by name. */
+  namedSlots: z.array(Index).default([]),
+  namesRefused: Refusal.optional(),
+  /** The last proposals of watched validators by slot, ascending. */
+  recentProposals: z.array(Proposal).default([]),
+  /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
+  missedProposals: z.array(z.tuple([Index, Index])).default([]),
   /** The last slashings by slot, ascending. */
   recent: z.array(RecentSlashing).default([]),
   lastAttesterSlashingSlot: Index.optional(),

@@ -15,27 +15,31 @@ import {
   time,
 } from '../content.ts';
 import type { Timing } from '../source.ts';
-import { shownHead } from './metrics.ts';
-import type { SlashingsOptions } from './poll.ts';
-import type { Kind, RecentSlashing, Slashings } from './schema.ts';
+import { shownHead, watchedSlashed } from './metrics.ts';
+import type { SlashingsOptions } from './options.ts';
+import { missedNotices, proposalCounts, proposalTable } from './proposals-summary.ts';
+import type { RecentSlashing, Slashings } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
 
-const KIND_WORDS: Readonly<Record<Kind, string>> = {
+const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
   double_vote: 'double vote',
   surround_vote: 'surround vote',
   unknown: 'unknown kind',
+  proposer: 'two blocks in one slot',
 };
 
 /** Head, finality and the last slashings of a chain. */
 export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
   const { chain, watch } = options;
+  const isWatching = watch.length > 0;
   return {
-    notices: watchedNotices(chain, watch, state),
+    notices: [...watchedNotices(options, state), ...missedNotices(options, state, timing.now)],
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
       ['Scan lag', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
+      ...(isWatching ? [['Watched proposals', proposalCounts(state)] as const] : []),
     ],
     tables: [
       {
@@ -45,12 +49,13 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         size: state.recent.length,
         empty: 'None seen since the exporter began to look.',
       },
+      ...(isWatching ? [proposalTable(options, state, timing.now)] : []),
     ],
   };
 }
 
-function watchedNotices(chain: Chain, watch: Watch, { slashed }: Slashings): Notice[] {
-  const watched = slashed.filter(([validator]) => watches(watch, validator)).map(([validator]) => validator);
+function watchedNotices({ chain, watch }: SlashingsOptions, state: Slashings): Notice[] {
+  const watched = watchedSlashed(watch, state).map(([validator]) => validator);
   if (watched.length === 0) return [];
   return [notice('bad', `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${listed(watched)}.`)];
 }
@@ -69,7 +74,9 @@ function head(chain: Chain, state: Slashings, timing: Timing): Cell {
 const COVERAGE = {
   full: [],
   finalized: [],
-  sampled: [quiet('the budget allows only some finalized epochs, the others are skipped')],
+  sampled: [
+    quiet('the budget allows only some finalized epochs; the others are skipped, with their slashings and proposals'),
+  ],
 } as const satisfies Record<Timing['coverage'], readonly Html[]>;
 
 function scanLag({ finalizedEpoch, scannedEpoch, totals }: Slashings, { coverage }: Timing): Cell {

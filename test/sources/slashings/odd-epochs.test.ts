@@ -4,6 +4,7 @@ import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { pollSlashings } from '../../../src/sources/slashings/poll.ts';
 import { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { fakeApi } from '../../support/fake-api.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
 import { epochRows, row } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
@@ -11,15 +12,7 @@ const E = 470_000;
 
 describe('sources/slashings odd answers', () => {
   const skipped: number[] = [];
-  const options = {
-    chain: 'mainnet',
-    intervalMs: MINUTE,
-    weight: 1,
-    catchUpMs: HOUR,
-    watch: [],
-    onSlashing: () => undefined,
-    onSkipped: (epochs: number) => skipped.push(epochs),
-  } as const;
+  const options = slashingsOptions({ catchUpMs: HOUR, onSkipped: (epochs) => skipped.push(epochs) });
 
   it('does not let one row of an absurd epoch move head or finality', async () => {
     const odd = row({ slot: 999_999_999 * 32, epoch: 999_999_999 });

@@ -6,6 +6,7 @@ import type { AccountPlan } from '../../../src/sandbox/plan.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import { sampleValue } from '../../support/samples.ts';
 import { Simulation } from '../../support/simulation.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 
 const ID = 'slashings-mainnet';
@@ -19,9 +20,7 @@ function monthly(requestsPerDay: number): AccountPlan {
 }
 
 function sourceOf(catchUpMs: number, intervalMs = MINUTE) {
-  const nothing = (): void => undefined;
-  const options = { chain: 'mainnet', intervalMs, weight: 1, catchUpMs, watch: [], onSlashing: nothing } as const;
-  return slashingsSource({ ...options, onSkipped: nothing });
+  return slashingsSource(slashingsOptions({ intervalMs, catchUpMs }));
 }
 
 /** What /metrics says of the source now. */

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import type { UnixMs } from '../lib/time.ts';
+
+/** That the service refused what is asked beyond the specification. Persisted. */
+export const Refusal = z.object({
+  reason: z.string(),
+  /** Unix ms at which the operator had last started or reloaded the program. */
+  operatorAt: z.number(),
+});
+export type Refusal = z.infer<typeof Refusal>;
+
+const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
+
+/** The refusal that this failure is; undefined where it is another failure, which may pass. */
+export function refusalOf(failure: Error, operatorAt: UnixMs): Refusal | undefined {
+  if (!(failure instanceof RequestFailed) || !REFUSALS.includes(failure.reason)) return undefined;
+  return { reason: failure.reason, operatorAt };
+}
+
+/** Whether it holds. A start or a reload ends it, because the plan of the account may be another one by then. */
+export function isInForce(refusal: Refusal | undefined, operatorAt: UnixMs): boolean {
+  return refusal?.operatorAt === operatorAt;
+}

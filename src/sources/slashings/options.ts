@@ -1,0 +1,25 @@
+import type { Chain } from '../../lib/chain.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { ObservedSlashing } from './count.ts';
+import type { Proposal } from './schema.ts';
+import type { Watch } from './watch.ts';
+
+export interface SlashingsOptions {
+  readonly chain: Chain;
+  readonly intervalMs: Milliseconds;
+  readonly weight: number;
+  readonly catchUpMs: Milliseconds;
+  readonly watch: Watch;
+  /** Whether to ask who was slashed as a proposer, which is beyond the specification. */
+  readonly proposerNames: boolean;
+  /** When the operator last started or reloaded the program. */
+  readonly operatorAt: UnixMs;
+  /** Called with every slashing when it is counted, and with every proposer slashing whose validator is known. */
+  readonly onSlashing: (slashing: ObservedSlashing) => void;
+  /** Called with every missed or orphaned proposal of a watched validator when it is counted. */
+  readonly onMissedProposal: (proposal: Proposal) => void;
+  /** Called when proposer slashings are counted without their validators, although names are asked for. */
+  readonly onUnnamed: (failure: Error) => void;
+  /** Called with the number of finalized epochs that were skipped, unless the budget is the reason. */
+  readonly onSkipped: (epochs: number) => void;
+}

@@ -1,0 +1,57 @@
+import { RequestFailed } from '../../api/errors.ts';
+import { isInForce, refusalOf } from '../refusal.ts';
+import { addRecent } from './count.ts';
+import type { PollContext } from './read.ts';
+import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema.ts';
+
+/**
+ * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block that announces such a
+ * slashing. A block is done when as many validators are known as it announces. A refusal ends the reading, without a failure.
+ */
+export async function readProposerNames(
+  context: PollContext,
+  previous: Slashings,
+  rows: readonly SlotRow[],
+): Promise<{ state: Slashings; failure?: Error }> {
+  const { proposerNames, operatorAt, onUnnamed } = context.options;
+  let state = previous;
+  for (const row of rows) {
+    if (!proposerNames || isInForce(state.namesRefused, operatorAt)) break;
+    if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
+    try {
+      state = await readBlock(context, state, row);
+      const known = state.proposerSlashed.filter(([, slot]) => slot === row.slot).length;
+      if (known < row.proposerslashingscount) throw incomplete(row, known);
+      state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
+    } catch (error) {
+      if (context.signal.aborted || !(error instanceof Error)) throw error;
+      const refusal = refusalOf(error, operatorAt);
+      if (!refusal) return { state, failure: error };
+      state = { ...state, namesRefused: refusal };
+      onUnnamed(error);
+    }
+  }
+  return { state };
+}
+
+async function readBlock(context: PollContext, previous: Slashings, { slot, blockroot }: SlotRow): Promise<Slashings> {
+  const { api, chain, signal, options } = context;
+  const path = `/api/v1/slot/${slot}/proposerslashings`;
+  const request = { endpoint: 'proposer_slashings', priority: 'slashing_details', chain, path } as const;
+  const { data } = await api.request(request, V1List, signal);
+  const records = await api.records('proposer_slashings', ProposerSlashing, data);
+  const { namesRefused: _, ...rest } = previous;
+  let state: Slashings = rest;
+  for (const { block_root, proposerindex: validator } of records) {
+    if (block_root !== blockroot || state.proposerSlashed.some(([known]) => known === validator)) continue;
+    const slashing = { slot, kind: 'proposer', validators: [validator] } as const;
+    state = addRecent({ ...state, proposerSlashed: [...state.proposerSlashed, [validator, slot]] }, slashing);
+    options.onSlashing(slashing);
+  }
+  return state;
+}
+
+function incomplete({ slot, proposerslashingscount: announced }: SlotRow, known: number): RequestFailed {
+  const detail = `slot ${slot} announces ${announced} proposer slashings, ${known} can be read`;
+  return new RequestFailed('proposer_slashings', 'invalid_body', detail, 200);
+}
