@@ -3,7 +3,7 @@ import type { Family } from '../../src/metrics/family.ts';
 import type { ObservedSlashing } from '../../src/sources/slashings/count.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
-import type { Slashings } from '../../src/sources/slashings/schema.ts';
+import type { Proposal, Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source, Timing } from '../../src/sources/source.ts';
 import { failed, fakeApi } from './fake-api.ts';
 import { sampleValue } from './samples.ts';
@@ -15,19 +15,24 @@ import { attempts, MINUTE, NOW, noSignal, timing } from './timing.ts';
 export class Follower {
   readonly chain = new FakeChain();
   readonly sightings: ObservedSlashing[] = [];
+  readonly missed: Proposal[] = [];
+  /** Why proposer slashings were counted without names. */
+  readonly unnamed: Error[] = [];
   readonly source: Source<Slashings>;
   state: Slashings;
   now = NOW;
   /** Of the last poll. */
   failure: Error | undefined;
-  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, or `slot/N`. */
+  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, `slot/N`, or `slot/N/proposerslashings`. */
   asked: string[] = [];
   /** Why a request of this kind fails; undefined: it does not. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
 
   constructor(options: Partial<SlashingsOptions> = {}) {
     const onSlashing = (sighting: ObservedSlashing): unknown => this.sightings.push(sighting);
-    this.source = slashingsSource(slashingsOptions({ onSlashing, ...options }));
+    const onMissedProposal = (proposal: Proposal): unknown => this.missed.push(proposal);
+    const onUnnamed = (failure: Error): unknown => this.unnamed.push(failure);
+    this.source = slashingsSource(slashingsOptions({ onSlashing, onMissedProposal, onUnnamed, ...options }));
     this.state = this.source.empty;
   }
 

@@ -93,6 +93,8 @@ export class FakeChain {
   readonly epochs = new Map<number, Fields[]>();
   /** Slashing records by slot; none is an empty list. */
   readonly slashings = new Map<number, Fields[]>();
+  /** Likewise of proposers. */
+  readonly proposerSlashings = new Map<number, Fields[]>();
 
   /** Adds proposed epochs up to `latest` where none are set, from the finalized one on. */
   grow(latest: number, finalized: number): void {
@@ -111,6 +113,22 @@ export class FakeChain {
     this.change(slot, { attesterslashingscount: records.length });
   }
 
+  /** Likewise slashings of these validators as proposers. */
+  slashProposers(slot: number, validators: readonly number[]): void {
+    this.proposerSlashings.set(
+      slot,
+      validators.map((proposerindex, block_index) => ({
+        block_index,
+        block_root: rootOf(slot),
+        block_slot: slot,
+        proposerindex,
+        header1_slot: slot - 9,
+        header2_slot: slot - 9,
+      })),
+    );
+    this.change(slot, { proposerslashingscount: validators.length });
+  }
+
   change(slot: number, fields: Fields): void {
     const rows = this.epochs.get(Math.floor(slot / 32)) ?? [];
     this.epochs.set(
@@ -121,6 +139,9 @@ export class FakeChain {
 
   answer(request: ApiRequest): unknown {
     const [, kind, name] = /^\/api\/v1\/(epoch|slot)\/(\w+)\//.exec(request.path) ?? [];
+    if (request.endpoint === 'proposer_slashings') {
+      return { status: 'OK', data: this.proposerSlashings.get(Number(name)) ?? [] };
+    }
     if (kind === 'slot') return { status: 'OK', data: this.slashings.get(Number(name)) ?? [] };
     const epoch = name === 'latest' ? this.latest : name === 'finalized' ? this.finalized : Number(name);
     const rows = this.epochs.get(epoch);

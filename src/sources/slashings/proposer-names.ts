@@ -6,7 +6,7 @@ import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema
 
 /**
  * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block that announces such a
- * slashing. A block is done when as many validators are known as it announces. A refusal ends the reading, without a failure.
+ * slashing. A block is done when as many validators came as it announces. A refusal ends the reading, without a failure.
  */
 export async function readProposerNames(
   context: PollContext,
@@ -19,9 +19,10 @@ export async function readProposerNames(
     if (!proposerNames || isInForce(state.namesRefused, operatorAt)) break;
     if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
     try {
-      state = await readBlock(context, state, row);
-      const known = state.proposerSlashed.filter(([, slot]) => slot === row.slot).length;
-      if (known < row.proposerslashingscount) throw incomplete(row, known);
+      const validators = await readValidators(context, row);
+      const { namesRefused: _, ...accepted } = state;
+      state = withNames(context, accepted, row.slot, validators);
+      if (validators.size < row.proposerslashingscount) throw incomplete(row, validators.size);
       state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
     } catch (error) {
       if (context.signal.aborted || !(error instanceof Error)) throw error;
@@ -34,16 +35,25 @@ export async function readProposerNames(
   return { state };
 }
 
-async function readBlock(context: PollContext, previous: Slashings, { slot, blockroot }: SlotRow): Promise<Slashings> {
-  const { api, chain, signal, options } = context;
-  const path = `/api/v1/slot/${slot}/proposerslashings`;
+/** The validators that the canonical block of a slot slashes as proposers. */
+async function readValidators({ api, chain, signal }: PollContext, row: SlotRow): Promise<Set<number>> {
+  const path = `/api/v1/slot/${row.slot}/proposerslashings`;
   const request = { endpoint: 'proposer_slashings', priority: 'slashing_details', chain, path } as const;
   const { data } = await api.request(request, V1List, signal);
   const records = await api.records('proposer_slashings', ProposerSlashing, data);
-  const { namesRefused: _, ...rest } = previous;
-  let state: Slashings = rest;
-  for (const { block_root, proposerindex: validator } of records) {
-    if (block_root !== blockroot || state.proposerSlashed.some(([known]) => known === validator)) continue;
+  return new Set(records.filter((one) => one.block_root === row.blockroot).map((one) => one.proposerindex));
+}
+
+function withNames(
+  { options }: PollContext,
+  previous: Slashings,
+  slot: number,
+  validators: ReadonlySet<number>,
+): Slashings {
+  const known = new Set(previous.proposerSlashed.map(([validator]) => validator));
+  let state = previous;
+  for (const validator of validators) {
+    if (known.has(validator)) continue;
     const slashing = { slot, kind: 'proposer', validators: [validator] } as const;
     state = addRecent({ ...state, proposerSlashed: [...state.proposerSlashed, [validator, slot]] }, slashing);
     options.onSlashing(slashing);

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../../src/api/errors.ts';
+import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import { Follower } from '../../support/follower.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
+import { rootOf } from '../../support/slot-rows.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
+
+/** The latest epoch; everything up to two before it is final. */
+const E = 405_000;
+const F = E - 2;
+const SLOT = (F + 1) * 32;
+
+async function following(options: ConstructorParameters<typeof Follower>[0] = {}): Promise<Follower> {
+  const follower = new Follower({ watch: [{ first: 1, last: 9 }], proposerNames: true, ...options });
+  follower.chain.grow(E, F);
+  await follower.poll();
+  return follower;
+}
+
+/** Lets one more epoch become final, and polls. Returns what was asked for beside epochs. */
+async function finalize(follower: Follower): Promise<string[]> {
+  follower.chain.grow(follower.chain.latest + 1, follower.chain.finalized + 1);
+  return namesAsked(await follower.poll());
+}
+
+function namesAsked(asked: readonly string[]): string[] {
+  return asked.filter((what) => what.startsWith('slot/'));
+}
+
+/** The watched validators that are shown as slashed. */
+function shown(follower: Follower): number[] {
+  const family = follower
+    .families()
+    .find(({ name }) => name === 'beaconchain_watched_validator_slashed_timestamp_seconds');
+  const names = family?.samples.map(({ labels }) => Number(labels['validator'])) ?? [];
+  expect(follower.value('watched_validators_slashed')).toBe(names.length);
+  return names;
+}
+
+describe('sources/slashings/proposer-names', () => {
+  it('is off by default: not one request more, and a count without names', async () => {
+    const follower = await following({ proposerNames: false });
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slashProposers(SLOT, [3]);
+    expect(namesAsked(await follower.poll())).toEqual([]);
+    expect(follower.value('proposer_slashings_total')).toBe(1);
+    expect(shown(follower)).toEqual([]);
+  });
+
+  it('asks once for each finalized block that has one, and names the watched validators', async () => {
+    const follower = await following();
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slashProposers(SLOT + 4, [3]);
+    follower.chain.slashProposers(SLOT + 9, [12, 8]);
+    expect(namesAsked(await follower.poll())).toEqual([
+      `slot/${SLOT + 4}/proposerslashings`,
+      `slot/${SLOT + 9}/proposerslashings`,
+    ]);
+    expect(follower.value('proposer_slashings_total')).toBe(3);
+    expect(shown(follower)).toEqual([3, 8]);
+    expect(follower.sightings).toEqual([
+      { slot: SLOT + 4, kind: 'proposer', validators: [3] },
+      { slot: SLOT + 9, kind: 'proposer', validators: [12] },
+      { slot: SLOT + 9, kind: 'proposer', validators: [8] },
+    ]);
+    expect(follower.value('attester_slashed_validators_total')).toBe(0);
+    expect(await finalize(follower)).toEqual([]);
+  });
+
+  it('counts a validator that was slashed both ways once, at the first of its slots', async () => {
+    const follower = await following();
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slash(SLOT + 9, [3]);
+    follower.chain.slashProposers(SLOT + 4, [3]);
+    await follower.poll();
+    expect(shown(follower)).toEqual([3]);
+    const time = follower.value('watched_validator_slashed_timestamp_seconds', { validator: '3' });
+    expect(time).toBe(1_606_824_023 + (SLOT + 4) * 12);
+  });
+
+  it('takes no names of another block of the slot', async () => {
+    const follower = await following();
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slashProposers(SLOT, [3]);
+    const [record] = follower.chain.proposerSlashings.get(SLOT) ?? [];
+    follower.chain.proposerSlashings.set(SLOT, [
+      { ...record, proposerindex: 4, block_root: rootOf(SLOT, 1) },
+      { ...record },
+    ]);
+    await follower.poll();
+    expect(shown(follower)).toEqual([3]);
+  });
+
+  it.for<FailureReason>(['forbidden', 'not_found', 'bad_request'])(
+    'is off after %s until the operator starts or reloads the program, told once, and nothing else suffers',
+    async (reason) => {
+      const follower = await following();
+      follower.fault = (what) => (what.endsWith('proposerslashings') ? reason : undefined);
+      follower.chain.grow(E + 1, F + 1);
+      for (const i of [1, 2, 3]) follower.chain.slashProposers(SLOT + i, [i]);
+      expect(namesAsked(await follower.poll())).toEqual([`slot/${SLOT + 1}/proposerslashings`]);
+      expect(follower.failure).toBeUndefined();
+      expect(follower.unnamed).toHaveLength(1);
+      expect(follower.state.scannedEpoch).toBe(F + 1);
+      expect(follower.value('proposer_slashings_total')).toBe(3);
+      for (let epoch = F + 2; epoch < F + 5; epoch += 1) {
+        follower.chain.grow(epoch + 2, epoch);
+        follower.chain.slashProposers(epoch * 32, [5]);
+        expect(namesAsked(await follower.poll())).toEqual([]);
+      }
+      expect(follower.unnamed).toHaveLength(1);
+
+      follower.fault = () => undefined;
+      const reloaded = slashingsSource(
+        slashingsOptions({ watch: [{ first: 1, last: 9 }], proposerNames: true, operatorAt: 1 }),
+      );
+      Object.assign(follower, { source: reloaded });
+      follower.chain.grow(F + 7, F + 5);
+      follower.chain.slashProposers((F + 5) * 32, [6]);
+      expect(namesAsked(await follower.poll())).toEqual([`slot/${(F + 5) * 32}/proposerslashings`]);
+      expect(shown(follower)).toEqual([6]);
+      expect(follower.state.namesRefused).toBeUndefined();
+    },
+  );
+
+  it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'invalid_body'])(
+    'asks again after %s, at most for an hour; then the epoch is counted without names, which is told',
+    async (reason) => {
+      const follower = await following();
+      follower.chain.grow(E + 1, F + 1);
+      follower.chain.slashProposers(SLOT + 1, [1]);
+      follower.chain.slashProposers(SLOT + 2, [2]);
+      follower.fault = (what) => (what.startsWith(`slot/${SLOT + 2}`) ? reason : undefined);
+      expect(namesAsked(await follower.poll())).toHaveLength(2);
+      expect(follower.failure).toMatchObject({ reason });
+      expect(follower.state.scannedEpoch).toBe(F);
+      expect(shown(follower)).toEqual([1]);
+      // What is known is not asked for again.
+      expect(namesAsked(await follower.poll())).toEqual([`slot/${SLOT + 2}/proposerslashings`]);
+      for (let i = 0; i < HOUR / MINUTE; i += 1) await follower.poll();
+      expect(follower.state.scannedEpoch).toBe(F + 1);
+      expect(follower.value('proposer_slashings_total')).toBe(2);
+      expect(follower.value('skipped_epochs_total')).toBe(0);
+      expect(follower.unnamed).toHaveLength(1);
+      expect(shown(follower)).toEqual([1]);
+    },
+  );
+
+  it('goes on when the names come', async () => {
+    const follower = await following();
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slashProposers(SLOT + 1, [1]);
+    follower.chain.slashProposers(SLOT + 2, [2]);
+    const all = follower.chain.proposerSlashings.get(SLOT + 1) ?? [];
+    // Fewer than the row announces.
+    follower.chain.proposerSlashings.set(SLOT + 1, []);
+    await follower.poll();
+    expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
+    follower.chain.proposerSlashings.set(SLOT + 1, all);
+    await follower.poll();
+    expect(follower.failure).toBeUndefined();
+    expect(follower.state.scannedEpoch).toBe(F + 1);
+    expect(shown(follower)).toEqual([1, 2]);
+    expect(follower.sightings).toHaveLength(2);
+  });
+});
