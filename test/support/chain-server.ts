@@ -9,7 +9,7 @@ export interface Exchange {
   readonly key: string;
   /** Unix ms of its arrival. */
   readonly at: number;
-  /** `latest`, `finalized`, the number of an epoch, or `slot/N`. */
+  /** `latest`, `finalized`, the number of an epoch, `slot/N`, or `names/N` for the slashings of proposers. */
   readonly what: string;
   /** Of an epoch: which. */
   readonly epoch: number | undefined;
@@ -36,7 +36,7 @@ const HEADERS = {
   'x-ratelimit-remaining-second': LIMIT,
 };
 
-/** The v1 endpoints (api-facts 5.1, 5.2) over a chain that moves while they are asked, until the end of the test. */
+/** The v1 endpoints (api-facts 5.1, 5.2, 8.1) over a chain that moves while they are asked, until the end of the test. */
 export async function startChainServer(chain: LivelyChain): Promise<ChainServer> {
   const exchanges: Exchange[] = [];
   const listeners = new Set<(key: string) => void>();
@@ -74,7 +74,12 @@ function answer(
   key: string,
 ): Exchange | undefined {
   const [, epochName, slotName] = /^\/api\/v1\/(?:epoch\/(\w+)\/slots|slot\/(\d+)\/attesterslashings)$/.exec(url) ?? [];
+  const [, namesOf] = /^\/api\/v1\/slot\/(\d+)\/proposerslashings$/.exec(url) ?? [];
   const nothing = { key, at: Date.now(), epoch: undefined, canonical: new Map(), sent: new Set<string>() };
+  if (namesOf !== undefined) {
+    send(response, 200, chain.proposerRecords(Number(namesOf)));
+    return { ...nothing, what: `names/${namesOf}` };
+  }
   if (slotName !== undefined) {
     const records = chain.records(Number(slotName));
     send(response, 200, records);

@@ -1,6 +1,6 @@
 import type { Exchange } from './chain-server.ts';
 import { seriesOf } from './exposition-text.ts';
-import { type LivelyChain, validatorsOf } from './lively-chain.ts';
+import { type LivelyChain, slashedProposers, validatorsOf } from './lively-chain.ts';
 
 /**
  * The exchanges of the polls up to the one that began at `lastPoll` (Unix ms). A poll begins with `latest`, or reads only
@@ -27,12 +27,21 @@ export function slashingsIn(exchanges: readonly Exchange[]): Set<number> {
 export interface Truth {
   /** Value by name without prefix and values of the labels without the chain: `slots_total missed`. */
   readonly counters: Readonly<Record<string, number>>;
-  /** Every slashed validator. */
+  /** Every validator slashed as an attester. */
   readonly slashed: readonly number[];
+  /** Every validator slashed as a proposer. */
+  readonly slashedProposers: readonly number[];
+  /** Proposals of watched validators that were missed or orphaned: validator and slot of its newest. */
+  readonly missed: ReadonlyMap<number, number>;
 }
 
 /** What must be counted of epochs from `first` on, when all is final and these slashings were seen on the way. */
-export function truthOf(chain: LivelyChain, first: number, seen: ReadonlySet<number>): Truth {
+export function truthOf(
+  chain: LivelyChain,
+  first: number,
+  seen: ReadonlySet<number>,
+  isWatched: (validator: number) => boolean = () => false,
+): Truth {
   const epochs = Array.from({ length: chain.finalized - first + 1 }, (_, i) => first + i);
   const final = epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat());
   const counted = [...new Set([...seen, ...final])];
@@ -41,12 +50,18 @@ export function truthOf(chain: LivelyChain, first: number, seen: ReadonlySet<num
   const blocks = epochs.flatMap((epoch) => chain.rows(epoch)).filter((row) => row['status'] === '1');
   const total = (field: string): number => blocks.reduce((sum, row) => sum + Number(row[field]), 0);
   const { proposed, missed, orphaned } = chain.count(first, chain.finalized);
+  const duties = chain.duties(first, chain.finalized).filter(({ proposer }) => isWatched(proposer));
+  const ending = (outcome: string): number => duties.filter((duty) => duty.outcome === outcome).length;
+  const failed = duties.filter((duty) => duty.outcome !== 'proposed');
   const counters = {
     scanned_epoch: chain.finalized,
     skipped_epochs_total: 0,
     'slots_total proposed': proposed,
     'slots_total missed': missed,
     'slots_total orphaned': orphaned,
+    'watched_proposals_total proposed': ending('proposed'),
+    'watched_proposals_total missed': ending('missed'),
+    'watched_proposals_total orphaned': ending('orphaned'),
     block_attestations_total: total('attestationscount'),
     block_deposits_total: total('depositscount'),
     block_voluntary_exits_total: total('voluntaryexitscount'),
@@ -59,7 +74,12 @@ export function truthOf(chain: LivelyChain, first: number, seen: ReadonlySet<num
     'attester_slashings_total unknown': ofKind(2),
     attester_slashed_validators_total: slashed.length,
   };
-  return { counters, slashed };
+  return {
+    counters,
+    slashed,
+    slashedProposers: blocks.flatMap(slashedProposers).map((record) => Number(record['proposerindex'])),
+    missed: new Map(failed.map(({ slot, proposer }) => [proposer, slot])),
+  };
 }
 
 /** The same series of /metrics. */

@@ -1,3 +1,4 @@
+import { between } from '../../src/lib/random.ts';
 import { type Fields, rootOf, row, slashing } from './slot-rows.ts';
 
 interface Block {
@@ -21,6 +22,23 @@ export function slashingNumber(n: number, slot: number, root: string): Fields {
     attestation2_target_epoch: votes[1],
     block_root: root,
   });
+}
+
+/** Named where the service does not know the proposer (api-facts 8.1). */
+const NOBODY = 2_147_483_647;
+const PROPOSERS = 100;
+
+/** Who was to propose a block in this slot; forks often have other proposers. */
+function proposerOf(slot: number, fork: number): number {
+  const draw = between(0, PROPOSERS - 1, slot, fork % 2 === 0 ? 0 : fork);
+  return draw === 0 ? NOBODY : draw;
+}
+
+/** What became of a slot for one of its proposers. */
+export interface Duty {
+  readonly slot: number;
+  readonly proposer: number;
+  readonly outcome: 'proposed' | 'missed' | 'orphaned';
 }
 
 /** A chain that forks: blocks are orphaned and replaced until they are final. */
@@ -69,11 +87,14 @@ export class ForkingChain {
   /** Rows of an epoch, newest fork first. */
   rows(epoch: number): Fields[] {
     return this.#slotsOf(epoch).flatMap(([slot, blocks]) => {
-      if (blocks.length === 0) return [row({ slot, status: epoch <= this.finalized ? '2' : '0' })];
-      return blocks.toReversed().map(({ root, canonical, slashings }) => {
-        const fields = { blockroot: root, attesterslashingscount: slashings.length };
+      if (blocks.length === 0) {
+        return [row({ slot, proposer: proposerOf(slot, 0), status: epoch <= this.finalized ? '2' : '0' })];
+      }
+      const rows = blocks.map(({ root, canonical, slashings }, fork) => {
+        const fields = { blockroot: root, attesterslashingscount: slashings.length, proposer: proposerOf(slot, fork) };
         return row({ slot, status: canonical ? '1' : '3', ...fields });
       });
+      return rows.reverse();
     });
   }
 
@@ -91,6 +112,25 @@ export class ForkingChain {
   /** Numbers of the slashings in the canonical blocks of an epoch. */
   canonicalOf(epoch: number): number[] {
     return this.#slotsOf(epoch).flatMap(([slot]) => this.canonical(slot));
+  }
+
+  /** What became of every slot of these epochs for each of its known proposers, in the end. */
+  duties(first: number, last: number): Duty[] {
+    const duties: Duty[] = [];
+    for (let epoch = first; epoch <= last; epoch += 1) {
+      for (const [slot, blocks] of this.#slotsOf(epoch)) {
+        const winner = blocks.findIndex(({ canonical }) => canonical);
+        const proposers = new Set(
+          blocks.length === 0 ? [proposerOf(slot, 0)] : blocks.map((_, i) => proposerOf(slot, i)),
+        );
+        proposers.delete(NOBODY);
+        for (const proposer of proposers) {
+          const isWinner = winner !== -1 && proposerOf(slot, winner) === proposer;
+          duties.push({ slot, proposer, outcome: isWinner ? 'proposed' : blocks.length === 0 ? 'missed' : 'orphaned' });
+        }
+      }
+    }
+    return duties;
   }
 
   /** The slots of these epochs by what they are in the end. */

@@ -1,5 +1,5 @@
 import { between, seedOf, unit } from '../../src/lib/random.ts';
-import { ForkingChain, slashingNumber } from './forking-chain.ts';
+import { type Duty, ForkingChain, slashingNumber } from './forking-chain.ts';
 import type { Fields } from './slot-rows.ts';
 
 /** Longer than this no reorganisation goes back. */
@@ -101,6 +101,16 @@ export class LivelyChain {
     return blocks.flatMap(({ root, slashings }) => slashings.map((n) => evidence(n, slot, root)));
   }
 
+  /** Slashings of proposers in the blocks of a slot, those of orphaned blocks included (api-facts 8.1). */
+  proposerRecords(slot: number): Fields[] {
+    const own = this.rows(Math.floor(slot / 32)).filter((row) => row['slot'] === slot);
+    return own.flatMap(slashedProposers);
+  }
+
+  duties(first: number, last: number): Duty[] {
+    return this.#chain.duties(first, last);
+  }
+
   /** Slots of these epochs by what they are in the end. */
   count(first: number, last: number): { proposed: number; missed: number; orphaned: number } {
     return this.#chain.count(first, last);
@@ -142,6 +152,16 @@ export class LivelyChain {
     this.#draws += 1;
     return between(low, high, this.#seed, this.#draws, 2);
   }
+}
+
+/** A record for each proposer slashing that the row of a block announces; the validator depends on the block. */
+export function slashedProposers({ slot, blockroot, proposerslashingscount }: Fields): Fields[] {
+  return Array.from({ length: Number(proposerslashingscount) }, (_, i) => ({
+    block_index: i,
+    block_root: blockroot,
+    block_slot: slot,
+    proposerindex: 2 * (seedOf(String(blockroot)) % 500) + i,
+  }));
 }
 
 /** The validators that both attestations of a slashing name. */

@@ -17,7 +17,9 @@ const POLLS = 80;
 /** An odd poll makes so many requests more: its own, and those of the looks that clear it up. */
 const MAX_PER_ODD_POLL = 6;
 
-const SOURCE = slashingsSource(slashingsOptions());
+/** Half of the proposers of the chain. */
+const WATCHED = { first: 0, last: 49 };
+const SOURCE = slashingsSource(slashingsOptions({ watch: [WATCHED] }));
 
 interface World {
   readonly seed: number;
@@ -62,18 +64,26 @@ async function follow({ seed, ahead, beyond, coverage, odd }: World): Promise<Ou
   }
   chain.end();
   for (let i = 0; i < 12; i += 1) if (!(await poll(undefined))) failed.push(POLLS + i);
-  return { state, truth: truthOf(chain, first, service.told), requests, failed };
+  return {
+    state,
+    truth: truthOf(chain, first, service.told, (proposer) => proposer <= WATCHED.last),
+    requests,
+    failed,
+  };
 }
 
 /** The counters under the names of the truth. */
 function counted({ scannedEpoch, totals }: Slashings): Record<string, number | undefined> {
-  const { slots, attesterSlashings } = totals;
+  const { slots, watchedProposals, attesterSlashings } = totals;
   return {
     scanned_epoch: scannedEpoch,
     skipped_epochs_total: totals.skippedEpochs,
     'slots_total proposed': slots.proposed,
     'slots_total missed': slots.missed,
     'slots_total orphaned': slots.orphaned,
+    'watched_proposals_total proposed': watchedProposals.proposed,
+    'watched_proposals_total missed': watchedProposals.missed,
+    'watched_proposals_total orphaned': watchedProposals.orphaned,
     block_attestations_total: totals.attestations,
     block_deposits_total: totals.deposits,
     block_voluntary_exits_total: totals.voluntaryExits,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { CHAINS, SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
 import { between, unit } from '../../../src/lib/random.ts';
 import { peek } from '../../../src/state/file.ts';
 import { scrape } from '../../support/ask.ts';
@@ -26,7 +27,7 @@ chains: {mainnet: {v1_base_url: "${url}"}}
 machines: {enabled: false}
 daily_returns: {enabled: false}
 sync_committee: {enabled: false}
-slashings: {interval: 1s, watch: ${WATCHED}}
+slashings: {interval: 1s, proposer_names: true, watch: ${WATCHED}}
 state: {dir: "${dir}"}
 `;
 }
@@ -101,6 +102,18 @@ function isWatched(n: number): boolean {
 function namedIn(text: string): number[] {
   const named = seriesOf(text).filter(({ name }) => name === 'beaconchain_watched_validator_slashed_timestamp_seconds');
   return named.map(({ labels }) => Number(labels['validator'])).toSorted((a, b) => a - b);
+}
+
+/** The watched validators that /metrics says missed a proposal, each with the slot of the newest. */
+function missedIn(text: string): Map<number, number> {
+  const times = seriesOf(text).filter(
+    ({ name }) => name === 'beaconchain_watched_validator_missed_proposal_timestamp_seconds',
+  );
+  return new Map(times.map(({ labels, value }) => [Number(labels['validator']), slotAt(value)]));
+}
+
+function slotAt(seconds: number): number {
+  return (seconds - CHAINS.mainnet.genesis) / SECONDS_PER_SLOT;
 }
 
 interface Moments {
@@ -192,15 +205,19 @@ describe('system/end-to-end/slashings-kill', { timeout: 600_000 }, () => {
 
     const first = persisted.find(({ what }) => what === 'finalized')?.epoch ?? Number.NaN;
     const seen = slashingsIn(persisted);
-    const truth = truthOf(chain, first, seen);
-    const final = truthOf(chain, first, new Set());
+    const truth = truthOf(chain, first, seen, isWatched);
+    const final = truthOf(chain, first, new Set(), isWatched);
     await annotate(`killed ${KILLS} times: ${JSON.stringify(lives)}; ${counters.scrapes} scrapes`);
     await annotate(`${chain.finalized - first + 1} epochs, ${server.exchanges.length} requests`);
     await annotate(`slashings: ${slashingsIn(server.exchanges).size} read, ${seen.size} persisted`);
     await annotate(`validators: ${truth.slashed.length} slashed, ${final.slashed.length} of them in final blocks`);
 
     expect(countersOf(text, truth)).toEqual(truth.counters);
-    expect(namedIn(text)).toEqual(truth.slashed.filter(isWatched));
+    const slashed = [...new Set([...truth.slashed, ...truth.slashedProposers])].sort((a, b) => a - b);
+    expect(namedIn(text)).toEqual(slashed.filter(isWatched));
+    expect(missedIn(text)).toEqual(truth.missed);
+    expect(truth.missed.size, 'validators that missed a proposal').toBeGreaterThan(10);
+    expect(truth.slashedProposers.filter(isWatched).length, 'watched proposers slashed').toBeGreaterThan(4);
     expect(seriesValue(text, 'beaconchain_watched_validators_slashed')).toBe(namedIn(text).length);
     expect(counters.stepsBack).toEqual([]);
     // It was as rough as it is meant to be.
