@@ -17,7 +17,8 @@ type Step =
   | { readonly do: 'finalize'; readonly epochs: number }
   | { readonly do: 'poll'; readonly fault: Fault; readonly killed: boolean };
 
-const SOURCE = slashingsSource(slashingsOptions());
+/** All proposers of the chain. */
+const SOURCE = slashingsSource(slashingsOptions({ watch: [{ first: 0, last: 99 }] }));
 
 /** What the source knows, and beside it what it must know: the reference. */
 interface Run {
@@ -118,11 +119,14 @@ describe('sources/slashings model', PATIENT, () => {
         for (let epoch = first; epoch <= chain.finalized; epoch += 1) {
           for (const n of chain.canonicalOf(epoch)) truth.add(n);
         }
+        const duties = chain.duties(first, chain.finalized);
+        const ending = (outcome: string): number => duties.filter((duty) => duty.outcome === outcome).length;
         const ofKind = (kind: number): number => [...truth].filter((n) => n % 3 === kind).length;
         expect(run.state).toMatchObject({
           scannedEpoch: chain.finalized,
           totals: {
             slots: chain.count(first, chain.finalized),
+            watchedProposals: { proposed: ending('proposed'), missed: ending('missed'), orphaned: ending('orphaned') },
             attesterSlashings: { double_vote: ofKind(0), surround_vote: ofKind(1), unknown: ofKind(2) },
             slashedValidators: new Set([...truth].flatMap((n) => [n, n + 1])).size,
             skippedEpochs: 0,
