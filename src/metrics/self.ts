@@ -74,12 +74,18 @@ export class SelfMetrics {
   /** These endpoints may be asked: their series start at 0, where there are none yet. */
   expect(endpoints: readonly string[]): void {
     const { requests, failures, invalid } = REQUEST_FAMILIES;
-    for (const endpoint of endpoints) {
-      if (this.#expected.has(endpoint)) continue;
+    const fresh = endpoints.filter((endpoint) => !this.#expected.has(endpoint));
+    const byEndpoint = fresh.map((endpoint) => ({ labels: { endpoint }, value: 0 }));
+    const byReason = byEndpoint.flatMap(({ labels, value }) =>
+      this.#reasons.map((reason) => ({ labels: { ...labels, reason }, value })),
+    );
+    this.#counters = withTotals(this.#counters, [
+      { name: requests.name, samples: byEndpoint },
+      { name: failures.name, samples: byReason },
+      { name: invalid.name, samples: byEndpoint },
+    ]);
+    for (const endpoint of fresh) {
       this.#expected.add(endpoint);
-      this.#count(requests, { endpoint }, 0);
-      for (const reason of this.#reasons) this.#count(failures, { endpoint, reason }, 0);
-      this.#count(invalid, { endpoint }, 0);
       this.#duration.zero({ endpoint });
     }
   }
