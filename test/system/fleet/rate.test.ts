@@ -14,7 +14,7 @@ function expectMet({ machines, slashings, logged, refused }: RateSeen): void {
   expect(Math.abs(machines.met / logged - 1)).toBeLessThanOrEqual(0.05);
 }
 
-describe('fleet: at the limit of a plan', { timeout: 60_000 }, () => {
+describe('fleet: at the limit of a plan', () => {
   it.each([
     { plan: 'hobbyist', machines: 360 },
     { plan: 'business', machines: 720 },
