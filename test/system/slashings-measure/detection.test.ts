@@ -67,6 +67,11 @@ describe('system/slashings-measure/detection', () => {
     // With exactly a minute, every other answer is that to the pass before.
     ['caches for us alone, each minute', { ...OURS, intervalMs: MINUTE }, { median: 72_000, worst: 132_000 }],
     ['caches for many, each minute', { ...SHARED, intervalMs: MINUTE }, { median: 72_000, worst: 132_000 }],
+    [
+      'caches for longer than a minute, each minute',
+      { ...LONG, intervalMs: MINUTE },
+      { median: 80_000, worst: 132_000 },
+    ],
     ['does not cache, each minute', { ...NO_CACHE, intervalMs: MINUTE }, { median: 46_000, worst: 72_000 }],
   ])(
     'of every slashing is in time with a service that %s, for what is promised',
