@@ -163,7 +163,7 @@ describe('system/simulation/exhausted: a larger plan', () => {
     await sim.clock.advance(DAY + MINUTE);
     expect(sim.exchanges.length).toBeGreaterThan(before);
     await sim.clock.advance(5 * MINUTE);
-    // As configured: a poll a minute.
+    // As configured.
     expect(intervals(sim)).toMatchObject({ machines: MINUTE, 'slashings-mainnet': 65_000 });
     expect(shown(sim)).toBe(3);
     for (const { source, nextAttemptAt } of sim.scheduler.views()) {

@@ -51,7 +51,7 @@ describe('system/simulation/scarce', () => {
       await sim.stop();
       const sent = sim.exchanges.length - before;
       expect(Math.abs(sent - requestsPerDay)).toBeLessThanOrEqual(Math.max(2, requestsPerDay * 0.02));
-      expect(requestsPerDay).toBeGreaterThanOrEqual(0.97 * Math.min(perDay, 1_890));
+      expect(requestsPerDay).toBeGreaterThanOrEqual(0.97 * Math.min(perDay, 1_779));
     },
   );
 });
