@@ -94,7 +94,11 @@ const ranges = z.array(indexRange(), { error: 'a list of validator indices and r
 
 export const Slashings = section({
   enabled: flag.prefault(true).describe('false: no request and no series.'),
-  interval: duration(SECOND).prefault('1m').describe('How often to poll; the budget may stretch it.'),
+  interval: duration(SECOND)
+    .prefault('65s')
+    .describe(
+      'How often to poll; the budget may stretch it. The default is a little more than the minute for which the service caches an answer.',
+    ),
   weight: weight.prefault(3).describe('Share of a scarce budget, against the other sources.'),
   catch_up: duration(0).prefault('7d').describe('How far back finalized epochs are read after a stop.'),
   proposer_names: flag

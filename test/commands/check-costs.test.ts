@@ -35,9 +35,9 @@ describe('commands/check-costs', () => {
         'daily_returns   mainnet  1h          1.0           1h         1.0           x1',
         'sync_committee  mainnet  1h          0.9           1h         0.9           x1',
         'machines                 1m          1440          1m         1440          x1',
-        'slashings       mainnet  1m          1890          1m         1890          x1',
+        'slashings       mainnet  1m5s        1779          1m5s       1779          x1',
         '',
-        'Together 3332 requests a day as configured, 3332 as the limits allow.',
+        'Together 3221 requests a day as configured, 3221 as the limits allow.',
         'A sweep of the machines is assumed to take one request, as up to 8 of them do.',
         '',
       ].join('\n'),
@@ -51,7 +51,7 @@ describe('commands/check-costs', () => {
     );
     expect(text).toMatch(/^machines +1m +1440 +2h\d+m\d+s +10\.\d|^machines +1m +1440 +2h\d+m\d+s +11/m);
     expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, those between are skipped$/m);
-    expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:28 UTC.');
+    expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:42 UTC.');
   });
 
   it('prints which sources wait for a quota that is used up, at the pace that they had', () => {

@@ -72,7 +72,7 @@ log: {level: debug, format: json}
       dailyReturns: { enabled: true, intervalMs: 3_600_000, weight: 1 },
       slashings: {
         enabled: true,
-        intervalMs: 60_000,
+        intervalMs: 65_000,
         weight: 3,
         catchUpMs: 0,
         watch: {

@@ -34,7 +34,7 @@ class SlowLedger {
   }
 }
 
-describe('exporter/account', { timeout: 20_000 }, () => {
+describe('exporter/account', () => {
   it.each([
     ['a 429', tooMany({ 'ratelimit-reset': '420' })],
     ['revoked access', tooMany({ 'x-ratelimit-limit-month': '0' })],

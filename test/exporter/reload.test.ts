@@ -35,7 +35,7 @@ const ALTERNATING: readonly Sections[] = [
   },
 ];
 
-describe('exporter/reload', { timeout: 60_000 }, () => {
+describe('exporter/reload', () => {
   it.each([
     [500, 'that changes nothing', false],
     [900, 'that changes nothing', false],

@@ -36,7 +36,7 @@ function distinct(images: readonly Image[]): Image[] {
   return [...new Map(images.map((image) => [JSON.stringify([...image].sort()), image])).values()];
 }
 
-describe('state/crash', { timeout: 60_000 }, () => {
+describe('state/crash', () => {
   const saving = async (fails: (call: Call) => string | undefined) => {
     const disk = new FragileDisk();
     const { documents } = open(join(temporaryFolder(), 'state'), disk);

@@ -75,7 +75,7 @@ const MAX_MS = 4 * DAY;
 const MIN_MS = 11 * MINUTE;
 /** Pages of a sweep and what is read again, per machine. */
 const REQUESTS_PER_MACHINE = 0.115;
-const SLASHINGS_PER_DAY = 1_890;
+const SLASHINGS_PER_DAY = 1_780;
 /** What others can be expected to take is kept for half a day more. */
 const SPARE_DAYS = 0.5;
 /** So many sweeps of the whole allowance, of which slashings and the daily sources take a part. */

@@ -1,7 +1,7 @@
 import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import { DAY, MINUTE } from './timing.ts';
 
-/** As configured by default on mainnet, with nobody watched and nobody told. */
+/** Mainnet each minute, else as configured by default, with nobody watched and nobody told. */
 export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): SlashingsOptions {
   return {
     chain: 'mainnet',

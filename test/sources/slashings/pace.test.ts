@@ -1,13 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { defaultConfig } from '../../../src/config/config.ts';
 import { slashingsPace } from '../../../src/sources/slashings/pace.ts';
 import type { Coverage } from '../../../src/sources/source.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
 
 /** An epoch takes 384 s: 225 a day. */
 const EPOCH = 384_000;
+const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 
 describe('sources/slashings/pace', () => {
-  it('is about 1,440 + 225 + 225 requests a day at the default interval', () => {
+  it('is about 1,330 + 225 + 225 requests a day at the default interval', () => {
+    const { intervalMs, requestsPerDay, coverage } = slashingsPace(BY_DEFAULT, Number.POSITIVE_INFINITY);
+    expect([intervalMs, coverage]).toEqual([BY_DEFAULT, 'full']);
+    expect(requestsPerDay).toBeCloseTo(1_779.23);
+    expect(slashingsPace(BY_DEFAULT, 1_780)).toEqual({ intervalMs, requestsPerDay, coverage });
+    expect(slashingsPace(BY_DEFAULT, 1_779).intervalMs).toBeGreaterThan(BY_DEFAULT);
+  });
+
+  it('is 1,440 + 225 + 225 requests a day at a minute', () => {
     const full = { intervalMs: MINUTE, requestsPerDay: 1_890, coverage: 'full' };
     expect(slashingsPace(MINUTE, Number.POSITIVE_INFINITY)).toEqual(full);
     expect(slashingsPace(MINUTE, 1_890)).toEqual(full);

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const EVENING = Date.UTC(2026, 8, 30, 23);
 
 /** In the order of time: what was made to happen stays for the tests after it. */
-describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts', { timeout: 60_000 }, () => {
+describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts', () => {
   const clock = hastyClock(SPEED, undefined, EVENING);
   let exporter: HastyExporter;
   let sandbox: Sandbox;

@@ -14,16 +14,19 @@ function expectMet({ machines, slashings, logged, refused }: RateSeen): void {
   expect(Math.abs(machines.met / logged - 1)).toBeLessThanOrEqual(0.05);
 }
 
-describe('fleet: at the limit of a plan', { timeout: 60_000 }, () => {
+describe('fleet: at the limit of a plan', () => {
   it.each([
     { plan: 'hobbyist', machines: 360 },
     { plan: 'business', machines: 720 },
   ] as const)('$machines machines fit $plan, and are read every minute on the minute', async (fleet) => {
     const { machines, slashings, ...seen } = await runAtRate({ ...fleet, ...MINUTES, latencyMs: QUICK });
     expectMet({ machines, slashings, ...seen });
-    for (const { shortest, longest } of [machines, slashings]) {
-      expect(shortest).toBeCloseTo(60, 3);
-      expect(longest).toBeCloseTo(60, 3);
+    for (const [{ shortest, longest }, seconds] of [
+      [machines, 60],
+      [slashings, 65],
+    ] as const) {
+      expect(shortest).toBeCloseTo(seconds, 3);
+      expect(longest).toBeCloseTo(seconds, 3);
     }
   });
 

@@ -44,7 +44,7 @@ function isOpen(port: string): Promise<boolean> {
   });
 }
 
-describe.concurrent('system/programs/debugger', { timeout: 60_000 }, () => {
+describe.concurrent('system/programs/debugger', () => {
   it.each(COMMANDS)('a signal does not open the inspector of %s, and does not end it', async (command, flags, line) => {
     const program = start(command, flags);
     await program.line(line);

@@ -25,7 +25,7 @@ async function startInTheMiddle(command: string, text: string): Promise<{ progra
   return { program, goOn };
 }
 
-describe('system/programs/early-signals', { timeout: 30_000 }, () => {
+describe('system/programs/early-signals', () => {
   it('a SIGHUP before the configuration is read waits for the start to be over', async () => {
     const { url } = await startStubApi('key');
     const text = `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;

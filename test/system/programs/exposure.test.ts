@@ -23,7 +23,7 @@ function serve(file: string, env: NodeJS.ProcessEnv = {}): Running {
   );
 }
 
-describe('system/programs/exposure', { timeout: 30_000 }, () => {
+describe('system/programs/exposure', () => {
   it('the daemon warns of a key that others can read, at the start and when that has changed at a reload', async () => {
     const { url } = await startStubApi(KEY);
     const key = write('key', KEY, 0o644);

@@ -76,7 +76,7 @@ const proxied = ({ port }: { readonly port: number }, login = LOGIN): NodeJS.Pro
   return { HTTPS_PROXY: url, HTTP_PROXY: url };
 };
 
-describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { timeout: 60_000, concurrent: true }, () => {
+describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true }, () => {
   beforeAll(() => {
     authority = makeCertificate();
     own = makeCertificate({ issuer: authority });

@@ -46,7 +46,7 @@ function letADayPass(dir: string): void {
 }
 
 // In the last hours of a month nobody waits longer than an interval.
-describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', { timeout: 60_000 }, () => {
+describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
   it('a quota that backfill used up: sources wait at their pace, and a larger plan is noticed a day later', async () => {
     const service = await startSandbox({ host: '127.0.0.1', port: 0, clock: systemClock, plan: 'free_trial' });
     atTheEnd(() => service.close());

@@ -11,7 +11,7 @@ const KEY = 'a-key-that-nobody-may-see';
 const INTERVAL_MS = 2_000;
 const SWEEP_MS = 2_500;
 
-describe('system/programs/rate', { timeout: 60_000 }, () => {
+describe('system/programs/rate', () => {
   it('a sweep longer than the interval is followed at once, and the interval shown is what it takes', async () => {
     const starts: number[] = [];
     const isSweep = (path: string, body: string): boolean =>

@@ -56,7 +56,7 @@ async function expectOrderlyStop(program: Running): Promise<void> {
 
 const FAST = { perSecond: 10 };
 
-describe.concurrent('system/programs/reload-storm', { timeout: 60_000 }, () => {
+describe.concurrent('system/programs/reload-storm', () => {
   it.each([
     [500, 'POST'],
     [900, 'POST'],

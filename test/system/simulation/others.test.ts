@@ -42,7 +42,7 @@ function allowed({ rateLimiter, clock }: Simulation): number {
   return allowedPerDay(rateLimiter.ledger.buckets['default'], { utilization: 0.9 }, clock.now());
 }
 
-describe('system/simulation/others: another client on the trial', { timeout: 60_000 }, () => {
+describe('system/simulation/others: another client on the trial', () => {
   it.each(CLIENTS)(
     '%s: nothing is refused, and every source is polled to the last day',
     async (_name, client, hours) => {

@@ -7,12 +7,18 @@ import type { Sandbox } from '../../../src/sandbox/world.ts';
 export type Neighbours = 'none' | 'many';
 
 /** v1 answers are kept for about a minute (api-facts 5.1). */
-const KEPT_MS = 60_000;
+export const ABOUT_A_MINUTE_MS = 60_000;
 /** From our sending a request to the moment whose state the answer shows, at most. */
 const MAX_WAY_MS = 400;
 
 /** Until one of many neighbours asks for what is not kept any more, at most. */
 const MAX_PAUSE_MS = 10_000;
+
+export interface Cache {
+  readonly neighbours: Neighbours;
+  /** How long an answer is kept; 0: not at all. */
+  readonly keptMs: number;
+}
 
 interface Kept {
   readonly filledAt: number;
@@ -22,16 +28,16 @@ interface Kept {
 /** The simulated v1 endpoints behind a cache, which the requests of others keep filled too. */
 export class CachingService {
   readonly #sandbox: Sandbox;
-  readonly #neighbours: Neighbours;
+  readonly #cache: Cache;
   readonly #seed: number;
   readonly #kept = new Map<string, Kept>();
   #draws = 0;
   /** Paths of our requests. */
   readonly paths: string[] = [];
 
-  constructor(sandbox: Sandbox, neighbours: Neighbours, seed: number) {
+  constructor(sandbox: Sandbox, cache: Cache, seed: number) {
     this.#sandbox = sandbox;
-    this.#neighbours = neighbours;
+    this.#cache = cache;
     this.#seed = seed;
   }
 
@@ -49,7 +55,7 @@ export class CachingService {
   #keptAt(path: string, at: number): Kept | undefined {
     const kept = this.#kept.get(path);
     const filledAt = this.#filledByOthers(path, kept, at) ?? kept?.filledAt;
-    if (filledAt === undefined || at >= filledAt + KEPT_MS) return undefined;
+    if (filledAt === undefined || at >= filledAt + this.#cache.keptMs) return undefined;
     const current = filledAt === kept?.filledAt ? kept : this.#read(path, filledAt);
     this.#kept.set(path, current);
     return current;
@@ -58,10 +64,11 @@ export class CachingService {
   /** When somebody else last asked for what was not kept any more. */
   #filledByOthers(path: string, kept: Kept | undefined, at: number): number | undefined {
     // The slashings of a slot are of interest to nobody before they are known.
-    if (this.#neighbours === 'none' || path.includes('/slot/')) return undefined;
-    let filledAt = kept?.filledAt ?? at - KEPT_MS * this.#random();
+    const { neighbours, keptMs } = this.#cache;
+    if (neighbours === 'none' || path.includes('/slot/')) return undefined;
+    let filledAt = kept?.filledAt ?? at - keptMs * this.#random();
     for (;;) {
-      const next = filledAt + KEPT_MS + MAX_PAUSE_MS * this.#random();
+      const next = filledAt + keptMs + MAX_PAUSE_MS * this.#random();
       if (next > at) return filledAt;
       filledAt = next;
     }
