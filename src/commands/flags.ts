@@ -47,7 +47,7 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
 /** The flags of a line with their values, and the words between them. */
 function readLine(argv: readonly string[]): { typed: Map<string, string[]>; words: string[] } {
   const options = Object.fromEntries(
-    TABLE.map(({ name, kind }) => [name, { type: kind === 'boolean' ? kind : ('string' as const) }]),
+    TABLE.map(({ name, value }) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]),
   );
   const { tokens } = parseArgs({
     args: [...argv],
@@ -65,9 +65,7 @@ function readLine(argv: readonly string[]): { typed: Map<string, string[]>; word
     const negated = negatedBy(token);
     const name = negated?.name ?? token.name;
     const before = typed.get(name) ?? [];
-    if (before.length > 0 && flagOf(name)?.kind !== 'texts') {
-      throw new UsageError(`${token.rawName} is given twice`);
-    }
+    if (before.length > 0 && !flagOf(name)?.isRepeatable) throw new UsageError(`${token.rawName} is given twice`);
     typed.set(name, [...before, negated ? 'false' : textOf(token)]);
   }
   return { typed, words };
@@ -83,7 +81,7 @@ interface OptionToken {
 /** The boolean that `--no-NAME` takes back. */
 function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
   const flag = name.startsWith('no-') ? flagOf(name.slice('no-'.length)) : undefined;
-  if (flag?.kind !== 'boolean') return undefined;
+  if (!flag || flag.value) return undefined;
   if (value !== undefined) throw new UsageError(`${rawName} expects no value`);
   return flag;
 }
@@ -91,7 +89,7 @@ function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
 function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(name);
   if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName, FLAG_WORDS));
-  if (!flag || flag.kind === 'boolean') return value ?? 'true';
+  if (!flag?.value) return value ?? 'true';
   const swallowed = !inlineValue && value?.startsWith('-');
   if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
   return value;
@@ -130,8 +128,8 @@ const BOOLEANS = new Map([
 /** @param origin The flag or the variable that gave the texts; more than one only where the flag can be repeated. */
 function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   const [text = ''] = texts;
-  if (flag.kind === 'texts') return { name: flag.name, value: texts, override: undefined };
-  const value = flag.kind === 'boolean' ? BOOLEANS.get(text) : text;
+  if (flag.isRepeatable) return { name: flag.name, value: texts, override: undefined };
+  const value = flag.value ? text : BOOLEANS.get(text);
   if (value === undefined) throw new UsageError(`${origin}: expected true or false, got ${JSON.stringify(text)}`);
   return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };
 }
