@@ -142,7 +142,7 @@ export const TABLE: readonly Row[] = [
     part: 'sandbox',
     what: 'The simulated service of `demo`, `sandbox` and the tests.',
     imports: ['lib'],
-    packages: [],
+    packages: ['zod in body.ts'],
   },
   {
     part: 'exporter',
