@@ -30,9 +30,9 @@ export function describeCosts(input: CheckInput): string {
   const { state, viewOptions, now } = input;
   // The costs are those of a key that is taken, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
-  const { bucketOf, allowedPerDay } = budgetViewOf(ledger, viewOptions, now).allowance;
-  const costs = viewsOf({ ...state, ledger }, viewOptions, now).map((view) => costOf(view, bucketOf(view.source)));
-  const buckets = [...new Set(costs.map(({ bucket }) => bucket))];
+  const { allowedPerDay } = budgetViewOf(ledger, viewOptions, now);
+  const costs = viewsOf({ ...state, ledger }, viewOptions, now).map(costOf);
+  const buckets = [...new Set(costs.map(({ view }) => view.bucket))];
   return [
     `Limits: ${input.limitsFrom}.`,
     ...buckets.map((bucket) => describeBucket(input, bucket, allowedPerDay(bucket))),
@@ -54,12 +54,10 @@ export function describeCosts(input: CheckInput): string {
 interface Cost {
   readonly view: SourceView;
   readonly configured: Pace;
-  readonly bucket: string;
 }
 
-function costOf(view: SourceView, bucket: string): Cost {
-  const configured = view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry));
-  return { view, configured, bucket };
+function costOf(view: SourceView): Cost {
+  return { view, configured: view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry)) };
 }
 
 function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
@@ -97,7 +95,7 @@ function describeEnd(
   const bucket = state.ledger.buckets[name];
   const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
   if (!month) return [];
-  const wanted = sum(costs.filter((cost) => cost.bucket === name).map(({ configured }) => configured));
+  const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
   const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
   return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
 }

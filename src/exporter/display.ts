@@ -1,4 +1,3 @@
-import { bucketOf } from '../budget/ledger.ts';
 import { VERSION } from '../lib/version.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import type { Family } from '../metrics/family.ts';
@@ -35,12 +34,10 @@ export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, 
   return new RenderedPage((isRefreshing) => {
     const now = clock.now();
     const state = role.state();
-    const { budgetOptions, routeOf } = role.viewOptions;
     const known: StatusInput = {
       views: viewsOf(state, role.viewOptions, now),
       ledger: state.ledger,
-      budgetOptions,
-      bucketOf: (source) => bucketOf(state.ledger, routeOf(source)),
+      budgetOptions: role.viewOptions.budgetOptions,
       version: VERSION,
       startedAt,
       isConfigRead: lastReload().isSuccessful,

@@ -31,10 +31,8 @@ export function budgetViewOf(
   now: number,
 ): BudgetView {
   return {
-    allowance: {
-      bucketOf: (source) => bucketOf(ledger, routeOf(source)),
-      allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
-    },
+    bucketOf: (source) => bucketOf(ledger, routeOf(source)),
+    allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
     quotaOf: (bucket) => quotaIn(ledger, bucket, budgetOptions, now),
     opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
   };

@@ -30,11 +30,9 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
 }
 
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
-function pacePerDay({ views, ledger, bucketOf }: StatusInput, bucket: string): number {
+function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
-  return views
-    .filter(({ source }) => bucketOf(source) === bucket)
-    .reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
+  return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
 function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {

@@ -198,10 +198,8 @@ export function knownIn(name: StateName): StatusInput {
     log,
     store: { save: async () => undefined },
     budgetView: () => ({
-      allowance: {
-        bucketOf: () => bucket,
-        allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
-      },
+      bucketOf: () => bucket,
+      allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
       quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
       opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
     }),
@@ -215,7 +213,6 @@ export function knownIn(name: StateName): StatusInput {
     views: scheduler.views(),
     ledger: state.ledger,
     budgetOptions,
-    bucketOf: () => bucket,
     version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',
