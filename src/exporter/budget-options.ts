@@ -9,15 +9,9 @@ const PLANS = {
   scale: { perSecond: 5 },
 } as const satisfies Record<string, Omit<BudgetOptions, 'utilization'>>;
 
-/** What the configuration says of the budget. */
+/** The configured budget. */
 export function budgetOptionsOf({ budget }: Config): BudgetOptions {
   const { plan, utilization } = budget;
   if (plan === 'auto') return { utilization };
-  if (typeof plan === 'string') return { utilization, ...PLANS[plan] };
-  const { perSecond, perMonth } = plan;
-  return {
-    utilization,
-    ...(perSecond === undefined ? {} : { perSecond }),
-    ...(perMonth === undefined ? {} : { perMonth }),
-  };
+  return { utilization, ...(typeof plan === 'string' ? PLANS[plan] : plan) };
 }

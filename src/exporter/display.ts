@@ -16,7 +16,7 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
 
   async function own(): Promise<Family[]> {
-    // Read at one moment with the other parts, before anything is waited for.
+    // Read before the first await, so that all figures are of one moment.
     const figures = { now: clock.now(), lastReload: lastReload(), isLeader: role.isLeader };
     const [{ ledger }, { budgetOptions }, seen] = [role.state(), role.viewOptions, views()];
     const { totals, stateWriteFailures } = await role.counted();

@@ -57,7 +57,7 @@ function isUp(entry: SourceView['entry']): boolean {
   return entry.attempts > 0 && entry.failuresInARow === 0;
 }
 
-/** beaconchain_source_*: how each source is doing. */
+/** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
   return SOURCE_COLUMNS.map(([name, type, help, value]) => ({
     name: `beaconchain_source_${name}`,
@@ -214,11 +214,11 @@ function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: Exporter
 interface OwnFigures extends ExporterFigures {
   readonly budgetOptions: BudgetOptions;
   readonly now: number;
-  /** Whether the counters belong to several replicas; what concerns one of them then comes last. */
+  /** Whether the counters belong to several replicas: then what concerns one of them comes last. */
   readonly isShared: boolean;
 }
 
-/** Pure. The exporter's own metrics, but for those of the process: account, budget, requests and program. */
+/** Pure. The exporter's own metrics without those of the process: account, budget, requests and program. */
 export function ownFamilies(
   { ledger, totals }: Pick<State, 'ledger' | 'totals'>,
   views: readonly SourceView[],

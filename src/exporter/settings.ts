@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 
-/** What the operator decides, and may decide anew while the program runs. */
+/** What the operator may change while the program runs. */
 export interface Settings {
   readonly config: Config;
   readonly key: string;
 }
 
-/** What the process was started with and cannot exchange. */
+/** A setting that takes effect only at a start has changed. */
 class NeedsRestart extends Error {
   override readonly name = 'NeedsRestart';
 
@@ -16,7 +16,7 @@ class NeedsRestart extends Error {
   }
 }
 
-/** Whether the operator gave something else. */
+/** Whether the settings differ. */
 export function isChange(before: Settings, after: Settings): boolean {
   return before.key !== after.key || !isDeepStrictEqual(before.config, after.config);
 }

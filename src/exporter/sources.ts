@@ -11,12 +11,12 @@ import { routesOf } from './client.ts';
 import type { ViewOptions } from './picture.ts';
 import { logSlashing } from './slashing-log.ts';
 
-/** What the configuration says of how the state is to be read. */
+/** How the state is shown with this configuration. */
 export function viewOptionsOf(config: Config, log: Logger): ViewOptions {
   return { sources: sourcesOf(config, log), budgetOptions: budgetOptionsOf(config), routeOf: routesOf(config) };
 }
 
-/** Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains. */
+/** Every enabled source, the cheapest first. The chains of a source share its weight. */
 export function sourcesOf(config: Config, log: Logger): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;

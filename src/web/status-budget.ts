@@ -39,7 +39,10 @@ function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {
   const bucket = input.ledger.buckets[name] ?? EMPTY_BUCKET;
   const long = LONG_WINDOWS.flatMap((window): Row[] => {
     const state = windowAt(bucket, window, input.budgetOptions, now);
-    return state ? [longRow(input, { name, bucket, window, state }, now)] : [];
+    if (!state) return [];
+    const left = usable(state, input.budgetOptions.utilization);
+    const until = lastsUntil(window, state, bucket.firstUseAt ?? now);
+    return [longRow(input, { name, bucket, window, state, left, until }, now)];
   });
   return [secondRow(input, name, bucket), ...long];
 }
@@ -63,21 +66,25 @@ function digits(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
 
-interface Long {
+interface LongQuota {
   readonly name: string;
   readonly bucket: Bucket;
   readonly window: LongWindowName;
   readonly state: LongWindow;
+  /** Requests that this exporter may still make. */
+  readonly left: number;
+  /** When the quota must last until. */
+  readonly until: UnixMs;
 }
 
-function longRow(input: StatusInput, { name, bucket, window, state }: Long, now: UnixMs): Row {
-  const left = usable(state, input.budgetOptions.utilization);
+function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
+  const { name, bucket, window, state, left } = quota;
   const used = Math.min(usedOf(bucket, window, state), state.limit - left);
   return [
     windowName(window, name, input),
     shares(state.limit, { used, kept: state.limit - used - left }, count),
-    resets(bucket, window, state, now),
-    quotaEnd(input, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
+    resets(quota, now),
+    quotaEnd(input, quota, now),
   ];
 }
 
@@ -108,19 +115,14 @@ function shares(
   return html`${drawn}${quiet(`of ${count(total)}`)}`;
 }
 
-function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: UnixMs): Cell {
+function resets({ window, until }: LongQuota, now: UnixMs): Cell {
   const end = calendarEnd(window, now);
-  const planned = lastsUntil(window, state, bucket.firstUseAt ?? now);
-  if (planned <= end) return time(end, now);
-  return lines(time(end, now), html`${quiet('or as a trial ')}${time(planned, now)}`);
+  if (until <= end) return time(end, now);
+  return lines(time(end, now), html`${quiet('or as a trial ')}${time(until, now)}`);
 }
 
 /** When what is left is used up, if all polls run as planned. */
-function quotaEnd(
-  input: StatusInput,
-  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: UnixMs },
-  now: UnixMs,
-): Cell {
+function quotaEnd(input: StatusInput, { name, bucket, window, left, until }: LongQuota, now: UnixMs): Cell {
   const pace = pacePerDay(input, name);
   if (input.ledger.key.standing === 'revoked') return 'nothing leaves';
   if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
