@@ -13,7 +13,7 @@ export interface SliceReaderOptions extends RetryOptions {
   readonly slice: Slice;
   readonly history: History;
   readonly log: PageLog;
-  /** For a slice that may be thinned: decides whether it is. */
+  /** Decides whether the slice is thinned; undefined if that is known. */
   readonly spacing: Spacing | undefined;
   /** When the backfill began, Unix seconds. */
   readonly now: number;
@@ -38,7 +38,7 @@ export class SliceReader {
     this.#history = options.history;
   }
 
-  /** Resolves with false as soon as it is clear that the service thins the slice, which can be halved. */
+  /** Resolves with false as soon as it is clear that the service thins the slice and that it can be halved. */
   async run(): Promise<boolean> {
     await this.#noteKeptPages();
     const ending = await this.#readAll();
@@ -76,7 +76,7 @@ export class SliceReader {
     const page = await retryUntilAnswered(request, this.#options);
     const records = page.records.filter((record) => this.#isExpected(record));
     this.#note(records);
-    // Before the page is kept: a slice is complete once its last page is.
+    // Judged before the page is kept, because a slice is complete once its last page is kept.
     this.#judge(!page.cursor);
     if (this.#isThinned) return NO_MORE_PAGES;
     await this.#log.append({ next: page.cursor || null, bad: page.count - records.length, records });
@@ -97,7 +97,7 @@ export class SliceReader {
     }
   }
 
-  /** A verdict is final. A slice that cannot be halved is never taken for thinned. */
+  /** A verdict is final. A slice that cannot be halved never counts as thinned. */
   #judge(isEnd: boolean): void {
     if (this.#verdict) return;
     const verdict = this.#options.spacing?.verdict(isEnd);

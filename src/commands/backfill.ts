@@ -36,9 +36,8 @@ export interface BackfillContext {
 }
 
 /**
- * Reads the past and writes it as OpenMetrics; returns what the user does next. When it is interrupted, what was read is
- * kept beside the output.
- * @throws BackfillRefused, StateRefused; the signal's reason when it aborts.
+ * Reads the past and writes it as OpenMetrics. Returns the next steps for the user. If it is interrupted, what was read
+ * stays beside the output. @throws BackfillRefused, StateRefused; the signal's reason when it aborts.
  */
 export async function backfill(context: BackfillContext): Promise<string> {
   const { config, options, log, signal } = context;
@@ -67,7 +66,7 @@ function historiesOf(config: Config, { source, chains }: BackfillOptions, log: L
   return new Map(entries);
 }
 
-/** The ledger has one writer: two that each spend what is left would spend it twice. */
+/** Only one process may use the ledger, because two would each spend what is left. */
 async function openLedger(context: BackfillContext, stopper: Stopper): Promise<Account> {
   const { config, key, proxies, log, clock, signal } = context;
   if (config.state.redis) {
@@ -110,7 +109,7 @@ class Backfill {
     this.#isDaily = parts.options.source === 'daily_returns';
   }
 
-  /** @param earlier The plan of the run that is resumed. */
+  /** @param earlier The plan of the run to resume. */
   async run(earlier: Plan | undefined): Promise<string> {
     const { options, terminal, folder } = this.#parts;
     const plan = earlier ?? (await this.#plan());
@@ -136,7 +135,7 @@ class Backfill {
     return makePlan({ api: account.api, clock, signal, histories, range, fullResolution, request });
   }
 
-  /** Any answer tells the limits. If this one fails, others may not. */
+  /** Every answer states the limits. If this request fails, later ones may still succeed. */
   async #learnLimits(): Promise<void> {
     const { options, account, signal } = this.#parts;
     const [chain = 'mainnet'] = options.chains;
@@ -147,7 +146,7 @@ class Backfill {
     return this.#parts.account.allowance(this.#isDaily ? 'daily_returns' : 'machine_metrics');
   }
 
-  /** Shows the costs. @throws BackfillRefused where they exceed what is left and --yes is not given. */
+  /** Shows the costs. @throws BackfillRefused if they exceed what is left and --yes is not given. */
   #confirmCosts(requests: number, sequences: number): void {
     const { options, terminal } = this.#parts;
     const what = `Backfill of ${this.#isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;

@@ -9,11 +9,10 @@ import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerPoll } from '../state/entry.ts';
 
-/** What the costs are worked out from. */
 export interface CheckInput {
   readonly state: Pick<State, 'ledger' | 'entries'>;
   readonly viewOptions: ViewOptions;
-  /** Where the limits are from, for the reader. */
+  /** For the reader: where the limits are from. */
   readonly limitsFrom: string;
   /** Unix ms. */
   readonly now: number;
@@ -25,10 +24,10 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   sampled: 'newest finalized epoch only, those between are skipped',
 };
 
-/** The costs of a configuration as a table: what it asks for, what the limits allow, and what comes of it. Pure. */
+/** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
 export function describeCosts(input: CheckInput): string {
   const { state, viewOptions, now } = input;
-  // The costs are those of a key that is taken, whatever is known of it.
+  // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
   const { allowedPerDay } = budgetViewOf(ledger, viewOptions, now);
   const costs = viewsOf({ ...state, ledger }, viewOptions, now).map(costOf);
@@ -86,7 +85,7 @@ function left(remaining: number | undefined): string {
   return remaining === undefined ? '' : ` (${remaining} left)`;
 }
 
-/** When the quota would be used up if nothing were stretched. */
+/** When the quota would be used up at the configured intervals. */
 function describeEnd(
   { state, viewOptions: { budgetOptions }, now }: CheckInput,
   name: string,

@@ -19,9 +19,8 @@ export interface CheckOptions {
   readonly key: string;
   readonly proxies?: Proxies | undefined;
   readonly log: Logger;
-  /** Whether to ask the service. */
+  /** Whether to send a request to the service. */
   readonly ask: boolean;
-  /** Lines for what is no mistake. */
   readonly warnings: readonly string[];
   /** Unix ms. */
   readonly now: number;
@@ -29,11 +28,11 @@ export interface CheckOptions {
 
 export interface CheckResult {
   readonly text: string;
-  /** Whether the configuration can be served as far as could be told. */
+  /** False: a request was sent, and it failed or the key is not valid. */
   readonly isGood: boolean;
 }
 
-/** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
+/** Works out what a configuration costs, by an answer of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { config, key, proxies, log, ask, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log);
@@ -60,7 +59,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
 
 type Look = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
 
-/** How to read what the daemon, or a replica, wrote; whatever cannot be read is unknown. */
+/** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
 function stateOf({ state: { dir, redis } }: Config): { look: Look; close(): void } {
   if (!redis) return { look: (name, schema) => peek(dir, name, schema), close: () => undefined };
   const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);

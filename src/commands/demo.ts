@@ -10,13 +10,12 @@ import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
 
 export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
-  /** No config file was given: then the demo shows everything. */
+  /** No config file was given, so the demo shows everything. */
   readonly isDefault: boolean;
-  /** Reads the config again. */
   readonly readAgain: () => Promise<Config>;
 }
 
-/** The daemon on a simulated API in the same process: no key, no network. */
+/** Runs the daemon and a simulated API in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
   const { config, isDefault, log, access, readAgain } = options;
   const stopper = new Stopper();
@@ -25,11 +24,11 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
       host: '127.0.0.1',
       port: 0,
       clock: systemClock,
-      // All is well until somebody makes trouble.
+      // No slashings until somebody orders one.
       slotsPerSlashing: Number.POSITIVE_INFINITY,
     });
     stopper.add(() => sandbox.close());
-    // As if it had never been silent: one that wakes now would be reported until its next record.
+    // As if it had never been silent. A machine that wakes now would be reported as silent until its next record.
     sandbox.sandbox.wake(QUIET_MACHINE, 0);
     const { key } = sandbox.sandbox;
     const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
@@ -51,7 +50,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   }
 }
 
-/** A host to open in a browser on this machine. */
+/** The host for a browser on this machine. */
 function reachable(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;

@@ -13,7 +13,7 @@ const HELP: Readonly<Record<Exposure['kind'], string>> = {
   proxy: 'name the host in NO_PROXY, or use https',
 };
 
-/** Warns of each once; a reload warns only of what is new. */
+/** Warns of each exposure once: after a reload only of new ones. */
 export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => void {
   let told = new Set<string>();
   return (exposures) => {
@@ -25,7 +25,7 @@ export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => vo
   };
 }
 
-/** The same for the reader of `check`. */
+/** The same warning in the output of `check`. */
 export function exposureText(exposure: Exposure): string {
   const { kind } = exposure;
   const where =

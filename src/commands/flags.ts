@@ -10,7 +10,7 @@ export type Command =
   | {
       readonly name: CommandName;
       readonly flags: Flags;
-      /** Those of the flags that go before the config file, where their values are checked. */
+      /** The flags that override the config file, with which their values are checked. */
       readonly overrides: readonly Override[];
     };
 
@@ -35,7 +35,7 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
     const texts = typed.get(flag.name);
     if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
     const variable = variableOf(flag.name);
-    // Other variables with our prefix are none of our business: Kubernetes makes some for a service of our name.
+    // Other variables with our prefix are ignored: Kubernetes sets some for a service of our name.
     const fallback = nonEmpty(env, variable);
     return fallback === undefined ? [] : settingOf(flag, variable, [fallback]);
   });
@@ -44,7 +44,7 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
   return { name: flags['config.check'] ? 'check' : command, flags, overrides };
 }
 
-/** The flags of a line with their values, and the words between them. */
+/** The flags of a command line with their values, and its other words. */
 function readLine(argv: readonly string[]): { typed: Map<string, string[]>; words: string[] } {
   const options = Object.fromEntries(
     TABLE.map(({ name, value }) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]),
@@ -52,7 +52,7 @@ function readLine(argv: readonly string[]): { typed: Map<string, string[]>; word
   const { tokens } = parseArgs({
     args: [...argv],
     options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
-    // Strict mode stops at the first surprise, with messages of its own.
+    // In strict mode, Node would report mistakes in its own words.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -78,7 +78,7 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-/** The boolean that `--no-NAME` takes back. */
+/** The boolean that `--no-NAME` sets to false. */
 function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
   const flag = name.startsWith('no-') ? flagOf(name.slice('no-'.length)) : undefined;
   if (!flag || flag.value) return undefined;
@@ -125,7 +125,7 @@ const BOOLEANS = new Map([
   ['0', false],
 ]);
 
-/** @param origin The flag or the variable that gave the texts; more than one only where the flag can be repeated. */
+/** @param origin The flag or variable with these texts; only a repeatable flag has more than one. */
 function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   const [text = ''] = texts;
   if (flag.isRepeatable) return { name: flag.name, value: texts, override: undefined };
@@ -134,17 +134,16 @@ function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };
 }
 
-/** The environment variable of a flag. */
 export function variableOf(name: string): string {
   return `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`;
 }
 
-/** How a flag is written. */
+/** A flag as the help writes it. */
 export function usageOf({ name, value, isOn }: Flag): string {
   return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;
 }
 
-/** The help of a command, or of the program. */
+/** The help of a command, or without one of the program. */
 export function helpText(command?: CommandName): string {
   const usage = `Usage: beaconchain-exporter ${command ?? '[COMMAND]'} [FLAGS]`;
   const about = command ? [`${command}: ${COMMANDS[command]}`] : ['Prometheus exporter for beaconcha.in.'];

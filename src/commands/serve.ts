@@ -8,25 +8,25 @@ import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
 export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'processMetrics'> {
-  /** Where what is known survives a restart; closed when the daemon has stopped. */
+  /** Keeps the state over restarts; closed when the daemon has stopped. */
   readonly documents: StateStore & { close(): Promise<void> };
-  /** Whether process_* and nodejs_* are exposed. */
+  /** Whether to expose process_* and nodejs_*. */
   readonly processMetrics: boolean;
-  /** Whether a reload may be asked for over HTTP; default true. */
+  /** Whether a reload may be requested over HTTP; default true. */
   readonly hasLifecycle?: boolean | undefined;
-  /** What the web config file says; undefined: plain HTTP for everybody. */
+  /** The web config file; undefined: plain HTTP without authentication. */
   readonly access: Access | undefined;
 }
 
 export interface Daemon {
   readonly port: number;
-  /** Reads the configuration again; what came of it is in the log. */
+  /** Reads the configuration again and logs the result. */
   reload(): Promise<unknown>;
-  /** Aborts what is in flight, writes the state and closes the server. */
+  /** Aborts the polls in progress, writes the state and closes the server. */
   stop(): Promise<void>;
 }
 
-/** Builds the parts and starts them: what was started is stopped last in first out, also when a later start fails. */
+/** Starts the parts. They are stopped in reverse order, also when a later start fails. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const stopper = new Stopper();
   try {

@@ -65,13 +65,13 @@ export class Counters {
   }
 
   /** Writes the current sums, then shows them, unless the write fails or is slow. Returns all failed writes, shown or not. */
-  async write(): Promise<{ stateWriteFailures: number }> {
+  async write(): Promise<number> {
     const now = await this.sums();
     const text = JSON.stringify(now);
     this.#shown ??= now;
     if (text === this.#written) this.#shown = now;
     else await this.#write(now, text);
-    return { stateWriteFailures: totalOf(STATE_WRITE_FAILURES, now) };
+    return totalOf(STATE_WRITE_FAILURES, now);
   }
 
   /** Makes the next `write` write, because what was written may be lost. */

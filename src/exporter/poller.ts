@@ -91,9 +91,9 @@ class Poller implements Role {
   }
 
   async counted(): Promise<Counted> {
-    const { stateWriteFailures } = await this.#counters.write();
+    const writeFailures = await this.#counters.write();
     const { replica } = this.#options;
-    return { totals: this.#counters.shown, stateWriteFailures: replica?.writeFailures ?? stateWriteFailures };
+    return { totals: this.#counters.shown, stateWriteFailures: replica?.writeFailures ?? writeFailures };
   }
 
   unhealthy(): string | undefined {
