@@ -8,6 +8,7 @@ import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerPoll } from '../state/entry.ts';
+import { columns } from './columns.ts';
 
 export interface CheckInput {
   readonly state: Pick<State, 'ledger' | 'entries'>;
@@ -36,10 +37,10 @@ export function describeCosts(input: CheckInput): string {
     `Limits: ${input.limitsFrom}.`,
     ...buckets.map((bucket) => describeBucket(input, bucket, allowedPerDay(bucket))),
     '',
-    ...table(
+    ...columns([
       ['source', 'chain', 'configured', 'requests/day', 'effective', 'requests/day', 'stretch', ''],
-      costs.map(rowOf),
-    ),
+      ...costs.map(rowOf),
+    ]),
     '',
     `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} as the limits allow.`,
     ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs)),
@@ -113,15 +114,4 @@ function duration(ms: number): string {
 
 function perDay(requests: number): string {
   return requests >= 10 ? String(Math.round(requests)) : requests.toFixed(1);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const lines = [head, ...rows];
-  const widths = head.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length)));
-  return lines.map((line) =>
-    line
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

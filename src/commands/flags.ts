@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Environment, nonEmpty } from '../config/environment.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Override } from '../config/override.ts';
+import { columns } from './columns.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandName, type Flag, type Flags, TABLE } from './flag-table.ts';
 
 export type Command =
@@ -147,12 +148,10 @@ export function usageOf({ name, value, isOn }: Flag): string {
 export function helpText(command?: CommandName): string {
   const usage = `Usage: beaconchain-exporter ${command ?? '[COMMAND]'} [FLAGS]`;
   const about = command ? [`${command}: ${COMMANDS[command]}`] : ['Prometheus exporter for beaconcha.in.'];
-  const commands = command ? [] : ['', 'Commands:', ...columns(Object.entries(COMMANDS))];
-  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve')).map((flag): [string, string] => [
-    usageOf(flag),
-    flag.help,
-  ]);
-  const common: [string, string][] = [
+  const commands = command ? [] : ['', 'Commands:', ...indented(Object.entries(COMMANDS))];
+  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve'));
+  const rows = [
+    ...flags.map((flag) => [usageOf(flag), flag.help]),
     ['--help', 'Print this help.'],
     ['--version', 'Print the version.'],
   ];
@@ -163,7 +162,7 @@ export function helpText(command?: CommandName): string {
     ...commands,
     '',
     command ? 'Flags:' : 'Flags of serve (COMMAND --help prints those of another command):',
-    ...columns([...flags, ...common]),
+    ...indented(rows),
     '',
     'A flag can be given as an environment variable: --config.file as BEACONCHAIN_EXPORTER_CONFIG_FILE.',
     'The API key is BEACONCHAIN_API_KEY.',
@@ -171,7 +170,6 @@ export function helpText(command?: CommandName): string {
   ].join('\n');
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
+function indented(rows: readonly (readonly string[])[]): string[] {
+  return columns(rows).map((line) => `  ${line}`);
 }

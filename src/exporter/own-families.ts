@@ -175,17 +175,10 @@ export interface LastReload {
   readonly successAt: number;
 }
 
-interface ExporterFigures {
-  readonly lastReload: LastReload;
-  readonly stateWriteFailures: number;
-  /** Whether this process polls. */
-  readonly isLeader: boolean;
-}
-
 export const STATE_WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: ExporterFigures): Family[] {
+function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: OwnFigures): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -211,9 +204,13 @@ function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: Exporter
   ];
 }
 
-interface OwnFigures extends ExporterFigures {
-  readonly budgetOptions: BudgetOptions;
+interface OwnFigures {
   readonly now: number;
+  readonly budgetOptions: BudgetOptions;
+  readonly lastReload: LastReload;
+  readonly stateWriteFailures: number;
+  /** Whether this process polls. */
+  readonly isLeader: boolean;
   /** Whether the counters belong to several replicas: then what concerns one of them comes last. */
   readonly isShared: boolean;
 }
@@ -222,8 +219,9 @@ interface OwnFigures extends ExporterFigures {
 export function ownFamilies(
   { ledger, totals }: Pick<State, 'ledger' | 'totals'>,
   views: readonly SourceView[],
-  { budgetOptions, now, isShared, ...figures }: OwnFigures,
+  figures: OwnFigures,
 ): Family[] {
+  const { now, budgetOptions, isShared } = figures;
   const buckets = Object.entries(ledger.buckets);
   const requests = requestFamilies(totals);
   const program = exporterFamilies(figures);

@@ -1,9 +1,10 @@
 import type { Chain } from '../lib/chain.ts';
+import type { PlanLimits } from '../lib/plans.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
 import { machineMetrics } from './machine-metrics.ts';
-import { limitsOf, type PlanLimits } from './plan.ts';
+import { limitsOf } from './plan.ts';
 import { charge, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { syncCommittee } from './sync-committee.ts';

@@ -1,4 +1,4 @@
-import { allowedPerDay, type Bucket, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, perSecondOf, windowAt } from '../budget/bucket.ts';
 import {
   calendarEnd,
   LONG_WINDOWS,
@@ -17,15 +17,15 @@ import type { StatusInput } from './status-input.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
-  const names = Object.keys(input.ledger.buckets);
-  const rows = names.flatMap((name) => bucketRows(input, name, now));
+  const buckets = Object.entries(input.ledger.buckets);
+  const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));
   return {
     title: 'Budget',
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
     rows,
     size: rows.length,
     empty: '',
-    notes: names.map((name) => describeBucket(input, name, now)),
+    notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
   };
 }
 
@@ -35,8 +35,7 @@ function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
-function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {
-  const bucket = input.ledger.buckets[name] ?? EMPTY_BUCKET;
+function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): Row[] {
   const long = LONG_WINDOWS.flatMap((window): Row[] => {
     const state = windowAt(bucket, window, input.budgetOptions, now);
     if (!state) return [];
@@ -140,9 +139,7 @@ function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs)
 }
 
 /** The plan as learned from answers, and a wait that the service demanded. */
-function describeBucket(input: StatusInput, name: string, now: UnixMs): string {
-  const { ledger, budgetOptions } = input;
-  const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
+function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =
