@@ -14,7 +14,6 @@ import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { Stopper } from '../lib/stop.ts';
 import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';
 import { BackfillRefused, explainFailure } from './backfill-errors.ts';
@@ -45,15 +44,13 @@ export async function backfill(context: BackfillContext): Promise<string> {
   const folder = new WorkFolder(options.output);
   const earlier = await findEarlierRun(folder, options);
   if (earlier === 'complete') return `${options.output} is complete, there is nothing to resume.\n`;
-  const stopper = new Stopper();
+  await using opened = new AsyncDisposableStack();
   try {
-    const account = await openLedger(context, stopper);
+    const account = await openLedger(context, opened);
     return await new Backfill({ ...context, account, histories, folder }).run(earlier);
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     throw explainFailure(error, options, await exists(folder.path));
-  } finally {
-    await stopper.stop();
   }
 }
 
@@ -67,7 +64,7 @@ function historiesOf(config: Config, { source, chains }: BackfillOptions, log: L
 }
 
 /** Only one process may use the ledger, because two would each spend what is left. */
-async function openLedger(context: BackfillContext, stopper: Stopper): Promise<Account> {
+async function openLedger(context: BackfillContext, opened: AsyncDisposableStack): Promise<Account> {
   const { config, key, proxies, log, clock, signal } = context;
   if (config.state.redis) {
     throw new BackfillRefused(
@@ -81,7 +78,7 @@ async function openLedger(context: BackfillContext, stopper: Stopper): Promise<A
       `${error.message}.\nA backfill spends from the same ledger of limits, which one process keeps at a time.`,
     );
   });
-  stopper.add(() => documents.close());
+  opened.defer(() => documents.close());
   const account = await openAccount({
     config,
     key,
@@ -90,7 +87,7 @@ async function openLedger(context: BackfillContext, stopper: Stopper): Promise<A
     clock,
     onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
   });
-  stopper.add(() => account.close());
+  opened.defer(() => account.close());
   return account;
 }
 

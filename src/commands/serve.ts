@@ -1,6 +1,5 @@
 import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
 import { systemClock } from '../lib/clock.ts';
-import { Stopper } from '../lib/stop.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
 import type { StateStore } from '../state/store.ts';
@@ -28,25 +27,16 @@ export interface Daemon {
 
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const stopper = new Stopper();
-  try {
-    return { ...(await start(options, stopper)), stop: () => stopper.stop() };
-  } catch (error) {
-    await stopper.stop();
-    throw error;
-  }
-}
-
-async function start(options: DaemonOptions, stopper: Stopper): Promise<Omit<Daemon, 'stop'>> {
   const { config, log, documents, replica } = options;
-  stopper.add(() => documents.close());
+  await using starting = new AsyncDisposableStack();
+  starting.defer(() => documents.close());
   const supervisor = await supervise({
     ...options,
     clock: replica?.clock ?? systemClock,
     startedAt: systemClock.now(),
     processMetrics: new ProcessMetrics(options.processMetrics),
   });
-  stopper.add(() => supervisor.stop());
+  starting.defer(() => supervisor.stop());
 
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
@@ -61,7 +51,8 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Omit<Dae
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },
   );
-  stopper.add(() => server.close());
+  starting.defer(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
-  return { port: server.port, reload: () => supervisor.reload() };
+  const started = starting.move();
+  return { port: server.port, reload: () => supervisor.reload(), stop: () => started.disposeAsync() };
 }

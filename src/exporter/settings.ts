@@ -7,21 +7,12 @@ export interface Settings {
   readonly key: string;
 }
 
-/** A setting that takes effect only at a start has changed. */
-class NeedsRestart extends Error {
-  override readonly name = 'NeedsRestart';
-
-  constructor(setting: string) {
-    super(`${setting} has changed, which takes a restart`);
-  }
-}
-
 /** Whether the settings differ. */
 export function isChange(before: Settings, after: Settings): boolean {
   return before.key !== after.key || !isDeepStrictEqual(before.config, after.config);
 }
 
-/** @throws NeedsRestart */
+/** @throws Error if a setting has changed that takes effect only at a start. */
 export function refuseWhatStays({ config: now }: Settings, { config: next }: Settings): void {
   const stays = {
     'web.listen_address': [now.web.listenAddress, next.web.listenAddress],
@@ -31,6 +22,6 @@ export function refuseWhatStays({ config: now }: Settings, { config: next }: Set
     'log.format': [now.log.format, next.log.format],
   };
   for (const [setting, [before, after]] of Object.entries(stays)) {
-    if (!isDeepStrictEqual(before, after)) throw new NeedsRestart(setting);
+    if (!isDeepStrictEqual(before, after)) throw new Error(`${setting} has changed, which takes a restart`);
   }
 }

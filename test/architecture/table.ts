@@ -32,7 +32,7 @@ const BELOW_EXPORTER = [
 export const TABLE: readonly Row[] = [
   {
     part: 'lib',
-    what: 'Clock, random numbers, log, orderly stop, files that are written whole, HTML, wording, lengths of time, constants of the chains and plans.',
+    what: 'Clock, random numbers, log, files that are written whole, HTML, wording, lengths of time, constants of the chains and plans.',
     imports: [],
     packages: ['pino'],
   },
