@@ -42,7 +42,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     documents: NO_DOCUMENTS,
   });
   starting.defer(() => daemon.stop());
-  const url = `${access?.isTls ? 'https' : 'http'}://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
+  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   log.info({ example: `curl -X POST '${api}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
   const started = starting.move();
@@ -50,7 +50,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
 }
 
 /** The host for a browser on this machine. */
-function reachable(host: string | undefined): string {
+function browserHost(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
 }

@@ -2,7 +2,7 @@ import { type Engine, startEngine } from './engine.ts';
 import type { LastReload } from './own-families.ts';
 import { limitedReading } from './reading.ts';
 import type { EngineOptions } from './role.ts';
-import { isChange, refuseWhatStays, type Settings } from './settings.ts';
+import { assertNoRestartNeeded, isChange, type Settings } from './settings.ts';
 import type { State } from './state.ts';
 
 export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'before' | 'operatorAt'> {
@@ -104,11 +104,11 @@ class Supervisor {
     const { successAt } = this.#lastReload;
     try {
       const next = await this.#read();
-      refuseWhatStays(this.#settings, next);
+      assertNoRestartNeeded(this.#settings, next);
       const changed = isChange(this.#settings, next);
       // Set before the first scrape that can show the new settings.
       this.#lastReload = { isSuccessful: true, successAt: clock.now() };
-      await this.#take(next, changed);
+      await this.#apply(next, changed);
       log.level = next.config.log.level;
       // The one who requested the reload may scrape next.
       await this.#engine.touch();
@@ -125,7 +125,7 @@ class Supervisor {
   }
 
   /** Unchanged settings are adopted too: after a revocation, that permits one request. */
-  async #take(next: Settings, isChanged: boolean): Promise<void> {
+  async #apply(next: Settings, isChanged: boolean): Promise<void> {
     this.#operatorAt = this.#options.clock.now();
     if (this.#engine.adopt) await this.#engine.adopt(next, this.#operatorAt);
     else if (isChanged) await this.#exchange(next);

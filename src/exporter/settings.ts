@@ -13,15 +13,15 @@ export function isChange(before: Settings, after: Settings): boolean {
 }
 
 /** @throws Error if a setting has changed that takes effect only at a start. */
-export function refuseWhatStays({ config: now }: Settings, { config: next }: Settings): void {
-  const stays = {
+export function assertNoRestartNeeded({ config: now }: Settings, { config: next }: Settings): void {
+  const fixed = {
     'web.listen_address': [now.web.listenAddress, next.web.listenAddress],
     'web.telemetry_path': [now.web.telemetryPath, next.web.telemetryPath],
     'web.config_file': [now.web.configFile, next.web.configFile],
     state: [now.state, next.state],
     'log.format': [now.log.format, next.log.format],
   };
-  for (const [setting, [before, after]] of Object.entries(stays)) {
+  for (const [setting, [before, after]] of Object.entries(fixed)) {
     if (!isDeepStrictEqual(before, after)) throw new Error(`${setting} has changed, which takes a restart`);
   }
 }
