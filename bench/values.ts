@@ -1,7 +1,8 @@
 import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
 import { ProcessMetrics, requestFamilies, SelfMetrics } from '../src/metrics/self.ts';
-import { createFleet, PROCESSES, recordOf } from '../src/sandbox/machines-data.ts';
+import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
+import { recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../src/sources/machines/options.ts';
 import { type Machines, NodeRecord, SystemRecord, ValidatorRecord } from '../src/sources/machines/schema.ts';

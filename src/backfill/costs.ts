@@ -2,7 +2,6 @@ import { MS_PER_HOUR } from '../lib/duration.ts';
 import { roughSpan } from '../lib/words.ts';
 
 export interface Costs {
-  /** What is read. */
   readonly what: string;
   readonly requests: number;
   readonly sequences: number;
@@ -16,7 +15,7 @@ export function isOverBudget({ requests, left }: Costs): boolean {
   return left.month !== undefined && requests > left.month;
 }
 
-/** What it will take, for the user to decide before it begins. */
+/** The costs, for the user to decide on before the backfill begins. */
 export function costsText(costs: Costs): string {
   const { what, requests, sequences, perSecond, left, isKnown } = costs;
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);

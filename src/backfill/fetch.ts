@@ -11,17 +11,16 @@ export interface FetchOptions extends Pick<SliceReaderOptions, 'api' | 'clock' |
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
   readonly fullResolution: boolean;
-  /** How many slices are read at the same time: the pages of one slice come one after the other. */
+  /** How many slices to read concurrently. The pages of one slice are read one after the other. */
   readonly concurrency: () => number;
   /** Called when a slice is complete. */
   readonly onSlice: (slice: Slice) => void;
 }
 
-/** Slices per request a second that hide the latency of an answer, about half a second. */
+/** Concurrent slices for each request per second: enough to hide the latency of an answer, about half a second. */
 const SLICES_PER_RATE = 0.6;
 const MAX_CONCURRENCY = 8;
 
-/** How many slices are read at the same time at this rate of requests. */
 export function concurrencyAt(perSecond: number): number {
   return Math.min(MAX_CONCURRENCY, Math.ceil(perSecond * SLICES_PER_RATE));
 }
@@ -45,7 +44,7 @@ class Fetch {
 
   async run(signal: AbortSignal): Promise<Plan> {
     const { fullResolution, concurrency } = this.#options;
-    // One at a time until it is known how long slices may be: others of the same length would be read in vain.
+    // One at a time until it is known how long slices may be: all others could be too long, and read in vain.
     while (fullResolution && this.#plan.fullSeconds === undefined && (await this.#readNext(signal)));
     const failure = new AbortController();
     const either = AbortSignal.any([signal, failure.signal]);

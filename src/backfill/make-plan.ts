@@ -16,12 +16,12 @@ export interface PlanOptions {
   readonly request: Plan['request'];
 }
 
-/** From a day on the service leaves out so much (api-facts 2) that graphs, which look back five minutes, get gaps. */
+/** Of a day or more the service omits so many records (api-facts 2) that graphs, which look back 5 minutes, get gaps. */
 const USUAL_SLICE_SECONDS = SECONDS_PER_DAY - 3_600;
-/** The longest slice that comes in full by what is known of the service (api-facts 2). If it does not, it is halved. */
+/** The longest slice of which the service omits nothing, as far as known (api-facts 2). If it does, it is halved. */
 const FULL_SLICE_SECONDS = SECONDS_PER_DAY / 2;
 
-/** The slices to read, and how many requests each will take; may make some requests to find out. */
+/** The slices to read and the requests that each will take. May make some requests to find out. */
 export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { api, clock, signal, histories, request } = options;
   const now = clock.now();

@@ -1,13 +1,13 @@
 import type { Plan, Slice } from './plan.ts';
 
-/** Counts pages and estimates how many there will be: as planned at first, then by the slices that are complete. */
+/** Counts pages and estimates their final number: at first as planned, then by the slices that are complete. */
 export class Meter {
   #pages = 0;
   #left: number;
-  /** Pages that the complete slices took, and that they were expected to take. */
+  /** Pages that the complete slices took, and those that were expected. */
   #took = 0;
   #planned = 0;
-  /** The plan counts as much as a tenth of all pages: the first slice may be an odd one. */
+  /** The plan counts as much as a tenth of all pages, because the first slice may be unusual. */
   readonly #weight: number;
   readonly #pagesOf = new Map<number, number>();
 

@@ -7,12 +7,12 @@ export interface WrittenFiles {
 }
 
 /**
- * Blocks as long as the longest that Prometheus makes. By default promtool makes one of every two hours, and reads the whole
- * file for each.
+ * With blocks as long as the longest that Prometheus makes. By default promtool makes one for every two hours, and reads
+ * the whole file for each.
  */
 const CREATE = 'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h';
 
-/** What the user does with the files. */
+/** What the user should do with the files. */
 export function nextSteps({ files, hasTargetLabels }: WrittenFiles): string {
   return [
     'Next, make blocks of it in the data directory of your Prometheus (--storage.tsdb.path; it sees them within a minute):',

@@ -48,12 +48,12 @@ export const Plan = z.object({
 });
 export type Plan = z.infer<typeof Plan>;
 
-/** Shorter slices are not halved: what is sparse in an hour is sparse because no more was sent. */
+/** Shorter slices are not halved: records that are sparse in an hour are sparse because no more were sent. */
 const MIN_HALVED_SECONDS = 3_600;
 
 /**
- * Splits a span into spans of at most `seconds`, oldest first. Neighbours share a second: to which second the service
- * counts a record between two is not documented. Records that come twice are written once.
+ * Splits a span into spans of at most `seconds`, oldest first. Neighbours share a second, because it is not documented to
+ * which second a record between two belongs. Records that come twice are written once.
  */
 export function splitSpan({ start, end }: Span, seconds: number): Span[] {
   const count = Math.max(1, Math.ceil((end - start) / seconds));
@@ -63,7 +63,7 @@ export function splitSpan({ start, end }: Span, seconds: number): Span[] {
   }));
 }
 
-/** A slice for each range; each is expected to take a share of the requests by its length. */
+/** A slice for each range, which is expected to take requests in proportion to its length. */
 export function slicesOf(source: string, ranges: readonly PastRange[], requests: number, firstId: number): Slice[] {
   const lengths = ranges.map((range) => ('start' in range ? range.end - range.start : 1));
   const total = lengths.reduce((sum, length) => sum + length, 0);
@@ -84,7 +84,7 @@ export function canBeHalved(slice: Slice): boolean {
   return (lengthSeconds(slice) ?? 0) > MIN_HALVED_SECONDS;
 }
 
-/** The plan with two halves in place of the slice. @throws TypeError where the slice cannot be halved. */
+/** The plan with two halves in place of the slice. @throws TypeError if the slice cannot be halved. */
 export function halve(plan: Plan, slice: Slice): Plan {
   const { range } = slice;
   if (!('start' in range) || !canBeHalved(slice)) throw new TypeError(`slice ${slice.id} cannot be halved`);

@@ -4,13 +4,12 @@ import { roughSpan } from '../lib/words.ts';
 export interface Progress {
   /** Requests of this run. */
   readonly done: number;
-  /** Requests that this run will take in all. */
+  /** All requests of this run, the next ones included. */
   readonly expected: number;
-  /** Since this run began, ms. */
   readonly elapsedMs: number;
   /** Requests per second that the plan allows. */
   readonly perSecond: number;
-  /** Why no request leaves at the moment, and for how much longer, ms. */
+  /** Why no request is sent now, and for how much longer. */
   readonly waiting?: { readonly reason: string; readonly ms: number };
 }
 
@@ -32,7 +31,7 @@ export function progressLine(progress: Progress): string {
   return `${bar} ${percent}  ${count}, ${rest}`;
 }
 
-/** By the pace so far; before there is one, by what the plan allows. */
+/** By the rate so far; at first by the rate that the plan allows. */
 function leftMs({ done, expected, elapsedMs, perSecond }: Progress): number {
   const left = Math.max(0, expected - done);
   return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;

@@ -1,17 +1,17 @@
 import { canBeHalved, halve, lengthSeconds, type Plan, type Slice } from './plan.ts';
 import type { Spacing } from './spacing.ts';
 
-/** What a slice showed at full resolution. A `sparse` one is too short to be thinned: its series send seldom. */
+/** What a slice showed at full resolution. A `sparse` one is too short to be thinned, so its clients push rarely. */
 export type SliceResult =
   | { readonly kind: 'full' | 'thinned' | 'unknown' }
   | { readonly kind: 'sparse'; readonly slow: Plan['slow'] };
 
-/** The oldest slice that nobody has begun. */
+/** The oldest slice that is not begun. */
 export function nextSlice({ slices }: Plan, begun: ReadonlySet<number>): Slice | undefined {
   return slices.find(({ id }) => !begun.has(id));
 }
 
-/** Whether the service thins slices of this length by what is known; such a slice is halved before it is read. */
+/** Whether the service is known to thin slices of this length. Such a slice is halved before it is read. */
 export function isTooLong({ thinnedSeconds = Number.POSITIVE_INFINITY }: Plan, slice: Slice): boolean {
   return (lengthSeconds(slice) ?? 0) >= thinnedSeconds && canBeHalved(slice);
 }
@@ -27,7 +27,7 @@ export function resultOf(spacing: Spacing): SliceResult {
   return verdict === 'thinned' ? { kind: 'sparse', slow: spacing.sparse() } : { kind: verdict ?? 'unknown' };
 }
 
-/** The plan with what the slice showed about how long others may be. */
+/** The plan with what the slice showed about the length of others. */
 export function afterSlice(plan: Plan, slice: Slice, result: SliceResult): Plan {
   const seconds = lengthSeconds(slice) ?? 0;
   switch (result.kind) {
@@ -36,7 +36,7 @@ export function afterSlice(plan: Plan, slice: Slice, result: SliceResult): Plan 
     case 'full':
       return { ...plan, fullSeconds: Math.max(plan.fullSeconds ?? 0, seconds) };
     case 'sparse': {
-      // Slices that looked thinned because of these series need not be halved.
+      // Slices that seemed thinned because of these series need not be halved.
       const { thinnedSeconds: _, ...rest } = plan;
       return { ...rest, slow: [...plan.slow, ...result.slow] };
     }

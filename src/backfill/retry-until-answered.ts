@@ -2,7 +2,7 @@ import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** Failures that can pass within minutes. Each comes after the client's own retries. */
+/** Failures that may be over in minutes. Each comes after the client's own retries. */
 const TRANSIENT: ReadonlySet<FailureReason> = new Set([
   'network',
   'timeout',
@@ -20,11 +20,11 @@ const MAX_CLOSED_MS = 7_200_000;
 export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the reason why no request leaves until then, Unix ms. */
+  /** Called with the reason why no request is sent before `until`, Unix ms. */
   onWait(reason: string, until: number): void;
 }
 
-/** Repeats a request until it is answered. @throws What it failed with, where waiting does not help. */
+/** Repeats a request until it is answered. @throws its error, if waiting does not help. */
 export async function retryUntilAnswered<T>(
   request: () => Promise<T>,
   { clock, signal, onWait }: RetryOptions,
@@ -41,7 +41,7 @@ export async function retryUntilAnswered<T>(
         continue;
       }
       if (!(error instanceof RequestFailed)) throw error;
-      // The budget knows for how long, and holds back the next request.
+      // The budget knows how long to wait, and delays the next request.
       if (error.reason === 'rate_limited') continue;
       failures += 1;
       if (!TRANSIENT.has(error.reason) || failures >= MAX_FAILURES) throw error;

@@ -4,7 +4,7 @@ import type { Family, Labels, Sample } from '../metrics/family.ts';
 export interface SeriesOptions {
   /** Added to each sample. */
   readonly labels: Labels;
-  /** Samples of other chains are left out; those without a chain are kept. */
+  /** Samples of other chains are left out. Those without a chain are kept. */
   readonly chains: ReadonlySet<string>;
   /** Seconds after which a sample is repeated, for a day and never beyond `now`. */
   readonly step: number | undefined;

@@ -13,7 +13,7 @@ export interface SliceReaderOptions extends RetryOptions {
   readonly slice: Slice;
   readonly history: History;
   readonly log: PageLog;
-  /** For a slice that may be thinned: decides whether it is. */
+  /** Decides whether the slice is thinned; undefined if that is known. */
   readonly spacing: Spacing | undefined;
   /** When the backfill began, Unix seconds. */
   readonly now: number;
@@ -26,36 +26,33 @@ const NO_MORE_PAGES: ReadPage = { cursor: null, records: 0 };
 /** Reads the pages of one slice into its log, from where the log ends. */
 export class SliceReader {
   readonly #options: SliceReaderOptions;
-  readonly #slice: Slice;
-  readonly #log: PageLog;
-  readonly #history: History;
   #verdict: Verdict | undefined;
 
   constructor(options: SliceReaderOptions) {
     this.#options = options;
-    this.#slice = options.slice;
-    this.#log = options.log;
-    this.#history = options.history;
   }
 
-  /** Resolves with false as soon as it is clear that the service thins the slice, which can be halved. */
+  /** Resolves with false as soon as it is clear that the service thins the slice and that it can be halved. */
   async run(): Promise<boolean> {
+    const { log } = this.#options;
     await this.#noteKeptPages();
     const ending = await this.#readAll();
     if (ending !== 'end') {
       this.#judge(true);
-      if (!this.#isThinned) await this.#log.append({ next: null, ending, bad: 0, records: [] });
+      if (!this.#isThinned) await log.append({ next: null, ending, bad: 0, records: [] });
     }
     return !this.#isThinned;
   }
 
   async #noteKeptPages(): Promise<void> {
-    if (!this.#options.spacing || this.#log.isEmpty) return;
-    for await (const { records } of this.#log.pages()) this.#note(records);
+    const { spacing, log } = this.#options;
+    if (!spacing || log.isEmpty) return;
+    for await (const { records } of log.pages()) this.#note(records);
   }
 
   async #readAll(): Promise<Ending> {
-    const resumed = this.#log.next;
+    const { log } = this.#options;
+    const resumed = log.next;
     let isFirst = true;
     try {
       return await eachPage(async (cursor) => {
@@ -65,43 +62,44 @@ export class SliceReader {
       }, Number.POSITIVE_INFINITY);
     } catch (error) {
       if (!isFirst || resumed === undefined || !isCursorRefused(error)) throw error;
-      await this.#log.clear();
+      await log.clear();
       return eachPage((cursor) => this.#readPage(cursor), Number.POSITIVE_INFINITY);
     }
   }
 
   async #readPage(cursor: string | undefined): Promise<ReadPage> {
-    const { api, signal, onPage } = this.#options;
-    const request = () => this.#history.readPage(api, this.#slice.range, cursor, signal);
+    const { api, slice, history, log, signal, onPage } = this.#options;
+    const request = () => history.readPage(api, slice.range, cursor, signal);
     const page = await retryUntilAnswered(request, this.#options);
     const records = page.records.filter((record) => this.#isExpected(record));
     this.#note(records);
-    // Before the page is kept: a slice is complete once its last page is.
+    // Judged before the page is kept, because a slice is complete once its last page is kept.
     this.#judge(!page.cursor);
     if (this.#isThinned) return NO_MORE_PAGES;
-    await this.#log.append({ next: page.cursor || null, bad: page.count - records.length, records });
-    onPage(this.#slice);
+    await log.append({ next: page.cursor || null, bad: page.count - records.length, records });
+    onPage(slice);
     return { cursor: page.cursor, records: page.count };
   }
 
   #isExpected(record: unknown): boolean {
-    const at = this.#history.at(record);
-    return at <= this.#options.now + CLOCK_AHEAD_SECONDS && isWithin(this.#slice.range, at, this.#history.reachSeconds);
+    const { history, slice, now } = this.#options;
+    const at = history.at(record);
+    return at <= now + CLOCK_AHEAD_SECONDS && isWithin(slice.range, at, history.reachSeconds);
   }
 
   #note(records: readonly unknown[]): void {
     if (this.#verdict) return;
-    const history = this.#history;
+    const { history, spacing } = this.#options;
     for (const record of records) {
-      this.#options.spacing?.add(`${history.stream(record)} ${history.group(record)}`, history.at(record));
+      spacing?.add(`${history.stream(record)} ${history.group(record)}`, history.at(record));
     }
   }
 
-  /** A verdict is final. A slice that cannot be halved is never taken for thinned. */
+  /** A verdict is final. A slice that cannot be halved never counts as thinned. */
   #judge(isEnd: boolean): void {
     if (this.#verdict) return;
     const verdict = this.#options.spacing?.verdict(isEnd);
-    if (verdict === 'full' || canBeHalved(this.#slice)) this.#verdict = verdict;
+    if (verdict === 'full' || canBeHalved(this.#options.slice)) this.#verdict = verdict;
   }
 
   get #isThinned(): boolean {

@@ -1,8 +1,8 @@
 /** Clients push once a minute (api-facts 1.1). */
 const USUAL_SECONDS = 60;
-/** So many gaps between records are enough to judge a series by. */
+/** This many gaps between records are enough to judge a series. */
 const ENOUGH_GAPS = 8;
-/** A record that is late by half its interval still follows the one before it. */
+/** A record that is late by up to half its interval does not make a series sparse. */
 const TOLERANCE = 1.5;
 
 export type Verdict = 'full' | 'thinned';
@@ -14,8 +14,8 @@ export function isSparse(seconds: number, usual = USUAL_SECONDS): boolean {
 
 /**
  * How far apart the records of each series are. The service thins long ranges of all machines alike, by a rule that it
- * does not publish. A minute that a machine missed is no thinning: the closer quarter of the gaps decides, and one series
- * that comes in full is enough.
+ * does not publish. A minute that a machine missed is not thinning. So the lower quartile of the gaps decides, and one
+ * series in full is enough.
  */
 export class Spacing {
   readonly #slow: ReadonlyMap<string, number>;
@@ -32,7 +32,7 @@ export class Spacing {
     else this.#times.set(series, new Set([at]));
   }
 
-  /** Undefined: too little to tell. At the end few records have to do: no more will come. */
+  /** Undefined: too few records to decide. At the end fewer are enough, because no more will come. */
   verdict(isEnd = false): Verdict | undefined {
     const all = [...this.#gaps()];
     const sure = all.filter(({ isSure }) => isSure);

@@ -5,13 +5,13 @@ export interface BackfillResult {
   readonly written: readonly WrittenSpan[];
   /** Records that could not be read, or are of another time. */
   readonly bad: number;
-  /** How sequences of pages ended that the service did not end. */
+  /** Why sequences of pages ended before the service ended them. */
   readonly endings: readonly string[];
   readonly isDaily: boolean;
   readonly fullResolution: boolean;
 }
 
-/** What was written, and what is not in it. */
+/** What was written, and what is missing in it. */
 export function summary({ written, bad, endings, isDaily, fullResolution }: BackfillResult): string {
   const records = sumOf(written, (span) => span.records);
   if (records === 0) return 'There are no records in this time: nothing was written.\n';

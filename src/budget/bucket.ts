@@ -50,8 +50,8 @@ export interface BudgetOptions {
   /** Share of each limit to spend, in (0, 1]. */
   readonly utilization: number;
   /** Of the configured plan; the service may grant less. */
-  readonly perSecond?: number;
-  readonly perMonth?: number;
+  readonly perSecond?: number | undefined;
+  readonly perMonth?: number | undefined;
 }
 
 export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0, blindWaits: 0 };

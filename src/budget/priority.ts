@@ -1,4 +1,5 @@
 import type { MonotonicMs } from '../lib/time.ts';
+
 /**
  * The order in which waiting requests are sent. First comes what a user must not miss, then the few requests a minute
  * of the head pass. Machines come after it, because a large fleet always has a request waiting. The slow sources come

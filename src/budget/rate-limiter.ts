@@ -97,30 +97,21 @@ export class RateLimiter implements Budget {
   }
 
   acquire(request: QueuedRequest, signal: AbortSignal): Promise<Permit> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const waiting: Waiting = {
-        ...request,
-        since: this.#clock.monotonic(),
-        leave: (permit) => {
-          signal.removeEventListener('abort', cancel);
-          resolve(permit);
-        },
-        fail: (error) => {
-          signal.removeEventListener('abort', cancel);
-          reject(error);
-        },
-      };
-      const cancel = (): void => {
-        this.#remove(waiting);
-        waiting.fail(signal.reason);
-        // The timer may be for this request, and a pending timer keeps the process alive.
-        this.#dispatch();
-      };
-      signal.addEventListener('abort', cancel, { once: true });
-      this.#waiting.push(waiting);
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
+    const waiting: Waiting = { ...request, since: this.#clock.monotonic(), leave: resolve, fail: reject };
+    const cancel = (): void => {
+      this.#remove(waiting);
+      reject(signal.reason);
+      // The timer may be for this request, and a pending timer keeps the process alive.
       this.#dispatch();
-    });
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    this.#waiting.push(waiting);
+    this.#dispatch();
+    const forget = (): void => signal.removeEventListener('abort', cancel);
+    promise.then(forget, forget);
+    return promise;
   }
 
   /** Grants every permit that is possible now and sets a timer for the next. Called whenever that may have changed. */

@@ -1,4 +1,5 @@
 import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
+
 /** A second, plus a margin for timers and clocks with a resolution of 1 ms. */
 export const COUNTED_FOR_MS = 1_005;
 /** More permits than requests per second, because a permit is in use until its answer comes. */
@@ -10,25 +11,15 @@ const LATENCY_HEADROOM = 1.25;
  * window.
  */
 export class SecondWindow {
-  #utilization: number;
-  #limit = 1;
+  /** Requests per second. */
+  limit = 1;
+  /** Share of the limit to spend. */
+  utilization = 1;
   #inFlight = 0;
   /** When the permits of answered requests become free, ascending. */
   #cooling: MonotonicMs[] = [];
   /** When the last request would have been sent at exactly the intended rate (generic cell rate algorithm). */
   #lastAtShare: MonotonicMs = Number.NEGATIVE_INFINITY;
-
-  constructor(utilization: number) {
-    this.#utilization = utilization;
-  }
-
-  set limit(perSecond: number) {
-    this.#limit = perSecond;
-  }
-
-  set utilization(share: number) {
-    this.#utilization = share;
-  }
 
   /** Counts the requests of another window in this one too. */
   include(other: SecondWindow): void {
@@ -40,7 +31,7 @@ export class SecondWindow {
   freeIn(now: MonotonicMs): Milliseconds {
     while (this.#cooling[0] !== undefined && this.#cooling[0] <= now) this.#cooling.shift();
     const wanted = this.#share() * LATENCY_HEADROOM;
-    const permits = Math.max(1, Math.min(Math.floor(this.#limit), Math.ceil(wanted)));
+    const permits = Math.max(1, Math.min(Math.floor(this.limit), Math.ceil(wanted)));
     // With permits to spare, requests are spaced evenly, so that no period exceeds the intended rate. If the limit caps
     // the permits, time lost to a late answer may be made up: a burst of all permits still fits the window.
     const slack = permits < wanted ? permits : 0;
@@ -68,6 +59,6 @@ export class SecondWindow {
 
   /** The intended requests per second. */
   #share(): number {
-    return this.#limit * this.#utilization;
+    return this.limit * this.utilization;
   }
 }

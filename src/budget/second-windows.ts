@@ -6,14 +6,9 @@ export class SecondWindows {
 
   /** The window of a bucket, with its current limit and utilization. */
   of(bucket: string, limit: number, utilization: number): SecondWindow {
-    let window = this.#windows.get(bucket);
-    if (!window) {
-      window = new SecondWindow(utilization);
-      this.#windows.set(bucket, window);
-    }
-    window.limit = limit;
-    window.utilization = utilization;
-    return window;
+    const window = this.#windows.get(bucket) ?? new SecondWindow();
+    this.#windows.set(bucket, window);
+    return Object.assign(window, { limit, utilization });
   }
 
   /** The bucket has got another name. False: it had no window. */
@@ -27,7 +22,7 @@ export class SecondWindows {
 
   /** Replaces all windows by one of this name, in which every request so far counts. */
   merge(name: string): void {
-    const merged = new SecondWindow(1);
+    const merged = new SecondWindow();
     for (const window of this.#windows.values()) merged.include(window);
     this.#windows = new Map([[name, merged]]);
   }

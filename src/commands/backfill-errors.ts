@@ -2,12 +2,12 @@ import { RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
-/** A backfill does not begin or go on; the message tells the operator why. */
+/** The backfill cannot begin or continue; the message tells the operator why. */
 export class BackfillRefused extends Error {
   override readonly name = 'BackfillRefused';
 }
 
-/** An error whose message says what can be done; anything unexpected is returned as it is. */
+/** The error with a message that says what can be done. An unexpected error is returned unchanged. */
 export function explainFailure(error: Error, options: BackfillOptions, isKept: boolean): Error {
   const reason = reasonOf(error, options);
   if (reason === undefined) return error;
@@ -35,7 +35,7 @@ function reasonOf(error: Error, { source, range }: BackfillOptions): string | un
         return `The service failed again and again (${error.message}).`;
     }
   }
-  // Messages of the file system name the file and the cause.
+  // The messages of file system errors name the file and the cause.
   return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
 }
 

@@ -18,16 +18,16 @@ export interface BackfillOptions {
   readonly fullResolution: boolean;
   readonly resume: boolean;
   readonly yes: boolean;
-  /** The flags that decide what is read and written: a run is resumed only with the same. */
+  /** The flags that decide what is read and written. A run is resumed only with the same ones. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 const DEFAULT_MAX_SAMPLES = 5_000_000;
-/** May pass between working out a start and giving it to the program. */
+/** This much time may pass between working out --start and running the program. */
 const SLACK_SECONDS = 3_600;
 
-/** Labels of the families themselves, which --label cannot set. */
+/** Labels that the families have themselves. --label cannot set them. */
 export const OWN_LABELS: ReadonlySet<string> = new Set([
   'chain',
   'machine',
@@ -71,7 +71,7 @@ export function backfillOptions(flags: Flags, config: Config, now: number): Back
     range: isDaily ? daysOf(flags, seconds) : spanOf(flags, seconds),
     resume: flags.resume ?? false,
     yes: flags.yes ?? false,
-    // The flags for times as they were given: the defaults change with `now`.
+    // Times as given, because the defaults change with `now`.
     request: { ...deciding, window: flags.window, start: flags.start, end: flags.end },
   };
 }
@@ -105,7 +105,7 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
     }
     if (OWN_LABELS.has(name)) refuse(`--label: the series have a label ${name} of their own`);
     if (name in labels) refuse(`--label: ${name} is given twice`);
-    // To Prometheus an empty label is no label.
+    // For Prometheus an empty label does not exist.
     if (value === '') refuse(`--label: ${name} is empty`);
     labels[name] = value;
   }

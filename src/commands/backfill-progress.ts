@@ -2,7 +2,6 @@ import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
 import type { Clock } from '../lib/clock.ts';
 import { roughSpan } from '../lib/words.ts';
 
-/** Where costs and progress are shown. */
 export interface Terminal {
   readonly isTTY: boolean;
   write(text: string): void;
@@ -10,7 +9,7 @@ export interface Terminal {
 
 const REFRESH_MS = 1_000;
 
-/** Shows the progress of a run: on a terminal a line that is redrawn, elsewhere a line for each tenth. */
+/** Shows the progress of a run: a line that is redrawn on a terminal, elsewhere a line after each tenth. */
 export class ProgressReport {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
@@ -61,7 +60,7 @@ export class ProgressReport {
       try {
         await this.#clock.sleep(REFRESH_MS, this.#end.signal);
       } catch {
-        // Stopped: the last state stays on the screen.
+        // Stopped: the last progress stays on the screen.
         this.#terminal.write(`\r\x1b[2K${progressLine(this.#read())}\n`);
         return;
       }

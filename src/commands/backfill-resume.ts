@@ -6,8 +6,8 @@ import { BackfillRefused } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
 /**
- * The plan of an interrupted run, or whether an earlier one is complete; undefined: there was none.
- * @throws BackfillRefused where files would be overwritten, or the run was not to be resumed.
+ * The plan of an interrupted run; 'complete' if the earlier run finished; undefined if there was none.
+ * @throws BackfillRefused if files would be overwritten, or the run cannot be resumed.
  */
 export async function findEarlierRun(
   folder: WorkFolder,

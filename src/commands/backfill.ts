@@ -14,7 +14,6 @@ import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { Stopper } from '../lib/stop.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';
@@ -37,9 +36,8 @@ export interface BackfillContext {
 }
 
 /**
- * Reads the past and writes it as OpenMetrics; returns what the user does next. When it is interrupted, what was read is
- * kept beside the output.
- * @throws BackfillRefused, StateRefused; the signal's reason when it aborts.
+ * Reads the past and writes it as OpenMetrics. Returns the next steps for the user. If it is interrupted, what was read
+ * stays beside the output. @throws BackfillRefused, StateRefused; the signal's reason when it aborts.
  */
 export async function backfill(context: BackfillContext): Promise<string> {
   const { clock, config, options, log, signal } = context;
@@ -47,15 +45,13 @@ export async function backfill(context: BackfillContext): Promise<string> {
   const folder = new WorkFolder(options.output);
   const earlier = await findEarlierRun(folder, options);
   if (earlier === 'complete') return `${options.output} is complete, there is nothing to resume.\n`;
-  const stopper = new Stopper();
+  await using opened = new AsyncDisposableStack();
   try {
-    const account = await openLedger(context, stopper);
+    const account = await openLedger(context, opened);
     return await new Backfill({ ...context, account, histories, folder }).run(earlier);
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     throw explainFailure(error, options, await exists(folder.path));
-  } finally {
-    await stopper.stop();
   }
 }
 
@@ -73,8 +69,8 @@ function historiesOf(
   return new Map(entries);
 }
 
-/** The ledger has one writer: two that each spend what is left would spend it twice. */
-async function openLedger(context: BackfillContext, stopper: Stopper): Promise<Account> {
+/** Only one process may use the ledger, because two would each spend what is left. */
+async function openLedger(context: BackfillContext, opened: AsyncDisposableStack): Promise<Account> {
   const { config, key, proxies, log, clock, signal } = context;
   if (config.state.redis) {
     throw new BackfillRefused(
@@ -88,7 +84,7 @@ async function openLedger(context: BackfillContext, stopper: Stopper): Promise<A
       `${error.message}.\nA backfill spends from the same ledger of limits, which one process keeps at a time.`,
     );
   });
-  stopper.add(() => documents.close());
+  opened.defer(() => documents.close());
   const account = await openAccount({
     config,
     key,
@@ -97,7 +93,7 @@ async function openLedger(context: BackfillContext, stopper: Stopper): Promise<A
     clock,
     onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
   });
-  stopper.add(() => account.close());
+  opened.defer(() => account.close());
   return account;
 }
 
@@ -116,7 +112,7 @@ class Backfill {
     this.#isDaily = parts.options.source === 'daily_returns';
   }
 
-  /** @param earlier The plan of the run that is resumed. */
+  /** @param earlier The plan of the run to resume. */
   async run(earlier: Plan | undefined): Promise<string> {
     const { options, terminal, folder } = this.#parts;
     const plan = earlier ?? (await this.#plan());
@@ -142,7 +138,7 @@ class Backfill {
     return makePlan({ api: account.api, clock, signal, histories, range, fullResolution, request });
   }
 
-  /** Any answer tells the limits. If this one fails, others may not. */
+  /** Every answer states the limits. If this request fails, later ones may still succeed. */
   async #learnLimits(): Promise<void> {
     const { options, account, signal } = this.#parts;
     const [chain = 'mainnet'] = options.chains;
@@ -153,7 +149,7 @@ class Backfill {
     return this.#parts.account.allowance(this.#isDaily ? 'daily_returns' : 'machine_metrics');
   }
 
-  /** Shows the costs. @throws BackfillRefused where they exceed what is left and --yes is not given. */
+  /** Shows the costs. @throws BackfillRefused if they exceed what is left and --yes is not given. */
   #confirmCosts(requests: number, sequences: number): void {
     const { options, terminal } = this.#parts;
     const what = `Backfill of ${this.#isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;

@@ -8,12 +8,12 @@ import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerPoll } from '../state/entry.ts';
+import { columns } from './columns.ts';
 
-/** What the costs are worked out from. */
 export interface CheckInput {
   readonly state: Pick<State, 'ledger' | 'entries'>;
   readonly viewOptions: ViewOptions;
-  /** Where the limits are from, for the reader. */
+  /** For the reader: where the limits are from. */
   readonly limitsFrom: string;
   /** Unix ms. */
   readonly now: number;
@@ -25,22 +25,22 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   sampled: 'newest finalized epoch only, those between are skipped',
 };
 
-/** The costs of a configuration as a table: what it asks for, what the limits allow, and what comes of it. Pure. */
+/** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
 export function describeCosts(input: CheckInput): string {
   const { state, viewOptions, now } = input;
-  // The costs are those of a key that is taken, whatever is known of it.
+  // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
-  const { bucketOf, allowedPerDay } = budgetViewOf(ledger, viewOptions, now).allowance;
-  const costs = viewsOf({ ...state, ledger }, viewOptions, now).map((view) => costOf(view, bucketOf(view.source)));
-  const buckets = [...new Set(costs.map(({ bucket }) => bucket))];
+  const { allowedPerDay } = budgetViewOf(ledger, viewOptions, now);
+  const costs = viewsOf({ ...state, ledger }, viewOptions, now).map(costOf);
+  const buckets = [...new Set(costs.map(({ view }) => view.bucket))];
   return [
     `Limits: ${input.limitsFrom}.`,
     ...buckets.map((bucket) => describeBucket(input, bucket, allowedPerDay(bucket))),
     '',
-    ...table(
+    ...columns([
       ['source', 'chain', 'configured', 'requests/day', 'effective', 'requests/day', 'stretch', ''],
-      costs.map(rowOf),
-    ),
+      ...costs.map(rowOf),
+    ]),
     '',
     `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} as the limits allow.`,
     ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs)),
@@ -54,12 +54,10 @@ export function describeCosts(input: CheckInput): string {
 interface Cost {
   readonly view: SourceView;
   readonly configured: Pace;
-  readonly bucket: string;
 }
 
-function costOf(view: SourceView, bucket: string): Cost {
-  const configured = view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry));
-  return { view, configured, bucket };
+function costOf(view: SourceView): Cost {
+  return { view, configured: view.source.pace(Number.POSITIVE_INFINITY, requestsPerPoll(view.entry)) };
 }
 
 function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
@@ -88,7 +86,7 @@ function left(remaining: number | undefined): string {
   return remaining === undefined ? '' : ` (${remaining} left)`;
 }
 
-/** When the quota would be used up if nothing were stretched. */
+/** When the quota would be used up at the configured intervals. */
 function describeEnd(
   { state, viewOptions: { budgetOptions }, now }: CheckInput,
   name: string,
@@ -97,7 +95,7 @@ function describeEnd(
   const bucket = state.ledger.buckets[name];
   const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
   if (!month) return [];
-  const wanted = sum(costs.filter((cost) => cost.bucket === name).map(({ configured }) => configured));
+  const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
   const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
   return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
 }
@@ -116,15 +114,4 @@ function duration(ms: number): string {
 
 function perDay(requests: number): string {
   return requests >= 10 ? String(Math.round(requests)) : requests.toFixed(1);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const lines = [head, ...rows];
-  const widths = head.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length)));
-  return lines.map((line) =>
-    line
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

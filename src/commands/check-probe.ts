@@ -10,12 +10,12 @@ import { systemClock } from '../lib/clock.ts';
 
 export interface ProbeAnswer {
   readonly ledger: Ledger;
-  /** Plan and validity of the key, for the reader. */
+  /** For the reader: the plan, and whether the key is valid. */
   readonly text: string;
   readonly isGood: boolean;
 }
 
-/** Makes one cheap request and reads from its headers what the account may do. */
+/** Makes one cheap request and reads the limits of the account from its headers. */
 export async function probe(settings: Settings, proxies: Proxies | undefined): Promise<ProbeAnswer> {
   const { config } = settings;
   const client = openClient({ settings, proxies, clock: systemClock, ledger: emptyLedger() });
@@ -37,7 +37,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined): P
   return { ledger, text: lines.join('\n'), isGood };
 }
 
-/** One request of which only the headers matter. */
+/** Makes a request whose answer matters only for its headers. */
 export async function askCheaply(api: Api, chain: Chain, signal: AbortSignal): Promise<void> {
   const body = { sync_committee_period: { view: 'latest' }, chain };
   const path = '/api/v2/ethereum/sync-committee';

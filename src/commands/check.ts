@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Proxies } from '../api/transport.ts';
-import type { BudgetOptions } from '../budget/bucket.ts';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
@@ -19,9 +18,8 @@ export interface CheckOptions {
   readonly key: string;
   readonly proxies?: Proxies | undefined;
   readonly log: Logger;
-  /** Whether to ask the service. */
+  /** Whether to send a request to the service. */
   readonly ask: boolean;
-  /** Lines for what is no mistake. */
   readonly warnings: readonly string[];
   /** Unix ms. */
   readonly now: number;
@@ -29,46 +27,41 @@ export interface CheckOptions {
 
 export interface CheckResult {
   readonly text: string;
-  /** Whether the configuration can be served as far as could be told. */
+  /** False: a request was sent, and it failed or the key is not valid. */
   readonly isGood: boolean;
 }
 
-/** Works out what a configuration costs, from what the service says, what the state knows, or what the plan promises. */
+/** Works out what a configuration costs, by an answer of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { config, key, proxies, log, ask, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
   const answer = ask ? await probe({ config, key }, proxies) : undefined;
-  const told = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
-  const { look, close } = stateOf(config);
-  const known = told ?? (await look(LEDGER, Ledger));
+  const probed = answer?.ledger.key.standing === 'unknown' ? undefined : answer?.ledger;
+  const stored = storedState(config);
+  const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
   const entries = new Map<string, Entry>();
   for (const source of viewOptions.sources) {
-    const entry = await look(sourceId(source), entrySchema(source));
+    const entry = await stored.peek(sourceId(source), entrySchema(source));
     if (entry) entries.set(sourceId(source), entry);
   }
-  close();
-  const limitsFrom = told
-    ? 'as the service just said'
-    : known
-      ? 'as last learned by the daemon'
-      : assumed(config, viewOptions.budgetOptions);
-  const costs = describeCosts({ state: { ledger: known ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
-  const said = answer ? `${answer.text}\n` : '';
-  const first = ['The configuration has no mistakes.', ...warnings].join('\n');
-  return { text: `${first}\n${said}${costs}`, isGood: answer?.isGood ?? true };
+  stored.close();
+  const limitsFrom = probed ? 'as the service just said' : originOf(ledger, config);
+  const costs = describeCosts({ state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
+  const lines = ['The configuration has no mistakes.', ...warnings, ...(answer ? [answer.text] : []), costs];
+  return { text: lines.join('\n'), isGood: answer?.isGood ?? true };
 }
 
-type Look = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
+type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
 
-/** How to read what the daemon, or a replica, wrote; whatever cannot be read is unknown. */
-function stateOf({ state: { dir, redis } }: Config): { look: Look; close(): void } {
-  if (!redis) return { look: (name, schema) => peek(dir, name, schema), close: () => undefined };
+/** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
+function storedState({ state: { dir, redis } }: Config): { peek: Peek; close(): void } {
+  if (!redis) return { peek: (name, schema) => peek(dir, name, schema), close: () => undefined };
   const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
-  return { look: (name, schema) => state.peek(name, schema), close: () => state.close() };
+  return { peek: (name, schema) => state.peek(name, schema), close: () => state.close() };
 }
 
-function assumed({ budget }: Config, budgetOptions: BudgetOptions): string {
+function originOf(ledger: Ledger | undefined, { budget }: Config): string {
+  if (ledger) return 'as last learned by the daemon';
   if (budget.plan !== 'auto') return 'of the configured plan';
-  const unknown = 'not known yet, 1 request a second is assumed; check --probe asks the service';
-  return budgetOptions.perMonth === undefined ? `${unknown}. A trial has 1000 requests in 30 days` : unknown;
+  return 'not known yet, 1 request a second is assumed; check --probe asks the service. A trial has 1000 requests in 30 days';
 }

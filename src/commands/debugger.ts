@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** The thread by which Node opens the inspector can be late on a busy machine. */
+/** The thread in which Node opens the inspector can be late on a busy machine. */
 const LOOK_EVERY_MS = 50;
 const LOOK_FOR_MS = 5_000;
 
 /**
- * SIGUSR1 may arrive before the program handles it. Then Node opens the inspector, and whoever reaches its port can read the
- * API key. An inspector that the operator asked for stays open.
+ * If SIGUSR1 arrives before the program handles it, Node opens the inspector, through whose port anyone can read the API
+ * key. An inspector that the operator asked for stays open.
  */
 export async function closeDebugger(): Promise<void> {
   const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
   if (/--inspect(?!-port)/.test(options)) return;
-  // A Node can be built without it.
+  // Node can be built without it.
   const inspector = await import('node:inspector').catch(() => undefined);
   const close = (): void => {
     if (inspector?.url() !== undefined) inspector.close();
   };
-  // Node opens it twice: between two operations of the program, and in the next turn of the event loop.
+  // Node opens it between two operations of the program, and again in the next turn of the event loop.
   await setImmediate();
   close();
   const looks = setInterval(close, LOOK_EVERY_MS).unref();

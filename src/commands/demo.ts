@@ -2,7 +2,6 @@ import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
-import { Stopper } from '../lib/stop.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
@@ -10,49 +9,48 @@ import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
 
 export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
-  /** No config file was given: then the demo shows everything. */
+  /** No config file was given, so the demo shows everything. */
   readonly isDefault: boolean;
-  /** Reads the config again. */
   readonly readAgain: () => Promise<Config>;
 }
 
-/** The daemon on a simulated API in the same process: no key, no network. */
+/** Runs the daemon and a simulated API in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
   const { config, isDefault, log, access, readAgain } = options;
-  const stopper = new Stopper();
-  try {
-    const sandbox = await startSandbox({
-      host: '127.0.0.1',
-      port: 0,
-      clock: systemClock,
-      // All is well until somebody makes trouble.
-      slotsPerSlashing: Number.POSITIVE_INFINITY,
-    });
-    stopper.add(() => sandbox.close());
-    // As if it had never been silent: one that wakes now would be reported until its next record.
-    sandbox.sandbox.wake(QUIET_MACHINE, 0);
-    const { key } = sandbox.sandbox;
-    const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, sandbox.url);
-    const daemon = await startDaemon({
-      ...options,
-      config: simulated(config),
-      key,
-      readAgain: async () => ({ config: simulated(await readAgain()), key }),
-      documents: NO_DOCUMENTS,
-    });
-    stopper.add(() => daemon.stop());
-    const url = `${access?.isTls ? 'https' : 'http'}://${reachable(config.web.listenAddress.host)}:${daemon.port}`;
-    log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-    log.info({ example: `curl -X POST '${sandbox.url}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
-    return { stop: () => stopper.stop(), reload: () => daemon.reload() };
-  } catch (error) {
-    await stopper.stop();
-    throw error;
-  }
+  await using starting = new AsyncDisposableStack();
+  const {
+    url: api,
+    sandbox,
+    close,
+  } = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    clock: systemClock,
+    // No slashings until somebody orders one.
+    slotsPerSlashing: Number.POSITIVE_INFINITY,
+  });
+  starting.defer(close);
+  // As if it had never been silent. A machine that wakes now would be reported as silent until its next record.
+  sandbox.wake(QUIET_MACHINE, 0);
+  const { key } = sandbox;
+  const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, api);
+  const daemon = await startDaemon({
+    ...options,
+    config: simulated(config),
+    key,
+    readAgain: async () => ({ config: simulated(await readAgain()), key }),
+    documents: NO_DOCUMENTS,
+  });
+  starting.defer(() => daemon.stop());
+  const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
+  log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
+  log.info({ example: `curl -X POST '${api}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
+  const started = starting.move();
+  return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
 }
 
-/** A host to open in a browser on this machine. */
-function reachable(host: string | undefined): string {
+/** The host for a browser on this machine. */
+function browserHost(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
 }

@@ -13,19 +13,19 @@ const HELP: Readonly<Record<Exposure['kind'], string>> = {
   proxy: 'name the host in NO_PROXY, or use https',
 };
 
-/** Warns of each once; a reload warns only of what is new. */
+/** Warns of each exposure once: after a reload only of new ones. */
 export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => void {
-  let told = new Set<string>();
+  let warned = new Set<string>();
   return (exposures) => {
     for (const exposure of exposures) {
       const { kind, ...fields } = exposure;
-      if (!told.has(JSON.stringify(exposure))) log.warn({ ...fields, help: HELP[kind] }, MESSAGES[kind]);
+      if (!warned.has(JSON.stringify(exposure))) log.warn({ ...fields, help: HELP[kind] }, MESSAGES[kind]);
     }
-    told = new Set(exposures.map((exposure) => JSON.stringify(exposure)));
+    warned = new Set(exposures.map((exposure) => JSON.stringify(exposure)));
   };
 }
 
-/** The same for the reader of `check`. */
+/** The same warning in the output of `check`. */
 export function exposureText(exposure: Exposure): string {
   const { kind } = exposure;
   const where =

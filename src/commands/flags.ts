@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Environment, nonEmpty } from '../config/environment.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Override } from '../config/override.ts';
+import { columns } from './columns.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandName, type Flag, type Flags, TABLE } from './flag-table.ts';
 
 export type Command =
@@ -10,7 +11,7 @@ export type Command =
   | {
       readonly name: CommandName;
       readonly flags: Flags;
-      /** Those of the flags that go before the config file, where their values are checked. */
+      /** The flags that override the config file, with which their values are checked. */
       readonly overrides: readonly Override[];
     };
 
@@ -35,7 +36,7 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
     const texts = typed.get(flag.name);
     if (texts !== undefined) return settingOf(flag, `--${flag.name}`, texts);
     const variable = variableOf(flag.name);
-    // Other variables with our prefix are none of our business: Kubernetes makes some for a service of our name.
+    // Other variables with our prefix are ignored: Kubernetes sets some for a service of our name.
     const fallback = nonEmpty(env, variable);
     return fallback === undefined ? [] : settingOf(flag, variable, [fallback]);
   });
@@ -44,15 +45,15 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
   return { name: flags['config.check'] ? 'check' : command, flags, overrides };
 }
 
-/** The flags of a line with their values, and the words between them. */
+/** The flags of a command line with their values, and its other words. */
 function readLine(argv: readonly string[]): { typed: Map<string, string[]>; words: string[] } {
   const options = Object.fromEntries(
-    TABLE.map(({ name, kind }) => [name, { type: kind === 'boolean' ? kind : ('string' as const) }]),
+    TABLE.map(({ name, value }) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]),
   );
   const { tokens } = parseArgs({
     args: [...argv],
     options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
-    // Strict mode stops at the first surprise, with messages of its own.
+    // In strict mode, Node would report mistakes in its own words.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -65,9 +66,7 @@ function readLine(argv: readonly string[]): { typed: Map<string, string[]>; word
     const negated = negatedBy(token);
     const name = negated?.name ?? token.name;
     const before = typed.get(name) ?? [];
-    if (before.length > 0 && flagOf(name)?.kind !== 'texts') {
-      throw new UsageError(`${token.rawName} is given twice`);
-    }
+    if (before.length > 0 && !flagOf(name)?.isRepeatable) throw new UsageError(`${token.rawName} is given twice`);
     typed.set(name, [...before, negated ? 'false' : textOf(token)]);
   }
   return { typed, words };
@@ -80,10 +79,10 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-/** The boolean that `--no-NAME` takes back. */
+/** The boolean that `--no-NAME` sets to false. */
 function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
   const flag = name.startsWith('no-') ? flagOf(name.slice('no-'.length)) : undefined;
-  if (flag?.kind !== 'boolean') return undefined;
+  if (!flag || flag.value) return undefined;
   if (value !== undefined) throw new UsageError(`${rawName} expects no value`);
   return flag;
 }
@@ -91,7 +90,7 @@ function negatedBy({ name, rawName, value }: OptionToken): Flag | undefined {
 function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(name);
   if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName, FLAG_WORDS));
-  if (!flag || flag.kind === 'boolean') return value ?? 'true';
+  if (!flag?.value) return value ?? 'true';
   const swallowed = !inlineValue && value?.startsWith('-');
   if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
   return value;
@@ -127,35 +126,32 @@ const BOOLEANS = new Map([
   ['0', false],
 ]);
 
-/** @param origin The flag or the variable that gave the texts; more than one only where the flag can be repeated. */
+/** @param origin The flag or variable with these texts; only a repeatable flag has more than one. */
 function settingOf(flag: Flag, origin: string, texts: readonly string[]) {
   const [text = ''] = texts;
-  if (flag.kind === 'texts') return { name: flag.name, value: texts, override: undefined };
-  const value = flag.kind === 'boolean' ? BOOLEANS.get(text) : text;
+  if (flag.isRepeatable) return { name: flag.name, value: texts, override: undefined };
+  const value = flag.value ? text : BOOLEANS.get(text);
   if (value === undefined) throw new UsageError(`${origin}: expected true or false, got ${JSON.stringify(text)}`);
   return { name: flag.name, value, override: flag.config && { path: flag.config, value: text, origin } };
 }
 
-/** The environment variable of a flag. */
 export function variableOf(name: string): string {
   return `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`;
 }
 
-/** How a flag is written. */
+/** A flag as the help writes it. */
 export function usageOf({ name, value, isOn }: Flag): string {
   return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;
 }
 
-/** The help of a command, or of the program. */
+/** The help of a command, or without one of the program. */
 export function helpText(command?: CommandName): string {
   const usage = `Usage: beaconchain-exporter ${command ?? '[COMMAND]'} [FLAGS]`;
   const about = command ? [`${command}: ${COMMANDS[command]}`] : ['Prometheus exporter for beaconcha.in.'];
-  const commands = command ? [] : ['', 'Commands:', ...columns(Object.entries(COMMANDS))];
-  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve')).map((flag): [string, string] => [
-    usageOf(flag),
-    flag.help,
-  ]);
-  const common: [string, string][] = [
+  const commands = command ? [] : ['', 'Commands:', ...indented(Object.entries(COMMANDS))];
+  const flags = TABLE.filter(({ commands }) => commands.includes(command ?? 'serve'));
+  const rows = [
+    ...flags.map((flag) => [usageOf(flag), flag.help]),
     ['--help', 'Print this help.'],
     ['--version', 'Print the version.'],
   ];
@@ -166,7 +162,7 @@ export function helpText(command?: CommandName): string {
     ...commands,
     '',
     command ? 'Flags:' : 'Flags of serve (COMMAND --help prints those of another command):',
-    ...columns([...flags, ...common]),
+    ...indented(rows),
     '',
     'A flag can be given as an environment variable: --config.file as BEACONCHAIN_EXPORTER_CONFIG_FILE.',
     'The API key is BEACONCHAIN_API_KEY.',
@@ -174,7 +170,6 @@ export function helpText(command?: CommandName): string {
   ].join('\n');
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
+function indented(rows: readonly (readonly string[])[]): string[] {
+  return columns(rows).map((line) => `  ${line}`);
 }

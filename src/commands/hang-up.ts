@@ -4,19 +4,19 @@ function hold(): void {
   hasCome = true;
 }
 
-/** SIGHUP waits for a command that says what it means. Left to Node, it ends the process. */
+/** Holds SIGHUP until the command says what it means. Without a listener it would end the process. */
 export function holdHangUps(): void {
   process.on('SIGHUP', hold);
 }
 
-/** SIGHUP means this work, also one that was held. */
+/** SIGHUP does this work. One that was held does it now. */
 export function onHangUp(work: () => void): void {
   process.on('SIGHUP', work);
   process.off('SIGHUP', hold);
   if (hasCome) work();
 }
 
-/** SIGHUP ends the process, also one that was held. */
+/** SIGHUP ends the process. One that was held ends it now. */
 export function endOnHangUp(): void {
   process.off('SIGHUP', hold);
   if (hasCome) process.kill(process.pid, 'SIGHUP');

@@ -27,7 +27,6 @@ import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
 import { startDaemon } from './serve.ts';
 
-/** Nobody gave an API key. */
 class NoKey extends Error {
   override readonly name = 'NoKey';
 }
@@ -63,7 +62,7 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
 
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
-  // Nothing to reload: it ends with its terminal.
+  // These have nothing to reload: they end with their terminal.
   if (name === 'check' || name === 'backfill') endOnHangUp();
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
@@ -96,26 +95,21 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   return untilStopped((signal) => start(command, settings, readAgain, log, signal), log);
 }
 
-/** Runs until it is done or stopped: what was read is kept. */
+/** Runs to its end, or until it is stopped; then what was read is kept. */
 async function runBackfill(flags: Flags, settings: Given): Promise<number> {
   const { config } = settings;
   const options = backfillOptions(flags, config, systemClock.now());
-  // Millions of samples that live for a moment: V8 would give them 130 MiB, for no speed (measured).
+  // For millions of short-lived samples V8 would take 130 MiB more, and be no faster (measured).
   setFlagsFromString('--semi-space-growth-factor=1');
   const abort = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       abort.abort(new Error('stopping'));
-      endWithin(STOP_WITHIN_MS);
+      endInTime();
     });
   }
-  const terminal = {
-    isTTY: process.stderr.isTTY === true,
-    write: (text: string) => {
-      process.stderr.write(text);
-    },
-  };
   const log = createLogger(config.log);
+  const terminal = process.stderr;
   try {
     print(await backfill({ ...settings, options, log, clock: systemClock, terminal, signal: abort.signal }));
   } catch (error) {
@@ -158,8 +152,8 @@ async function start(
 }
 
 /**
- * Waits for SIGTERM or SIGINT, which may come before the start is over, and then for an orderly stop. SIGHUP reads the
- * configuration again; before the start is over it waits for that.
+ * Waits for SIGTERM or SIGINT, which may come during the start, and then for an orderly stop. SIGHUP reloads the
+ * configuration, after the start.
  */
 async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, log: Logger): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
@@ -169,13 +163,13 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
   const signalled = promise.then((signal) => {
     log.info({ signal }, 'stopping');
     waits.abort(new Error('stopping'));
-    endWithin(STOP_WITHIN_MS, () => log.error('not stopped in time'));
+    endInTime(() => log.error('not stopped in time'));
   });
   onHangUp(() => {
-    // A start that failed is told once, below.
+    // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  // Stopped while it waited for the lock of the state: nothing runs yet.
+  // If it was stopped while it waited for the lock of the state, nothing runs yet.
   const running = await starting.catch((error: unknown) => {
     if (error !== waits.signal.reason) throw error;
     return undefined;
@@ -186,17 +180,17 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
 }
 
 /**
- * Ends the process if it has not ended by itself. By a signal: `process.exit` waits for the threads that read files, and one
- * may hang on a disk that does not answer.
+ * Kills the process if it has not ended by itself. `process.exit` would wait for the threads that read files, which may
+ * hang on a disk that does not answer.
  */
-function endWithin(ms: number, before?: () => void): void {
+function endInTime(before?: () => void): void {
   setTimeout(() => {
     before?.();
     process.kill(process.pid, 'SIGKILL');
-  }, ms).unref();
+  }, STOP_WITHIN_MS).unref();
 }
 
-/** Without their user names and passwords. */
+/** The proxies without their user names and passwords. */
 function namesOf({ http, https }: ProxySettings): { http?: string; https?: string } {
   return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }
@@ -214,7 +208,7 @@ function refuse(message: string, code: number): number {
   return code;
 }
 
-/** A name that cannot be looked up is a `hostname`, everything else an `address`. */
+/** A name that cannot be resolved is a `hostname`, everything else an `address`. */
 function isListenError(error: unknown): error is { code: string; address?: string; hostname?: string; port?: number } {
   return (
     error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')

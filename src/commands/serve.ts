@@ -1,6 +1,5 @@
 import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
 import { systemClock } from '../lib/clock.ts';
-import { Stopper } from '../lib/stop.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
 import type { StateStore } from '../state/store.ts';
@@ -8,45 +7,36 @@ import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
 export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'processMetrics'> {
-  /** Where what is known survives a restart; closed when the daemon has stopped. */
+  /** Keeps the state over restarts; closed when the daemon has stopped. */
   readonly documents: StateStore & { close(): Promise<void> };
-  /** Whether process_* and nodejs_* are exposed. */
+  /** Whether to expose process_* and nodejs_*. */
   readonly processMetrics: boolean;
-  /** Whether a reload may be asked for over HTTP; default true. */
+  /** Whether a reload may be requested over HTTP; default true. */
   readonly hasLifecycle?: boolean | undefined;
-  /** What the web config file says; undefined: plain HTTP for everybody. */
+  /** The web config file; undefined: plain HTTP without authentication. */
   readonly access: Access | undefined;
 }
 
 export interface Daemon {
   readonly port: number;
-  /** Reads the configuration again; what came of it is in the log. */
+  /** Reads the configuration again and logs the result. */
   reload(): Promise<unknown>;
-  /** Aborts what is in flight, writes the state and closes the server. */
+  /** Aborts the polls in progress, writes the state and closes the server. */
   stop(): Promise<void>;
 }
 
-/** Builds the parts and starts them: what was started is stopped last in first out, also when a later start fails. */
+/** Starts the parts. They are stopped in reverse order, also when a later start fails. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const stopper = new Stopper();
-  try {
-    return { ...(await start(options, stopper)), stop: () => stopper.stop() };
-  } catch (error) {
-    await stopper.stop();
-    throw error;
-  }
-}
-
-async function start(options: DaemonOptions, stopper: Stopper): Promise<Omit<Daemon, 'stop'>> {
   const { config, log, documents, replica } = options;
-  stopper.add(() => documents.close());
+  await using starting = new AsyncDisposableStack();
+  starting.defer(() => documents.close());
   const supervisor = await supervise({
     ...options,
     clock: replica?.clock ?? systemClock,
     startedAt: systemClock.now(),
     processMetrics: new ProcessMetrics(options.processMetrics),
   });
-  stopper.add(() => supervisor.stop());
+  starting.defer(() => supervisor.stop());
 
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
@@ -61,7 +51,8 @@ async function start(options: DaemonOptions, stopper: Stopper): Promise<Omit<Dae
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },
   );
-  stopper.add(() => server.close());
+  starting.defer(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
-  return { port: server.port, reload: () => supervisor.reload() };
+  const started = starting.move();
+  return { port: server.port, reload: () => supervisor.reload(), stop: () => started.disposeAsync() };
 }

@@ -7,17 +7,17 @@ import { type Client, openClient, routesOf } from './client.ts';
 import type { EngineOptions } from './role.ts';
 import { LEDGER, restore } from './state.ts';
 
-/** What the limits leave for one endpoint, as far as is known. */
+/** What the limits leave for one endpoint, as far as known. */
 export interface AccountLimits {
-  /** Requests per second that are spent. */
+  /** Requests per second, after `utilization`. */
   readonly perSecond: number;
-  /** Requests that are left this hour and this month, where the plan limits them. */
+  /** Requests left in this hour and month, if the plan limits them. */
   readonly left: { readonly hour?: number; readonly month?: number };
-  /** Whether an answer or a configured plan has said so. */
+  /** Whether an answer has confirmed the limits. */
   readonly isKnown: boolean;
 }
 
-/** The service behind the ledger that the daemon keeps, for a program that spends from it in the daemon's place. */
+/** Access to the service for a program that takes over the ledger of the daemon while the daemon does not run. */
 export interface Account extends Pick<Client, 'api' | 'close'> {
   allowance(endpoint: Endpoint): AccountLimits;
 }

@@ -1,25 +1,26 @@
 import { type Api, type ApiObserver, type ApiOptions, createApi, NO_OBSERVER, routeOf } from '../api/client.ts';
 import { createTransport, type Proxies } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
+import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
+import { LeaseLost } from '../replica/lease.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { LatestWriter } from '../state/latest.ts';
 import { budgetOptionsOf } from './budget-options.ts';
-import { leased } from './leased.ts';
 import type { Settings } from './settings.ts';
 
 export interface ClientOptions {
   readonly settings: Settings;
-  /** By default none. */
+  /** Default: none. */
   readonly proxies?: Proxies | undefined;
   readonly clock: Clock;
-  /** What is known of the account from before. */
+  /** As the previous run left it. */
   readonly ledger: Ledger;
-  /** Writes the ledger whenever it has changed; by default it is not kept. */
+  /** Called whenever the ledger has changed; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
@@ -28,17 +29,17 @@ export interface ClientOptions {
   readonly lease?: Pick<Replica, 'leads'> | undefined;
 }
 
-/** The service, where and as whom it is asked now, within the limits of the account. */
+/** Access to the service with the current settings, within the limits of the account. */
 export interface Client {
-  /** Asks as configured at that moment, also in the middle of a poll. */
+  /** Follows the current settings, also in the middle of a poll. */
   readonly api: Api;
-  /** Knows the account. */
+  /** Keeps the ledger. */
   readonly rateLimiter: RateLimiter;
-  /** What was written of the ledger may be lost. */
+  /** Writes the ledger once more, because what was written may be lost. */
   writeAgain(): void;
-  /** Whether a source would ask another host, or as somebody else. */
+  /** Whether a source would ask another host or use another key. */
   isOtherFor(source: Source, next: Settings): boolean;
-  /** Goes on with other settings, and what is known of the account by them. */
+  /** Continues with other settings and the ledger of their key. */
   adopt(next: Settings, ledger: Ledger): void;
   /** Drops the connections and writes the ledger. */
   close(): Promise<void>;
@@ -83,16 +84,12 @@ export function openClient(options: ClientOptions): Client {
   };
 }
 
-/** What a source asks first, or a program that asks in its place. */
-type Asked = Pick<Source, 'endpoint' | 'chain'>;
-
-/** The route of what is asked first: the one place that knows it, beside the client itself. */
-export function routesOf(config: Config): (asked: Asked) => string {
+/** The route of the first request of a poll, as the client chooses it. */
+export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  return (asked) => routeOf(options, asked);
+  return (source) => routeOf(options, source);
 }
 
-/** Where and as whom the API is asked. */
 function apiOptionsOf({ config, key }: Settings): ApiOptions {
   return {
     baseUrl: config.api.baseUrl,
@@ -107,7 +104,19 @@ function isOther(now: ApiOptions, next: ApiOptions, chain: Source['chain']): boo
   return now.key !== next.key || now.baseUrl !== next.baseUrl || isOtherV1;
 }
 
-/** What is under way keeps the limit with which it began, and connections that are not used end by themselves. */
+/** Sends nothing without the lease. Checked after the wait for the permit, during which the process may have slept. */
+export function leased(budget: Budget, replica: Pick<Replica, 'leads'>): Budget {
+  return {
+    async acquire(request, signal) {
+      const permit = await budget.acquire(request, signal);
+      if (replica.leads()) return permit;
+      permit.release(undefined);
+      throw new LeaseLost();
+    },
+  };
+}
+
+/** A request in progress keeps the timeout with which it began. Unused connections close by themselves. */
 function connectionsOf(settings: () => Settings, proxies: Proxies | undefined): ReturnType<typeof createTransport> {
   const byLimit = new Map<number, ReturnType<typeof createTransport>>();
   return {

@@ -7,9 +7,9 @@ import { STATE_WRITE_FAILURES } from './own-families.ts';
 
 export interface CountersOptions {
   readonly config: Config;
-  /** As earlier processes left them. */
+  /** What earlier processes counted. */
   readonly earlier: Totals;
-  /** What this process has counted beside requests. */
+  /** What this process has counted, apart from requests. */
   readonly others: () => Others;
   readonly save: (totals: Totals) => Promise<void>;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export function newRequestCounts(config: Config): SelfMetrics {
   return new SelfMetrics({ endpoints: endpointsOf(config), reasons: FAILURE_REASONS });
 }
 
-/** Counters without labels, by their names. */
+/** Counters without labels, by name. */
 type Others = Readonly<Record<string, number>>;
 
 /** What this process and those before it have counted. */
@@ -38,18 +38,18 @@ export async function sumsOf(requests: SelfMetrics, others: Others, earlier: Tot
   return withTotals([...counts, ...(await requests.totals())], earlier);
 }
 
-/** A disk that takes longer must not hold up what else is to be shown or withdrawn. */
+/** A slow disk delays the rest of /metrics by at most this. */
 const SLOW_DISK_MS = 500;
 
 /**
- * The exporter's own counters. They go on over a restart, so each sum is written before it is shown: until it is, what was
- * shown last stays.
+ * The exporter's own counters. They continue after a restart, so each sum is written before it is shown. Until then the
+ * previous one stays.
  */
 export class Counters {
-  /** To be told of requests. */
+  /** Observes the requests. */
   readonly requests: SelfMetrics;
   readonly #options: CountersOptions;
-  /** Undefined before the first time: nothing was counted yet beyond what earlier processes did. */
+  /** Undefined before the first write; then the totals of earlier processes are shown. */
   #shown: Totals | undefined;
   #writing: Promise<void> | undefined;
   /** The sums that were written last. */
@@ -61,7 +61,7 @@ export class Counters {
     this.requests = newRequestCounts(options.config);
   }
 
-  /** Times that they could not be written. */
+  /** How often they could not be written. */
   get writeFailures(): number {
     return this.#writeFailures;
   }
@@ -76,17 +76,17 @@ export class Counters {
     return sumsOf(this.requests, this.#options.others(), this.#options.earlier);
   }
 
-  /** Writes the sums as they are now. Then they are shown, unless that fails or takes long; failed writes are told at once. */
-  async write(): Promise<{ stateWriteFailures: number }> {
+  /** Writes the current sums, then shows them, unless the write fails or is slow. Returns all failed writes, shown or not. */
+  async write(): Promise<number> {
     const now = await this.sums();
     const text = JSON.stringify(now);
     this.#shown ??= now;
     if (text === this.#written) this.#shown = now;
     else await this.#write(now, text);
-    return { stateWriteFailures: totalOf(STATE_WRITE_FAILURES, now) };
+    return totalOf(STATE_WRITE_FAILURES, now);
   }
 
-  /** What was written may be lost. */
+  /** Makes the next `write` write, because what was written may be lost. */
   writeAgain(): void {
     this.#written = '';
   }

@@ -1,4 +1,3 @@
-import { bucketOf } from '../budget/ledger.ts';
 import { VERSION } from '../lib/version.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import type { Family } from '../metrics/family.ts';
@@ -17,7 +16,7 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
 
   async function own(): Promise<Family[]> {
-    // Read at one moment with the other parts, before anything is waited for.
+    // Read before the first await, so that all figures are of one moment.
     const figures = { now: clock.now(), lastReload: lastReload(), isLeader: role.isLeader };
     const [{ ledger }, { budgetOptions }, seen] = [role.state(), role.viewOptions, views()];
     const { totals, stateWriteFailures } = await role.counted();
@@ -35,12 +34,10 @@ export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, 
   return new RenderedPage((isRefreshing) => {
     const now = clock.now();
     const state = role.state();
-    const { budgetOptions, routeOf } = role.viewOptions;
     const known: StatusInput = {
       views: viewsOf(state, role.viewOptions, now),
       ledger: state.ledger,
-      budgetOptions,
-      bucketOf: (source) => bucketOf(state.ledger, routeOf(source)),
+      budgetOptions: role.viewOptions.budgetOptions,
       version: VERSION,
       startedAt,
       isConfigRead: lastReload().isSuccessful,

@@ -8,19 +8,19 @@ import { openPoller } from './poller.ts';
 import type { EngineOptions, Role } from './role.ts';
 import type { State } from './state.ts';
 
-/** Polls or follows, keeps and renders: everything that depends on the configuration, apart from the server. */
+/** Everything that depends on the configuration, apart from the server: polls or follows, and renders. */
 export interface Engine extends Pick<Role, 'unhealthy' | 'adopt'> {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   ready(): boolean;
   status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
   /** The exporter's own metrics have changed; resolves when they are shown. */
   touch(): Promise<void>;
-  /** Aborts what is in flight, writes what is known and hands it over. */
+  /** Aborts the polls in progress, writes the state and returns it. */
   stop(): Promise<State>;
 }
 
 /**
- * Polls, or follows the replica that does. Resolves when the exposition is complete, with what was known from before.
+ * Polls, or follows the replica that does. Resolves when /metrics is complete, with what was known before.
  * @throws StateRefused
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {

@@ -13,7 +13,7 @@ import { LEDGER, SavedTotals, type State, TOTALS, unreadable } from './state.ts'
 
 const NOTHING_KNOWN: State = { ledger: emptyLedger(), entries: new Map(), totals: [] };
 
-/** Follows the replica that polls: knows what that one wrote, and asks the API for nothing. */
+/** Shows what the polling replica wrote, and sends no request to the API. */
 export function openFollower(options: EngineOptions, replica: Replica, { touch }: RoleLinks): Role {
   const { config, clock, log, before } = options;
   const viewOptions = viewOptionsOf(config, log, clock.now());
@@ -41,14 +41,14 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
       totals: await sumsOf(noRequests, { [BUDGET_WAIT]: 0 }, state.totals),
       stateWriteFailures: replica.writeFailures,
     }),
-    // Polls that are overdue are the other one's: to restart this one would not help.
+    // Overdue polls are those of the other replica: a restart of this one would not help.
     unhealthy: () => problemOf(clock.monotonic() - replica.heartbeatAt, undefined),
     begin: async () => {
       const read = before ? [LEDGER, TOTALS, ...before.entries.keys()] : [];
       const missing = wanted.filter((name) => !read.includes(name));
       leave = replica.subscribe({ wanted, apply, rewrite: nothing, onLapse: nothing }, missing);
       await replica.refresh().catch((error: unknown) => {
-        // What is known is shown all the same while the server is away; nothing known would be shown as zeros.
+        // Without Redis, what is known can still be shown. If nothing is known, zeros would be shown.
         if (!before) throw unreadable(error);
       });
     },
@@ -59,7 +59,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
   };
 }
 
-/** Pure. The state with a document as it is now; undefined where that cannot be read. */
+/** Pure. The state with a new version of a document; undefined if that cannot be read. */
 function withDocument(state: State, sources: readonly Source[], name: string, value: unknown): State | undefined {
   if (name === LEDGER) {
     const ledger = parseValue(value, Ledger);

@@ -1,11 +1,11 @@
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SourceView } from '../scheduler/views.ts';
 
-/** The scheduler's loop turns at least every 15 s; after a minute without it nothing will be polled any more. */
+/** The scheduler's loop runs at least every 15 s. After a minute without it, nothing will be polled again. */
 const DEAD_AFTER_MS = 60_000;
 const OVERDUE_MS = 300_000;
 
-/** What a restart would mend; undefined: nothing. `overdue` leaves out waits that the service asked for. */
+/** Why a restart would help; undefined: it would not. `overdue` excludes waits that the service demanded. */
 export function problemOf(sinceHeartbeatMs: number, overdue: Scheduler['overdue']): string | undefined {
   if (sinceHeartbeatMs > DEAD_AFTER_MS) return 'the scheduler has stopped';
   return overdue && overdue.ms > OVERDUE_MS ? `${overdue.source.name} is overdue` : undefined;

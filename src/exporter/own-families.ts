@@ -57,7 +57,7 @@ function isUp(entry: SourceView['entry']): boolean {
   return entry.attempts > 0 && entry.failuresInARow === 0;
 }
 
-/** beaconchain_source_*: how each source is doing. */
+/** beaconchain_source_*: the attempts of each source. */
 export function sourceFamilies(views: readonly SourceView[]): Family[] {
   return SOURCE_COLUMNS.map(([name, type, help, value]) => ({
     name: `beaconchain_source_${name}`,
@@ -175,17 +175,10 @@ export interface LastReload {
   readonly successAt: number;
 }
 
-interface ExporterFigures {
-  readonly lastReload: LastReload;
-  readonly stateWriteFailures: number;
-  /** Whether this process polls. */
-  readonly isLeader: boolean;
-}
-
 export const STATE_WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
 
 /** beaconchain_exporter_*: the program itself. */
-function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: ExporterFigures): Family[] {
+function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: OwnFigures): Family[] {
   const one = (value: number): Sample[] => [{ labels: {}, value }];
   return [
     gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
@@ -211,19 +204,24 @@ function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: Exporter
   ];
 }
 
-interface OwnFigures extends ExporterFigures {
-  readonly budgetOptions: BudgetOptions;
+interface OwnFigures {
   readonly now: number;
-  /** Whether the counters belong to several replicas; what concerns one of them then comes last. */
+  readonly budgetOptions: BudgetOptions;
+  readonly lastReload: LastReload;
+  readonly stateWriteFailures: number;
+  /** Whether this process polls. */
+  readonly isLeader: boolean;
+  /** Whether the counters belong to several replicas: then what concerns one of them comes last. */
   readonly isShared: boolean;
 }
 
-/** Pure. The exporter's own metrics, but for those of the process: account, budget, requests and program. */
+/** Pure. The exporter's own metrics without those of the process: account, budget, requests and program. */
 export function ownFamilies(
   { ledger, totals }: Pick<State, 'ledger' | 'totals'>,
   views: readonly SourceView[],
-  { budgetOptions, now, isShared, ...figures }: OwnFigures,
+  figures: OwnFigures,
 ): Family[] {
+  const { now, budgetOptions, isShared } = figures;
   const buckets = Object.entries(ledger.buckets);
   const requests = requestFamilies(totals);
   const program = exporterFamilies(figures);

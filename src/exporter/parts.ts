@@ -5,13 +5,13 @@ import type { SourceView } from '../scheduler/views.ts';
 import { SOURCE_NAMES } from '../sources/source.ts';
 import { sourceFamilies } from './own-families.ts';
 
-/** The part that says how the sources do: it changes with each of them. */
+/** The part with the attempts of the sources: it changes with each of them. */
 export const ATTEMPTS = 'attempts';
 /** The exporter's own metrics. */
 export const OWN = 'own';
 const OWN_REFRESH_MS = 1_000;
 
-/** /metrics in the order in which it is shown: a part for each kind of source, and the exporter's own. */
+/** /metrics in its order: a part for each kind of source, then the attempts, then the exporter's own metrics. */
 export function expositionParts(views: () => SourceView[], own: () => Promise<Family[]>, clock: Clock): Part[] {
   const soon = (): number => clock.now() + OWN_REFRESH_MS;
   const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
@@ -27,10 +27,10 @@ export function expositionParts(views: () => SourceView[], own: () => Promise<Fa
   ];
 }
 
-/** Every part: another configuration may show all of it otherwise. */
+/** Every part, for a change of the configuration. */
 export const ALL_PARTS: readonly string[] = [...SOURCE_NAMES, ATTEMPTS, OWN];
 
-/** The families of one source stay as lazy as they are. */
+/** Those of a single source are passed on unchanged, because they compute their samples on demand. */
 function joined([first = [], ...others]: readonly Family[][]): Family[] {
   return others.length === 0 ? first : mergeFamilies([first, ...others].flat());
 }

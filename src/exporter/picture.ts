@@ -5,16 +5,16 @@ import type { Source } from '../sources/source.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import type { State } from './state.ts';
 
-/** What the operator decided, as far as it says how the state is to be read. */
+/** The part of the configuration that decides how the state is shown. */
 export interface ViewOptions {
   /** In the order in which they are shown. */
   readonly sources: readonly Source[];
   readonly budgetOptions: BudgetOptions;
-  /** The route of what a source asks first. */
+  /** The route of the first request of a source's poll. */
   readonly routeOf: (source: Source) => string;
 }
 
-/** Pure. How each source is doing, and what is shown of it. */
+/** Pure. The status of each source, and what is shown of it. */
 export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now: number): SourceView[] {
   const polled = new Map(state.polled?.map((known) => [known.source, known]));
   const known = options.sources.map((source) => {
@@ -31,10 +31,8 @@ export function budgetViewOf(
   now: number,
 ): BudgetView {
   return {
-    allowance: {
-      bucketOf: (source) => bucketOf(ledger, routeOf(source)),
-      allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
-    },
+    bucketOf: (source) => bucketOf(ledger, routeOf(source)),
+    allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
     quotaOf: (bucket) => quotaIn(ledger, bucket, budgetOptions, now),
     opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
   };

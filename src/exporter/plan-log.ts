@@ -31,7 +31,7 @@ const LIMITS: Readonly<Record<Wait['limit'], string>> = {
   '429': 'refused with 429',
 };
 
-/** One line for all sources that wait: for what, and until when. */
+/** One line for all sources that wait: what for, and until when. */
 export function logWaits(log: Logger, waits: ReadonlyMap<Source, Wait>): void {
   const described = [...waits].map(([source, { limit, until }]) => [
     sourceId(source),
@@ -40,7 +40,7 @@ export function logWaits(log: Logger, waits: ReadonlyMap<Source, Wait>): void {
   log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
 }
 
-/** Nothing will be polled and nothing fail: without a word the program would look as if it hung. */
+/** Nothing is polled and nothing fails, so without this line the program would seem to hang. */
 export function logKey(log: Logger, { key }: Ledger): void {
   if (key.standing !== 'revoked' || key.mayProbe) return;
   const since = new Date(key.since).toISOString();

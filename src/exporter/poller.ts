@@ -45,7 +45,7 @@ class Poller implements Role {
       earlier: known.totals,
       others: () => ({
         [BUDGET_WAIT]: rateLimiter.waitedMs / 1000,
-        // How often a write failed each replica counts for itself.
+        // Each replica counts its own failed writes.
         ...(replica ? {} : { [STATE_WRITE_FAILURES]: this.#writeFailures() }),
       }),
       save: (totals) => documents.save(TOTALS, totals),
@@ -59,7 +59,7 @@ class Poller implements Role {
       save: (ledger) => documents.save(LEDGER, ledger),
       onSaveError: (error) => {
         this.#ledgerFailures += 1;
-        // Replicas are told at once that the server is away.
+        // A replica logs by itself that Redis is away.
         if (!replica) log.error({ err: String(error) }, 'ledger not written');
       },
       observer: this.#counters.requests,
@@ -92,9 +92,9 @@ class Poller implements Role {
   }
 
   async counted(): Promise<Counted> {
-    const { stateWriteFailures } = await this.#counters.write();
+    const writeFailures = await this.#counters.write();
     const { replica } = this.#options;
-    return { totals: this.#counters.shown, stateWriteFailures: replica?.writeFailures ?? stateWriteFailures };
+    return { totals: this.#counters.shown, stateWriteFailures: replica?.writeFailures ?? writeFailures };
   }
 
   unhealthy(): string | undefined {
@@ -114,7 +114,7 @@ class Poller implements Role {
     };
     const onLapse = (): void => abort.abort(new LeaseLost());
     this.#leave = replica.subscribe({ wanted: [], apply: () => undefined, rewrite, onLapse }, []);
-    // What the server has may be older than what this replica has seen.
+    // What Redis has may be older than what this replica has seen.
     if (replica.leads()) rewrite();
     else onLapse();
   }
@@ -129,7 +129,7 @@ class Poller implements Role {
     const ids = new Set(after.sources.map(sourceId));
     const restored = await restoreEntries(documents, after.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt((source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next));
-    // From here on without a wait: nobody sees a half of it.
+    // No await from here on, so that nobody sees half of the change.
     const before = { ...this.state(), entries: new Map([...restored, ...this.#scheduler.entries()]) };
     const { ledger, entries } = underKey(before, next.key, reloadedAt);
     this.#client.adopt(next, ledger);
@@ -144,7 +144,7 @@ class Poller implements Role {
   async close(): Promise<State> {
     this.#leave();
     await this.#client.close();
-    // Among replicas the counters belong to all of them: what was not written is not handed on.
+    // Replicas share the counters: what was not written is not passed on.
     const sums = this.#options.replica ? (await this.counted()).totals : await this.#counters.sums();
     return { ledger: this.#client.rateLimiter.ledger, entries: this.#scheduler.entries(), totals: sums };
   }

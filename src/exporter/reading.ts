@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Far more than a few small files take. */
+/** Far more than reading a few small files takes. */
 const READ_WITHIN_MS = 10_000;
 
 /**
- * The same reading, given up when it takes too long or at the signal: a file on a disk that does not answer holds up neither
- * the next reload nor a stop. What was given up goes on unseen, and until it ends there is no other: each would take one of
- * the few threads that read files.
+ * The same reading, abandoned when it takes too long or the signal aborts: a disk that does not answer must not block the
+ * next reload or a stop. Until an abandoned reading ends, no other begins, because each takes one of the few threads that
+ * read files.
  */
 export function limitedReading<T>(read: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
   let isReading = false;

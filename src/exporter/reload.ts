@@ -2,7 +2,7 @@ import { type Engine, startEngine } from './engine.ts';
 import type { LastReload } from './own-families.ts';
 import { limitedReading } from './reading.ts';
 import type { EngineOptions } from './role.ts';
-import { isChange, refuseWhatStays, type Settings } from './settings.ts';
+import { assertNoRestartNeeded, isChange, type Settings } from './settings.ts';
 import type { State } from './state.ts';
 
 export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'before' | 'operatorAt'> {
@@ -10,7 +10,7 @@ export interface SupervisorOptions extends Omit<EngineOptions, 'lastReload' | 'b
   readonly readAgain: () => Promise<Settings>;
 }
 
-/** Keeps an engine running, and has it go on with the configuration as it is read again. @throws StateRefused */
+/** Keeps an engine running, and gives it the configuration whenever that is read again. @throws StateRefused */
 export async function supervise(options: SupervisorOptions): Promise<Supervisor> {
   const supervisor = new Supervisor(options);
   await supervisor.start();
@@ -24,7 +24,7 @@ class Supervisor {
   /** Unix ms at which the operator last started or reloaded the program. */
   #operatorAt: number;
   #engine!: Engine;
-  /** One thing at a time. */
+  /** Starts, reloads and stops one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
   /** The reload that has not begun. */
   #upcoming: Promise<string | undefined> | undefined;
@@ -49,14 +49,14 @@ class Supervisor {
     });
   }
 
-  /** The one that runs now; while it is exchanged, the one before. */
+  /** The one that runs; while it is replaced, the previous one. */
   engine(): Engine {
     return this.#engine;
   }
 
   /**
-   * Reads the settings again, after this was called; those that call meanwhile share one reading. Undefined: they hold; else
-   * why they do not, and then nothing has changed.
+   * Reads the settings again; calls made before the reading begins share it. Returns undefined if they now apply, else the
+   * reason why nothing has changed.
    */
   reload(): Promise<string | undefined> {
     this.#upcoming ??= this.#inTurn(async () => {
@@ -92,7 +92,7 @@ class Supervisor {
     try {
       await this.#start(known);
     } catch (error) {
-      // Only to lead takes more than what is known.
+      // Only a leader reads the stored state, which may fail.
       log.error({ err: String(error) }, 'not able to lead');
       replica?.resign();
       await this.#start(known);
@@ -104,13 +104,13 @@ class Supervisor {
     const { successAt } = this.#lastReload;
     try {
       const next = await this.#read();
-      refuseWhatStays(this.#settings, next);
+      assertNoRestartNeeded(this.#settings, next);
       const changed = isChange(this.#settings, next);
-      // Before the first scrape that shows the settings.
+      // Set before the first scrape that can show the new settings.
       this.#lastReload = { isSuccessful: true, successAt: clock.now() };
-      await this.#take(next, changed);
+      await this.#apply(next, changed);
       log.level = next.config.log.level;
-      // Who asked for the reload may scrape next.
+      // The one who requested the reload may scrape next.
       await this.#engine.touch();
       log.info({ changed }, 'configuration reloaded');
       return undefined;
@@ -124,8 +124,8 @@ class Supervisor {
     }
   }
 
-  /** Also of settings that are the same: an account whose access was revoked may then be asked once. */
-  async #take(next: Settings, isChanged: boolean): Promise<void> {
+  /** Unchanged settings are adopted too: after a revocation, that permits one request. */
+  async #apply(next: Settings, isChanged: boolean): Promise<void> {
     this.#operatorAt = this.#options.clock.now();
     if (this.#engine.adopt) await this.#engine.adopt(next, this.#operatorAt);
     else if (isChanged) await this.#exchange(next);

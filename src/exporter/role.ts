@@ -14,9 +14,9 @@ export interface EngineOptions extends Settings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly documents: StateStore;
-  /** The documents again, where several processes share them. */
+  /** The same as `documents`, if several processes share them. */
   readonly replica?: Replica | undefined;
-  /** By default none. */
+  /** Default: none. */
   readonly proxies?: Proxies | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
@@ -24,7 +24,7 @@ export interface EngineOptions extends Settings {
   readonly startedAt: number;
   /** Unix ms at which the operator started the program; default: now. */
   readonly operatorAt?: number;
-  /** What the engine before this one in the same process knew; what it lacks is read from the documents. */
+  /** What the previous engine of this process knew. The rest is read from the documents. */
   readonly before?: State;
 }
 
@@ -32,7 +32,7 @@ export interface EngineOptions extends Settings {
 export interface Role {
   /** All that is known now. */
   state(): State;
-  /** How that is to be read. */
+  /** How it is shown. */
   readonly viewOptions: ViewOptions;
   /** The exporter's own counters as they may be shown. */
   counted(): Promise<Counted>;
@@ -41,20 +41,20 @@ export interface Role {
   unhealthy(): string | undefined;
   /** Resolves when there is something to show. @throws StateRefused */
   begin(): Promise<void>;
-  /** What goes on until it is aborted. */
+  /** Runs until it is aborted. */
   run?(): Promise<void>;
   /**
-   * Goes on with what the operator gave at that time, Unix ms. Polls in progress end as they began, but for those of
-   * sources that are gone or ask elsewhere. Undefined where nothing is polled. @throws StateRefused: then nothing has changed.
+   * Continues with new settings, read at `reloadedAt` (Unix ms). Polls in progress end with the old ones, except those of
+   * sources that are gone or ask elsewhere. Undefined if nothing is polled. @throws StateRefused: nothing has changed.
    */
   readonly adopt?: ((next: Settings, reloadedAt: number) => Promise<void>) | undefined;
-  /** Writes what is known and hands it over. */
+  /** Writes the state and returns it. */
   close(): Promise<State>;
 }
 
 export interface Counted {
   readonly totals: Totals;
-  /** Shown at once, because that is how the failure is seen. */
+  /** Shown at once, because `totals` stand still while writes fail. */
   readonly stateWriteFailures: number;
 }
 

@@ -1,36 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 
-/** What the operator decides, and may decide anew while the program runs. */
+/** What the operator may change while the program runs. */
 export interface Settings {
   readonly config: Config;
   readonly key: string;
 }
 
-/** What the process was started with and cannot exchange. */
-class NeedsRestart extends Error {
-  override readonly name = 'NeedsRestart';
-
-  constructor(setting: string) {
-    super(`${setting} has changed, which takes a restart`);
-  }
-}
-
-/** Whether the operator gave something else. */
+/** Whether the settings differ. */
 export function isChange(before: Settings, after: Settings): boolean {
   return before.key !== after.key || !isDeepStrictEqual(before.config, after.config);
 }
 
-/** @throws NeedsRestart */
-export function refuseWhatStays({ config: now }: Settings, { config: next }: Settings): void {
-  const stays = {
+/** @throws Error if a setting has changed that takes effect only at a start. */
+export function assertNoRestartNeeded({ config: now }: Settings, { config: next }: Settings): void {
+  const fixed = {
     'web.listen_address': [now.web.listenAddress, next.web.listenAddress],
     'web.telemetry_path': [now.web.telemetryPath, next.web.telemetryPath],
     'web.config_file': [now.web.configFile, next.web.configFile],
     state: [now.state, next.state],
     'log.format': [now.log.format, next.log.format],
   };
-  for (const [setting, [before, after]] of Object.entries(stays)) {
-    if (!isDeepStrictEqual(before, after)) throw new NeedsRestart(setting);
+  for (const [setting, [before, after]] of Object.entries(fixed)) {
+    if (!isDeepStrictEqual(before, after)) throw new Error(`${setting} has changed, which takes a restart`);
   }
 }

@@ -12,7 +12,7 @@ import { routesOf } from './client.ts';
 import type { ViewOptions } from './picture.ts';
 import { logSlashing } from './slashing-log.ts';
 
-/** What the configuration says of how the state is to be read. */
+/** How the state is shown with this configuration. */
 export function viewOptionsOf(config: Config, log: Logger, operatorAt: UnixMs): ViewOptions {
   return {
     sources: sourcesOf(config, log, operatorAt),
@@ -22,8 +22,8 @@ export function viewOptionsOf(config: Config, log: Logger, operatorAt: UnixMs): 
 }
 
 /**
- * Every source that the configuration enables, the cheapest first. The weight of a source is shared by its chains.
- * `operatorAt` is when the operator started or reloaded the program: what was refused before may be asked again.
+ * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
+ * started or reloaded the program: what was refused before may be asked again.
  */
 export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Source[] {
   const chains = config.chains.map(({ name }) => name);

@@ -16,7 +16,7 @@ import { FileStore } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
 
-/** The names of the documents beside those of the sources. */
+/** The names of the documents that are not those of a source. */
 export const LEDGER = 'ledger';
 export const TOTALS = 'exporter';
 
@@ -34,7 +34,7 @@ export class StateRefused extends Error {
   override readonly name = 'StateRefused';
 }
 
-/** Nothing is kept: for a demo, which has nothing to lose. */
+/** Keeps nothing, for a demo. */
 export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
   load: async () => undefined,
   save: async () => undefined,
@@ -52,10 +52,10 @@ export async function openState(dir: string, clock: Clock, log: Logger, signal?:
   }
 }
 
-/** A machine that starts many things at once may be slow. */
+/** A machine that is still starting up may be slow. */
 const TRIES_AT_START = 3;
 
-/** @throws StateRefused: what keeps the state cannot be reached now. Later it may come and go. */
+/** @throws StateRefused if Redis cannot be reached at the start. Later it may fail and recover. */
 export async function openSharedState(
   redis: RedisSettings,
   clock: Clock,
@@ -77,27 +77,27 @@ export async function openSharedState(
   }
 }
 
-/** Why nothing is known of the state in Redis. */
+/** The state in Redis cannot be read. */
 export function unreadable(error: unknown): StateRefused {
   return new StateRefused(
     `the state in Redis cannot be used: ${error instanceof Error ? error.message : String(error)}`,
   );
 }
 
-/** All that is known. What earlier processes left, and what is handed on to later ones. */
+/** All that is known: what earlier processes left, and what is passed on to later ones. */
 export interface State {
   readonly ledger: Ledger;
   /** What is shown of each source, by its id. */
   readonly entries: ReadonlyMap<string, Entry>;
   /** The exporter's own counters. */
   readonly totals: Totals;
-  /** Where this process polls: what it knows beyond the entries, because it is not written yet. Not kept. */
+  /** If this process polls: what it knows of the sources beyond `entries`. Not kept. */
   readonly polled?: readonly KnownSource[];
 }
 
 /**
- * What earlier processes left, or the engine `before` in this one.
- * @throws StateRefused: to start without what is there, but cannot be read now, would overwrite it.
+ * What earlier processes left, or the previous engine of this one (`before`).
+ * @throws StateRefused if it cannot be read now: a start without it would overwrite it.
  */
 export async function restore(
   documents: StateStore,
@@ -112,7 +112,7 @@ export async function restore(
   return { ...underKey({ ledger, entries }, key, now), totals };
 }
 
-/** What is known of these sources, and else what earlier processes left. @throws StateRefused */
+/** What is known of these sources, otherwise what earlier processes left. @throws StateRefused */
 export async function restoreEntries(
   documents: StateStore,
   sources: readonly Source[],
@@ -129,7 +129,7 @@ export async function restoreEntries(
 
 type AccountState = Pick<State, 'ledger' | 'entries'>;
 
-/** Pure. What is known, when the operator starts or reloads the program with this key. */
+/** Pure. What stays known when the program is started or reloaded with this key. */
 export function underKey({ ledger, entries }: AccountState, key: string, now: number): AccountState {
   const fingerprint = fingerprintOf(key);
   const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
@@ -147,7 +147,7 @@ async function load<S extends z.ZodType>(documents: StateStore, name: string, sc
   }
 }
 
-/** Tells keys apart without giving one away: it has far more entropy than could be guessed. */
+/** Distinguishes keys without revealing them: a key has too much entropy to be guessed. */
 export function fingerprintOf(key: string): string {
   return hash('sha256', `beaconchain-exporter ${key}`).slice(0, 16);
 }

@@ -1,9 +1,10 @@
 import type { Chain } from '../lib/chain.ts';
+import type { PlanLimits } from '../lib/plans.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { type Fields, parseBody } from './body.ts';
+import { parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
 import { machineMetrics } from './machine-metrics.ts';
-import { limitsOf, type PlanLimits } from './plan.ts';
+import { limitsOf } from './plan.ts';
 import { charge, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { syncCommittee } from './sync-committee.ts';
@@ -90,16 +91,14 @@ function serve(
   request: SandboxRequest,
   now: UnixMs,
 ): { status: number; body: string } {
-  const errorBody = (status: number, message: string): string =>
-    target.version === 'v1' ? v1Error(message || 'not found') : v2Error(status, message);
+  const isV1 = target.version === 'v1';
   try {
-    if (sandbox.outage) throw new Refusal(500, target.version === 'v1' ? 'internal server error' : '');
-    const body =
-      target.version === 'v1' ? serveV1(sandbox, target, request, now) : serveV2(sandbox, target, request, now);
-    return { status: 200, body };
+    if (sandbox.outage) throw new Refusal(500, isV1 ? 'internal server error' : '');
+    return { status: 200, body: (isV1 ? serveV1 : serveV2)(sandbox, target, request, now) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { status: error.status, body: errorBody(error.status, error.message) };
+    const { status, message } = error;
+    return { status, body: isV1 ? v1Error(message || 'not found') : v2Error(status, message) };
   }
 }
 
@@ -111,26 +110,14 @@ function serveV1(sandbox: Sandbox, { chain, path }: RequestTarget, { method }: S
 }
 
 function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: SandboxRequest, now: UnixMs): string {
-  const endpoint = v2Endpoint(sandbox, path);
+  const endpoint = new Map([
+    ['/api/v2/machine-metrics', machineMetrics],
+    [`/api/v2/ethereum/${sandbox.dailyReturnsPath}`, dailyReturns],
+    ['/api/v2/ethereum/sync-committee', syncCommittee],
+  ]).get(path);
   if (!endpoint) throw new Refusal(404);
   if (method !== 'POST') {
     throw new Refusal(405, `method not allowed: ${method}. all public API endpoints use POST.`);
   }
   return endpoint(sandbox, parseBody(body), now);
-}
-
-function v2Endpoint(
-  sandbox: Sandbox,
-  path: string,
-): ((sandbox: Sandbox, body: Fields, now: UnixMs) => string) | undefined {
-  switch (path) {
-    case '/api/v2/machine-metrics':
-      return machineMetrics;
-    case `/api/v2/ethereum/${sandbox.dailyReturnsPath}`:
-      return dailyReturns;
-    case '/api/v2/ethereum/sync-committee':
-      return syncCommittee;
-    default:
-      return undefined;
-  }
 }

@@ -1,51 +1,51 @@
+import { z } from 'zod';
+import { CHAIN_NAMES } from '../lib/chain.ts';
 import { Refusal } from './refusal.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+const Natural = z.int().nonnegative();
 
-/** @throws Refusal 400 for anything but a JSON object. */
-export function parseBody(text: string): Fields {
-  let json: unknown;
+/** A range with both ends in order. */
+export const Bounds = z.object({ start: Natural, end: Natural }).refine(({ start, end }) => start <= end);
+export type Bounds = z.infer<typeof Bounds>;
+
+/** What all requests for a page contain (api-facts 7.2). The cursor of the first page is empty. */
+const PAGE = { page_size: z.int().min(1).max(10).default(10), cursor: z.string().default('') };
+
+const ChainName = z.enum(CHAIN_NAMES).default('mainnet');
+
+export const MachineMetricsBody = z.object({
+  range: z.object({ timestamp: Bounds }),
+  // At most 20 names (api-facts 2); an empty list is no filter.
+  machines: z.array(z.string()).max(20).default([]),
+  ...PAGE,
+});
+
+/** Exactly one selector. */
+const DaysRange = z.union([
+  z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) }),
+  z.strictObject({ timestamp: z.unknown() }),
+]);
+export type DaysRange = z.infer<typeof DaysRange>;
+
+export const DailyReturnsBody = z.object({ chain: ChainName, range: DaysRange, ...PAGE });
+
+export const SyncCommitteeBody = z.object({
+  chain: ChainName,
+  sync_committee_period: z.object({ view: z.literal('latest') }),
+});
+
+/** @throws Refusal 400 for a value that the schema does not accept. */
+export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new Refusal(400);
+  return result.data;
+}
+
+/** @throws Refusal 400 for anything but JSON. */
+export function parseBody(text: string): unknown {
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new Refusal(400);
   }
-  return fields(json);
-}
-
-export function fields(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal(400);
-  return value as Fields;
-}
-
-function natural(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new Refusal(400);
-  return value;
-}
-
-export interface Bounds {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Reads a range with both ends in order. */
-export function parseBounds(value: unknown): Bounds {
-  const { start, end } = fields(value);
-  const result = { start: natural(start), end: natural(end) };
-  if (result.start > result.end) throw new Refusal(400);
-  return result;
-}
-
-/** 1 to 10, default 10 (api-facts 7.2). */
-export function pageSize(value: unknown): number {
-  if (value === undefined) return 10;
-  const size = natural(value);
-  if (size < 1 || size > 10) throw new Refusal(400);
-  return size;
-}
-
-export function chainName(value: unknown): 'mainnet' | 'hoodi' {
-  if (value === undefined || value === 'mainnet') return 'mainnet';
-  if (value === 'hoodi') return 'hoodi';
-  throw new Refusal(400);
 }

@@ -10,12 +10,11 @@ export function encodeCursor(query: readonly unknown[], position: object): strin
 }
 
 /**
- * Undefined for the first page.
+ * Undefined for the first page, which has the cursor ''.
  * @throws Refusal 400 for what `encodeCursor` did not make for this query.
  */
-export function decodeCursor<P extends object>(query: readonly unknown[], cursor: unknown): P | undefined {
-  if (cursor === undefined || cursor === '') return undefined;
-  if (typeof cursor !== 'string') throw new Refusal(400);
+export function decodeCursor<P extends object>(query: readonly unknown[], cursor: string): P | undefined {
+  if (cursor === '') return undefined;
   const [checksum, position] = parse(cursor);
   if (typeof position !== 'object' || position === null || checksum !== sum(query, position)) throw new Refusal(400);
   // The checksum matches, so this endpoint encoded it.

@@ -1,12 +1,14 @@
 import { CHAINS, type Chain, EPOCHS_PER_DAY } from '../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../lib/time.ts';
-import { chainName, type Fields, fields, pageSize, parseBounds } from './body.ts';
+import { accepted, Bounds, DailyReturnsBody, type DaysRange } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { datapoints, newestDay } from './daily-returns-data.ts';
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
+
+const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, all_time: Number.POSITIVE_INFINITY };
 
 /** A range of days, both inclusive; empty if `first` > `last`. */
 interface Days {
@@ -21,12 +23,11 @@ interface DailyReturnsCursor {
 }
 
 /** POST /api/v2/ethereum/benchmark-store (api-facts 3.1). */
-export function dailyReturns(sandbox: Sandbox, body: Fields, now: UnixMs): string {
-  const chain = chainName(body['chain']);
-  const size = pageSize(body['page_size']);
-  const asked = askedDays(sandbox, chain, fields(body['range']), now);
-  const query = ['daily-returns', chain, body['range'], size];
-  const cursor = decodeCursor<DailyReturnsCursor>(query, body['cursor']);
+export function dailyReturns(sandbox: Sandbox, body: unknown, now: UnixMs): string {
+  const { chain, range, page_size: size, cursor: given } = accepted(DailyReturnsBody, body);
+  const asked = askedDays(sandbox, chain, range, now);
+  const query = ['daily-returns', chain, range, size];
+  const cursor = decodeCursor<DailyReturnsCursor>(query, given);
   const newest = newestDay(chain, now);
   const days = cursor?.days ?? { first: Math.max(0, asked.first), last: Math.min(newest, asked.last) };
   const from = cursor?.from ?? days.last;
@@ -41,27 +42,14 @@ export function dailyReturns(sandbox: Sandbox, body: Fields, now: UnixMs): strin
   });
 }
 
-const WINDOW_DAYS: ReadonlyMap<unknown, number> = new Map([
-  ['24h', 1],
-  ['7d', 7],
-  ['30d', 30],
-  ['90d', 90],
-  ['all_time', Number.POSITIVE_INFINITY],
-]);
-
-/** @throws Refusal 400 unless there is exactly one valid selector; 403 if the plan does not allow ranges. */
-function askedDays(sandbox: Sandbox, chain: Chain, range: Fields, now: UnixMs): Days {
-  const [selector, ...others] = Object.keys(range);
-  if (selector === undefined || others.length > 0) throw new Refusal(400);
-  if (selector === 'evaluation_window') {
-    const days = WINDOW_DAYS.get(range[selector]);
-    if (days === undefined) throw new Refusal(400);
+/** @throws Refusal 403 if the plan does not allow ranges; 400 if the range is not one. */
+function askedDays(sandbox: Sandbox, chain: Chain, range: DaysRange, now: UnixMs): Days {
+  if ('evaluation_window' in range) {
     const last = newestDay(chain, now);
-    return { first: last - days + 1, last };
+    return { first: last - WINDOW_DAYS[range.evaluation_window] + 1, last };
   }
-  if (selector !== 'timestamp') throw new Refusal(400);
   if (sandbox.plan !== 'scale') throw new Refusal(403);
-  const { start, end } = parseBounds(range[selector]);
+  const { start, end } = accepted(Bounds, range.timestamp);
   // The range is widened to whole UTC days, which begin half a beaconchain-day away (api-facts 3.1).
   const dayAt = (time: UnixSeconds): number => Math.floor((time - CHAINS[chain].genesis) / SECONDS_PER_DAY);
   const midnight = (time: UnixSeconds): UnixSeconds => Math.floor(time / SECONDS_PER_DAY) * SECONDS_PER_DAY;

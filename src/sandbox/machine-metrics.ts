@@ -1,21 +1,16 @@
 import type { UnixMs } from '../lib/time.ts';
-import { type Bounds, type Fields, fields, pageSize, parseBounds } from './body.ts';
+import { accepted, type Bounds, MachineMetricsBody } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   newestPushes,
   PROCESSES,
-  type Push,
   RETENTION_SECONDS,
   type RecordPosition,
   type RecordWindow,
-  recordOf,
   ringsOfNames,
 } from './machines-data.ts';
-import { Refusal } from './refusal.ts';
+import { type Push, recordOf } from './machines-records.ts';
 import type { Sandbox } from './world.ts';
-
-/** The most names in the `machines` filter (api-facts 2). */
-const MAX_NAMES = 20;
 
 /**
  * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
@@ -27,12 +22,13 @@ interface MachineMetricsCursor {
 }
 
 /** POST /api/v2/machine-metrics (api-facts 2). */
-export function machineMetrics(sandbox: Sandbox, body: Fields, now: UnixMs): string {
-  const range = parseBounds(fields(body['range'])['timestamp']);
-  const names = machineNames(body['machines']);
-  const size = pageSize(body['page_size']);
-  const query = ['machine-metrics', range, names ?? null, size];
-  const cursor = decodeCursor<MachineMetricsCursor>(query, body['cursor']);
+export function machineMetrics(sandbox: Sandbox, body: unknown, now: UnixMs): string {
+  const asked = accepted(MachineMetricsBody, body);
+  const { page_size: size } = asked;
+  const range = asked.range.timestamp;
+  const names = asked.machines.length === 0 ? null : asked.machines;
+  const query = ['machine-metrics', range, names, size];
+  const cursor = decodeCursor<MachineMetricsCursor>(query, asked.cursor);
   const window = windowOf(range, now, cursor);
   const rings = names ? ringsOfNames(sandbox.fleet, names) : sandbox.fleet.rings;
   // One record more than fits shows whether there is another page.
@@ -50,13 +46,6 @@ export function machineMetrics(sandbox: Sandbox, body: Fields, now: UnixMs): str
     data: { system_metrics: system, validator_metrics: validator, node_metrics: node },
     paging: { next_cursor: isLast ? '' : encodeCursor(query, next) },
   });
-}
-
-function machineNames(value: unknown): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value) || value.length > MAX_NAMES) throw new Refusal(400);
-  if (!value.every((name) => typeof name === 'string')) throw new Refusal(400);
-  return value.length === 0 ? undefined : value;
 }
 
 /** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */

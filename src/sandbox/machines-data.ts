@@ -1,7 +1,7 @@
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { createMachine, PROFILES, type ProcessName, recordAt, type SimulatedMachine } from './machines-records.ts';
+import { createMachine, PROFILES, type ProcessName, type Push, type SimulatedMachine } from './machines-records.ts';
 
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly ProcessName[];
 
@@ -59,16 +59,6 @@ function ringsOf(machines: readonly SimulatedMachine[]): Fleet['rings'] {
   const ordered = machines.toSorted((a, b) => b.phase - a.phase || (a.name < b.name ? -1 : 1));
   const validators = ordered.filter((machine) => machine.profile.hasValidator);
   return { system: ordered, validator: validators, node: ordered };
-}
-
-/** A record that is not serialized yet. */
-export interface Push {
-  readonly time: UnixMs;
-  readonly machine: SimulatedMachine;
-}
-
-export function recordOf(process: ProcessName, { machine, time }: Push): object {
-  return recordAt(machine, process, time);
 }
 
 export interface RecordWindow {

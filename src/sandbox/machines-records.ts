@@ -43,8 +43,14 @@ const GIB = 2 ** 30;
 
 export type ProcessName = 'system' | 'validator' | 'node';
 
-/** The record of one push at `time`, as the service sends it. */
-export function recordAt(machine: SimulatedMachine, process: ProcessName, time: UnixMs): object {
+/** A record that is not serialized yet. */
+export interface Push {
+  readonly time: UnixMs;
+  readonly machine: SimulatedMachine;
+}
+
+/** The record of one push, as the service sends it. */
+export function recordOf(process: ProcessName, { machine, time }: Push): object {
   const common = { timestamp: time, machine: machine.name, exporter_version: machine.profile.exporter };
   switch (process) {
     case 'system':

@@ -1,5 +1,5 @@
+import type { PlanLimits } from '../lib/plans.ts';
 import type { Seconds, UnixMs } from '../lib/time.ts';
-import type { PlanLimits } from './plan.ts';
 
 /** What a caller has used. */
 export interface Usage {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
@@ -32,10 +33,8 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
     // A caller that hangs up or sends an endless body gets no answer.
     respond(sandbox, clock, request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   return {
     url: urlOf(server),
     sandbox,

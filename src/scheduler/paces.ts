@@ -5,8 +5,8 @@ import { type Coverage, evenPace, type Pace, type Source } from '../sources/sour
 /** The requests per day that the limits leave for sources. */
 export interface Allowance {
   /** The bucket in which the requests of the source count. */
-  bucketOf(source: Source): string;
-  allowedPerDay(bucket: string): number;
+  readonly bucketOf: (source: Source) => string;
+  readonly allowedPerDay: (bucket: string) => number;
 }
 
 /** A source with the observed cost, duration and coverage of its polls. */

@@ -9,6 +9,8 @@ import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedu
 /** One source as the rest of the program sees it. */
 export interface SourceView {
   readonly source: Source;
+  /** The bucket in which its requests count, as far as known. */
+  readonly bucket: string;
   readonly entry: Entry;
   /** The pace that the budget allows; while the source waits for the quota, the last one that it allowed. */
   readonly pace: Pace;
@@ -33,8 +35,7 @@ export interface KnownSource {
 }
 
 /** The budget as the scheduler sees it. */
-export interface BudgetView {
-  readonly allowance: Allowance;
+export interface BudgetView extends Allowance {
   readonly quotaOf: (bucket: string) => Quota;
   /** When the requests of a source may be sent. */
   readonly opensAt: (source: Source) => UnixMs;
@@ -46,30 +47,25 @@ export function schedulesOf(
   budgetView: BudgetView,
   now: UnixMs,
 ): ReadonlyMap<Source, Schedule> {
-  const { allowance, opensAt } = budgetView;
-  const planned = pacesOfKnown(sources, allowance);
+  const planned = pacesOfKnown(sources, budgetView);
   const wholeOf = wholePaces(sources, budgetView);
   const quotas = new Map<string, Quota>();
   return new Map(
     sources.map(({ source, known: entry }) => {
-      const bucket = allowance.bucketOf(source);
+      const bucket = budgetView.bucketOf(source);
       const quota = quotas.get(bucket) ?? budgetView.quotaOf(bucket);
       quotas.set(bucket, quota);
       const paces = { planned: valueFor(planned, source), whole: () => wholeOf(source) };
-      return [source, scheduleOf({ source, entry, ...paces, quota, opensAt: opensAt(source) }, now)];
+      return [source, scheduleOf({ source, entry, ...paces, quota, opensAt: budgetView.opensAt(source) }, now)];
     }),
   );
 }
 
 /** The pace that a full quota would allow each source; computed on first use, which is rare. */
-function wholePaces(sources: readonly KnownSource[], { allowance, quotaOf }: BudgetView): (source: Source) => Pace {
+function wholePaces(sources: readonly KnownSource[], { bucketOf, quotaOf }: BudgetView): (source: Source) => Pace {
   let paces: ReadonlyMap<Source, Pace> | undefined;
-  const whole: Allowance = {
-    bucketOf: (source) => allowance.bucketOf(source),
-    allowedPerDay: (bucket) => quotaOf(bucket).wholePerDay,
-  };
   return (source) => {
-    paces ??= pacesOfKnown(sources, whole);
+    paces ??= pacesOfKnown(sources, { bucketOf, allowedPerDay: (bucket) => quotaOf(bucket).wholePerDay });
     return valueFor(paces, source);
   };
 }
@@ -103,6 +99,7 @@ export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetV
       : pace.intervalMs;
     return {
       source,
+      bucket: budgetView.bucketOf(source),
       entry: shown,
       pace,
       timing: { now, intervalMs, coverage: pace.coverage },

@@ -14,20 +14,20 @@ interface ClientConnections {
  * nor a flood of wrong passwords locks legitimate clients out. Clients are distinguished by address.
  */
 export class Connections {
-  readonly #most: number;
+  readonly #max: number;
   /** By peer and not by socket, because a request over TLS comes from another socket than its connection. */
   readonly #open = new Map<string, Socket>();
   readonly #clients = new Map<string, ClientConnections>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** Keeps this connection, or closes it if there is no room. */
   take(socket: Socket): void {
     const [address, peer] = namesOf(socket);
     this.#forget(address, peer);
-    if (this.#open.size >= this.#most && !this.#makeRoom(address)) {
+    if (this.#open.size >= this.#max && !this.#makeRoom(address)) {
       socket.destroy();
       return;
     }
@@ -85,13 +85,9 @@ export class Connections {
   /** Undefined: no client has any. */
   #clientWithMost(kind: keyof ClientConnections): string | undefined {
     let [found, most]: [string | undefined, number] = [undefined, 0];
-    for (const [
-      address,
-      {
-        [kind]: { size },
-      },
-    ] of this.#clients)
-      if (size > most) [found, most] = [address, size];
+    for (const [address, { [kind]: connections }] of this.#clients) {
+      if (connections.size > most) [found, most] = [address, connections.size];
+    }
     return found;
   }
 

@@ -1,23 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Milliseconds } from '../lib/time.ts';
 import type { Access } from '../web-config/access.ts';
 import { Connections } from './connections.ts';
 
-/** What a server allows its clients. */
-export interface ServerLimits {
-  readonly headersTimeout: Milliseconds;
-  readonly requestTimeout: Milliseconds;
-  readonly keepAliveTimeout: Milliseconds;
-  readonly maxHeaderSize: number;
-  /** How often Node checks for timeouts. */
-  readonly connectionsCheckingInterval: Milliseconds;
-  readonly maxConnections: number;
-  /** From the request until the client has taken the last byte. */
-  readonly answerTimeout: Milliseconds;
-}
-
-export const LIMITS: ServerLimits = {
+/** What a server allows its clients, in milliseconds and bytes. */
+export const LIMITS = {
   // Also applies to a silent connection. A scrape sends its headers in one packet.
   headersTimeout: 10_000,
   // No page takes a body; this ends a request whose body never ends.
@@ -25,12 +12,16 @@ export const LIMITS: ServerLimits = {
   // Longer than the usual scrape interval, so that scrapes reuse a connection.
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16 * 1024,
+  // How often Node checks for timeouts.
   connectionsCheckingInterval: 2_500,
   // About 15 kB each. More than honest clients need, and below the usual limit of 1,024 open files.
   maxConnections: 1_000,
-  // Prometheus gives up after 10 s. A client that takes longer keeps old bytes in memory.
+  // From the request until the client has taken the last byte. Prometheus gives up after 10 s. A client that takes
+  // longer keeps old bytes in memory.
   answerTimeout: 60_000,
 };
+
+export type ServerLimits = Readonly<typeof LIMITS>;
 
 /** A server that slow, numerous or idle clients cannot exhaust. */
 export function createBoundedServer(

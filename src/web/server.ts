@@ -1,4 +1,5 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -46,29 +47,19 @@ export interface RunningServer {
 
 /** @throws Error with `code` EADDRINUSE when the address is taken. */
 export async function startServer(options: ServerOptions, pages: Pages): Promise<RunningServer> {
-  const { access, limits = LIMITS } = options;
+  const { host, port, access, limits = LIMITS } = options;
   const server = createBoundedServer(router(options, pages), limits, access);
-  await listen(server, options);
+  server.listen({ host, port });
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
-      await new Promise<void>((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
-        server.closeAllConnections();
-      });
+      const closed = server[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await closed;
       await access?.close();
     },
   };
-}
-
-function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 type PageHandler = (request: IncomingMessage, response: ServerResponse) => unknown;

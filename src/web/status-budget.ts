@@ -1,4 +1,4 @@
-import { allowedPerDay, type Bucket, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
+import { allowedPerDay, type Bucket, perSecondOf, windowAt } from '../budget/bucket.ts';
 import {
   calendarEnd,
   LONG_WINDOWS,
@@ -17,31 +17,31 @@ import type { StatusInput } from './status-input.ts';
 
 /** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
-  const names = Object.keys(input.ledger.buckets);
-  const rows = names.flatMap((name) => bucketRows(input, name, now));
+  const buckets = Object.entries(input.ledger.buckets);
+  const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));
   return {
     title: 'Budget',
     columns: ['Window', 'Requests', 'Resets', 'At this pace'],
     rows,
     size: rows.length,
     empty: '',
-    notes: names.map((name) => describeBucket(input, name, now)),
+    notes: buckets.map(([name, bucket]) => describeBucket(input, name, bucket, now)),
   };
 }
 
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
-function pacePerDay({ views, ledger, bucketOf }: StatusInput, bucket: string): number {
+function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
-  return views
-    .filter(({ source }) => bucketOf(source) === bucket)
-    .reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
+  return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }
 
-function bucketRows(input: StatusInput, name: string, now: UnixMs): Row[] {
-  const bucket = input.ledger.buckets[name] ?? EMPTY_BUCKET;
+function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixMs): Row[] {
   const long = LONG_WINDOWS.flatMap((window): Row[] => {
     const state = windowAt(bucket, window, input.budgetOptions, now);
-    return state ? [longRow(input, { name, bucket, window, state }, now)] : [];
+    if (!state) return [];
+    const left = usable(state, input.budgetOptions.utilization);
+    const until = lastsUntil(window, state, bucket.firstUseAt ?? now);
+    return [longRow(input, { name, bucket, window, state, left, until }, now)];
   });
   return [secondRow(input, name, bucket), ...long];
 }
@@ -65,21 +65,25 @@ function digits(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
 
-interface Long {
+interface LongQuota {
   readonly name: string;
   readonly bucket: Bucket;
   readonly window: LongWindowName;
   readonly state: LongWindow;
+  /** Requests that this exporter may still make. */
+  readonly left: number;
+  /** When the quota must last until. */
+  readonly until: UnixMs;
 }
 
-function longRow(input: StatusInput, { name, bucket, window, state }: Long, now: UnixMs): Row {
-  const left = usable(state, input.budgetOptions.utilization);
+function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
+  const { name, bucket, window, state, left } = quota;
   const used = Math.min(usedOf(bucket, window, state), state.limit - left);
   return [
     windowName(window, name, input),
     shares(state.limit, { used, kept: state.limit - used - left }, count),
-    resets(bucket, window, state, now),
-    quotaEnd(input, { name, bucket, window, left, until: lastsUntil(window, state, bucket.firstUseAt ?? now) }, now),
+    resets(quota, now),
+    quotaEnd(input, quota, now),
   ];
 }
 
@@ -110,19 +114,14 @@ function shares(
   return html`${drawn}${quiet(`of ${count(total)}`)}`;
 }
 
-function resets(bucket: Bucket, window: LongWindowName, state: LongWindow, now: UnixMs): Cell {
+function resets({ window, until }: LongQuota, now: UnixMs): Cell {
   const end = calendarEnd(window, now);
-  const planned = lastsUntil(window, state, bucket.firstUseAt ?? now);
-  if (planned <= end) return time(end, now);
-  return lines(time(end, now), html`${quiet('or as a trial ')}${time(planned, now)}`);
+  if (until <= end) return time(end, now);
+  return lines(time(end, now), html`${quiet('or as a trial ')}${time(until, now)}`);
 }
 
 /** When what is left is used up, if all polls run as planned. */
-function quotaEnd(
-  input: StatusInput,
-  { name, bucket, window, left, until }: Omit<Long, 'state'> & { left: number; until: UnixMs },
-  now: UnixMs,
-): Cell {
+function quotaEnd(input: StatusInput, { name, bucket, window, left, until }: LongQuota, now: UnixMs): Cell {
   const pace = pacePerDay(input, name);
   if (input.ledger.key.standing === 'revoked') return 'nothing leaves';
   if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
@@ -140,9 +139,7 @@ function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs)
 }
 
 /** The plan as learned from answers, and a wait that the service demanded. */
-function describeBucket(input: StatusInput, name: string, now: UnixMs): string {
-  const { ledger, budgetOptions } = input;
-  const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
+function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =

@@ -2,15 +2,12 @@ import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { SourceView } from '../scheduler/views.ts';
-import type { Source } from '../sources/source.ts';
 
 /** Everything that the status page shows, apart from the time. The views are those of /metrics. */
 export interface StatusInput {
   readonly views: readonly SourceView[];
   readonly ledger: Ledger;
   readonly budgetOptions: BudgetOptions;
-  /** The bucket of a source, as far as known. */
-  readonly bucketOf: (source: Source) => string;
   readonly version: string;
   readonly startedAt: UnixMs;
   readonly telemetryPath: string;

@@ -1,4 +1,4 @@
-import { bucketOpensAt, EMPTY_BUCKET } from '../budget/bucket.ts';
+import { bucketOpensAt } from '../budget/bucket.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, plural, relative, spaced, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
@@ -92,9 +92,7 @@ function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs)
       return notice('warning', `Waiting for ${what}: ${names}. Values go as they do in an outage.`);
     });
   }
-  const opensAt = Object.values(ledger.buckets).map((bucket) =>
-    bucketOpensAt(bucket ?? EMPTY_BUCKET, budgetOptions, now),
-  );
+  const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket, budgetOptions, now));
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];
   return [notice('warning', `The budget is closed: requests leave again ${relative(last, now)}.`)];

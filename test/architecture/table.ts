@@ -32,7 +32,7 @@ const BELOW_EXPORTER = [
 export const TABLE: readonly Row[] = [
   {
     part: 'lib',
-    what: 'Clock, random numbers, log, orderly stop, files that are written whole, HTML, wording, lengths of time, constants of the chains.',
+    what: 'Clock, random numbers, log, files that are written whole, HTML, wording, lengths of time, constants of the chains and plans.',
     imports: [],
     packages: ['pino'],
   },
@@ -142,7 +142,7 @@ export const TABLE: readonly Row[] = [
     part: 'sandbox',
     what: 'The simulated service of `demo`, `sandbox` and the tests.',
     imports: ['lib'],
-    packages: [],
+    packages: ['zod in body.ts'],
   },
   {
     part: 'exporter',

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SecondWindow } from '../../src/budget/second-window.ts';
 
 function windowOf(limit: number, utilization: number): SecondWindow {
-  const window = new SecondWindow(utilization);
-  window.limit = limit;
-  return window;
+  return Object.assign(new SecondWindow(), { limit, utilization });
 }
 
 /** Sends as long as something may leave at `now`; the number that left. */

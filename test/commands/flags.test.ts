@@ -187,9 +187,9 @@ describe('commands/flags', () => {
   it('lists in the help of each command exactly the flags that it takes', () => {
     for (const command of NAMES) {
       const listed = [...helpText(command).matchAll(/^ {2}--(?:\[no-\])?([\w.-]+)/gm)].map(([, name = '']) => name);
-      const taken = TABLE.filter(({ name, kind }) => {
+      const taken = TABLE.filter(({ name, value }) => {
         try {
-          parseCommand([command, kind === 'boolean' ? `--${name}` : `--${name}=x`], {});
+          parseCommand([command, value ? `--${name}=x` : `--${name}`], {});
           return true;
         } catch {
           return false;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { leased } from '../../src/exporter/leased.ts';
+import { leased } from '../../src/exporter/client.ts';
 import { LeaseLost } from '../../src/replica/lease.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';

@@ -71,12 +71,12 @@ describe('exporter/picture', () => {
       shared: 'shared',
       lanes: { 'epoch_slots https://other.test': 'slow' },
     };
-    const { allowance, opensAt, quotaOf } = budgetViewOf(ledger, given, NOW);
-    expect(allowance.bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
-    expect(allowance.bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
+    const { bucketOf, allowedPerDay, opensAt, quotaOf } = budgetViewOf(ledger, given, NOW);
+    expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
+    expect(bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
     expect(opensAt(sourceIn(given, 'slashings-mainnet'))).toBe(0);
     expect(opensAt(sourceIn(given, 'slashings-hoodi'))).toBe(NOW + HOUR);
     expect(quotaOf('slow').opensAt).toBe(NOW + HOUR);
-    expect(allowance.allowedPerDay('shared')).toBe(0.9 * 86_400);
+    expect(allowedPerDay('shared')).toBe(0.9 * 86_400);
   });
 });

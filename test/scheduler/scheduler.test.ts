@@ -116,7 +116,7 @@ describe('scheduler/scheduler', () => {
       });
       const { view } = schedule([source], {
         clock,
-        allowance: { bucketOf: () => 'default', allowedPerDay: () => 288 },
+        allowedPerDay: () => 288,
       });
       await clock.advance(10 * MINUTE);
       expect(timings).toEqual([
@@ -136,7 +136,7 @@ describe('scheduler/scheduler', () => {
         },
       });
       const { clock, view } = schedule([source], {
-        allowance: { bucketOf: () => 'default', allowedPerDay: () => 1_440 },
+        allowedPerDay: () => 1_440,
       });
       await clock.advance(0);
       expect(view(source).pace.intervalMs).toBe(3 * MINUTE);
@@ -158,11 +158,10 @@ describe('scheduler/scheduler', () => {
       const plansOf = async (takesMs: readonly number[], allowedPerDay: number): Promise<number[][]> => {
         const clock = new VirtualClock(NOW);
         const told: number[][] = [];
-        const allowance = { bucketOf: () => 'default', allowedPerDay: () => allowedPerDay };
         const onPlan = (paces: ReadonlyMap<Source, Pace>): void => {
           told.push([clock.monotonic() / SECOND, ...[...paces.values()].map(({ intervalMs }) => intervalMs / SECOND)]);
         };
-        schedule([pages(clock, takesMs)], { clock, allowance, onPlan });
+        schedule([pages(clock, takesMs)], { clock, allowedPerDay: () => allowedPerDay, onPlan });
         await clock.advance(20 * MINUTE);
         return told;
       };
@@ -364,7 +363,7 @@ describe('scheduler/scheduler', () => {
       );
       const harness = schedule(sources, {
         clock,
-        allowance: { bucketOf: () => 'default', allowedPerDay: () => (state.opensAt > NOW ? 0 : 100_000) },
+        allowedPerDay: () => (state.opensAt > NOW ? 0 : 100_000),
         quotaOf: () => ({ ...NO_QUOTA, ...state, renewsAt: state.opensAt, wholePerDay: 288 }),
         opensAt: () => state.opensAt,
         onPlan: (paces) => void plans.push([...paces.keys()].map(({ name }) => name)),

@@ -32,12 +32,11 @@ interface HarnessOptions
   readonly clock?: VirtualClock;
 }
 
-const NO_LIMIT: BudgetView['allowance'] = { bucketOf: () => 'default', allowedPerDay: () => Number.POSITIVE_INFINITY };
-
 /** Starts a scheduler for these sources. */
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {
   const { clock = new VirtualClock(NOW), entries = new Map(), ...others } = options;
-  const { allowance = NO_LIMIT, quotaOf = () => NO_QUOTA, opensAt = () => 0, ...overrides } = others;
+  const { bucketOf = () => 'default', allowedPerDay = () => Number.POSITIVE_INFINITY, ...unlimited } = others;
+  const { quotaOf = () => NO_QUOTA, opensAt = () => 0, ...overrides } = unlimited;
   const saved: [string, Entry][] = [];
   const { log, lines } = logLines();
   const changes: string[] = [];
@@ -47,7 +46,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     clock,
     log,
     store,
-    budgetView: () => ({ allowance, quotaOf, opensAt }),
+    budgetView: () => ({ bucketOf, allowedPerDay, quotaOf, opensAt }),
     limits: () => '',
     limitsKnown: () => true,
     onPlan: () => undefined,

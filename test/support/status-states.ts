@@ -3,7 +3,8 @@ import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { type Ledger, opensAt, quotaIn } from '../../src/budget/ledger.ts';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
-import { createFleet, PROCESSES, recordOf } from '../../src/sandbox/machines-data.ts';
+import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
+import { recordOf } from '../../src/sandbox/machines-records.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
@@ -197,10 +198,8 @@ export function knownIn(name: StateName): StatusInput {
     log,
     store: { save: async () => undefined },
     budgetView: () => ({
-      allowance: {
-        bucketOf: () => bucket,
-        allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
-      },
+      bucketOf: () => bucket,
+      allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
       quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
       opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
     }),
@@ -214,7 +213,6 @@ export function knownIn(name: StateName): StatusInput {
     views: scheduler.views(),
     ledger: state.ledger,
     budgetOptions,
-    bucketOf: () => bucket,
     version: '1.2.3',
     startedAt: NOW - 34 * HOUR,
     telemetryPath: '/metrics',

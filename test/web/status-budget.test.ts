@@ -21,7 +21,7 @@ function words(
       ...known,
       ledger: { ...known.ledger, buckets },
       budgetOptions: { utilization: 0.9, ...budgetOptions },
-      bucketOf: () => Object.keys(buckets)[0] ?? '',
+      views: known.views.map((view) => ({ ...view, bucket: Object.keys(buckets)[0] ?? '' })),
     },
     NOW,
   );

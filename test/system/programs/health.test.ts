@@ -10,6 +10,7 @@ function view(overrides: Partial<SourceView> = {}): SourceView {
   const pace = { intervalMs: MINUTE, requestsPerDay: 1_440, coverage: 'full' } as const;
   return {
     source,
+    bucket: 'default',
     entry: emptyEntry(source),
     pace,
     timing: timing(),

@@ -87,7 +87,7 @@ describe('own-families', () => {
     const entry = { ...emptyEntry(source), attempts: 5, lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE };
     const { scheduler } = schedule([source], {
       entries: new Map([['machines', entry]]),
-      allowance: { bucketOf: () => 'default', allowedPerDay: () => 0 },
+      allowedPerDay: () => 0,
       quotaOf: () => ({ ...NO_QUOTA, opensAt: until, renewsAt: until }),
       opensAt: () => until,
     });
