@@ -2,8 +2,8 @@ import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
-import { chainOf, isIncluded, type MachinesOptions, PROCESSES } from './options.ts';
-import type { Machine, Machines } from './schema.ts';
+import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
+import { type Machine, type Machines, PROCESSES } from './schema.ts';
 import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */

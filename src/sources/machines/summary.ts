@@ -14,8 +14,8 @@ import {
   time,
 } from '../content.ts';
 import type { Timing } from '../source.ts';
-import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
-import type { Machine, Machines, Process } from './schema.ts';
+import { chainOf, type MachinesOptions } from './options.ts';
+import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 import { missing, type Shown, shownMachines } from './shown.ts';
 
 /** The state of a machine, the worst first. */
@@ -47,7 +47,11 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
       {
         title: 'Machines',
         columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: { [Symbol.iterator]: () => rowsOf(options, all, timing) },
+        rows: {
+          *[Symbol.iterator]() {
+            for (const one of all) yield rowOf(options, one, timing);
+          },
+        },
         size: all.length,
         empty: 'None seen yet. A client reports machines once it is told the address of the service.',
         notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
@@ -70,6 +74,12 @@ function stateOf({ seen, fresh }: Shown): MachineState {
   return isSynced(fresh) === false ? 'not synced' : 'fresh';
 }
 
+function syncedText(records: Partial<Machine>): string {
+  const synced = isSynced(records);
+  if (synced === undefined) return '';
+  return synced ? 'yes' : 'no';
+}
+
 /** An absent flag is false. Null says nothing. */
 function isSynced({ node }: Partial<Machine>): boolean | undefined {
   return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
@@ -85,10 +95,6 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
-function* rowsOf(options: MachinesOptions, all: readonly ListedMachine[], timing: Timing): Generator<Row> {
-  for (const one of all) yield rowOf(options, one, timing);
-}
-
 function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, { now }: Timing): Row {
   const stateBadge = badge(TONES[state], state);
   const title = titleOf(name);
@@ -99,7 +105,7 @@ function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, 
     stateBadge,
     shown.labels.chain,
     lines(...processLines(shown, now)),
-    { true: 'yes', false: 'no', undefined: '' }[String(isSynced(shown.fresh))] ?? '',
+    syncedText(shown.fresh),
     system ? memory(system) : '',
     system ? disk(system) : '',
   ];
