@@ -1,15 +1,8 @@
 import type { Socket } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
 import { codeOf } from '../lib/error-code.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
-
-/** The URLs of the forward proxies for http and https; '' means none. */
-export interface Proxies {
-  readonly http: string;
-  readonly https: string;
-  /** The hosts that are reached directly, in the syntax of NO_PROXY. */
-  readonly except: string;
-}
 
 /** The proxy gave no connection. The message contains neither its URL nor its answer: both can contain its password. */
 export class ProxyFailed extends Error {

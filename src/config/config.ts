@@ -1,5 +1,5 @@
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
-import { ConfigFile } from './schema.ts';
+import type { ConfigFile } from './schema.ts';
 
 /** What the daemon is configured to do. Without the key: a config may be shown. */
 export type Config = ReturnType<typeof configOf>;
@@ -30,9 +30,4 @@ export function configOf(file: ConfigFile) {
 function watchPerChain(watch: ConfigFile['slashings']['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
   const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
   return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, IndexRanges>;
-}
-
-/** The defaults: the config of an empty file. */
-export function defaultConfig(): Config {
-  return configOf(ConfigFile.parse({}));
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
 import { type Config, configOf } from './config.ts';
 import { readDocument } from './document.ts';
@@ -8,7 +9,7 @@ import { findKey } from './key.ts';
 import { locate } from './locate.ts';
 import { ConfigError, type Finding, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
-import { findProxies, type ProxySettings } from './proxies.ts';
+import { findProxies } from './proxies.ts';
 import { ConfigFile } from './schema.ts';
 
 export interface LoadOptions {
@@ -27,7 +28,7 @@ export interface LoadedConfig {
   /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs. */
-  readonly proxies?: ProxySettings;
+  readonly proxies?: Proxies;
 }
 
 /**
