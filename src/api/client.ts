@@ -5,7 +5,7 @@ import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Seconds } from '../lib/time.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
-import { JsonRefused, parseJson } from './json.ts';
+import { readBody } from './json.ts';
 import { goodRecords } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { expectOk } from './status.ts';
@@ -67,7 +67,7 @@ export interface ApiDependencies {
 }
 
 export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, observer, clock, random } = dependencies;
+  const { budget, transport, observer, clock, random } = dependencies;
 
   async function attempt(request: ApiRequest, envelope: z.ZodType, signal: AbortSignal): Promise<unknown> {
     const { endpoint } = request;
@@ -93,7 +93,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   ): Promise<unknown> {
     let answer: Answer | undefined;
     try {
-      answer = await dependencies.transport(wire, signal);
+      answer = await transport(wire, signal);
     } finally {
       await release(answer);
     }
@@ -103,7 +103,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       answer.discard();
       throw error;
     }
-    return readBody(wire.endpoint, envelope, answer);
+    return readBody(wire.endpoint, envelope, answer.body());
   }
 
   return {
@@ -159,15 +159,4 @@ function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRe
     headers: { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   };
-}
-
-async function readBody(endpoint: Endpoint, envelope: z.ZodType, answer: Answer): Promise<unknown> {
-  const json = await parseJson(endpoint, answer.body()).catch((error: unknown) => {
-    if (!(error instanceof JsonRefused)) throw error;
-    throw new RequestFailed(endpoint, 'invalid_body', error.message, 200);
-  });
-  const parsed = envelope.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const where = parsed.error.issues[0]?.path.join('.') || 'body';
-  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${where}`, 200);
 }

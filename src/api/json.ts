@@ -1,9 +1,26 @@
-import type { Endpoint } from './errors.ts';
+import type { z } from 'zod';
+import { type Endpoint, RequestFailed } from './errors.ts';
 import { type JsonLimits, jsonLimits, MAX_DEPTH, MAX_NUMBER_LENGTH, maxBodyBytes } from './limits.ts';
 
 /** The answer is not JSON, or it exceeds the limits of its endpoint. */
 export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
+}
+
+/** Reads the body of an answer, and checks the structure around its records. @throws RequestFailed */
+export async function readBody(
+  endpoint: Endpoint,
+  envelope: z.ZodType,
+  body: AsyncIterable<Uint8Array>,
+): Promise<unknown> {
+  const json = await parseJson(endpoint, body).catch((error: unknown) => {
+    if (!(error instanceof JsonRefused)) throw error;
+    throw new RequestFailed(endpoint, 'invalid_body', error.message, 200);
+  });
+  const parsed = envelope.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') || 'body';
+  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${where}`, 200);
 }
 
 /**
