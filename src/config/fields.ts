@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { nearest } from './nearest.ts';
 
 // The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
@@ -64,8 +65,8 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
 /** A century: times are shown as dates, and dates have a limit. */
 const MAX_DURATION_MS = 100 * 365 * MS_PER_DAY;
 
-/** A duration in milliseconds, within bounds in milliseconds. */
-export function duration(min: number, max = MAX_DURATION_MS) {
+/** A duration within bounds. */
+export function duration(min: Milliseconds, max: Milliseconds = MAX_DURATION_MS) {
   const bounded = z
     .number()
     .min(min, { error: `a duration of at least ${formatDuration(min)}` })
@@ -77,8 +78,8 @@ export function duration(min: number, max = MAX_DURATION_MS) {
     .meta({ type: min === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
 }
 
-/** `auto`, or a duration in milliseconds. */
-export function autoOrDuration(min: number) {
+/** `auto`, or a duration. */
+export function autoOrDuration(min: Milliseconds) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
   const bounds = `auto or a duration from ${formatDuration(min)} to ${formatDuration(MAX_DURATION_MS)}`;

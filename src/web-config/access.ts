@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import { ConfigError } from '../config/mistakes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import { BasicAuth, costOf, credentialsOf } from './basic-auth.ts';
 import { Bcrypt, TooBusy } from './bcrypt.ts';
 import { WebConfigFile } from './file.ts';
@@ -32,8 +33,8 @@ export class Access {
   readonly #log: Logger;
   readonly #bcrypt = new Bcrypt();
   readonly #auth: BasicAuth;
-  /** When (monotonic ms) a login over a connection last failed or was turned away. */
-  readonly #failedAt = new WeakMap<Socket, number>();
+  /** When a login over a connection last failed or was turned away. */
+  readonly #failedAt = new WeakMap<Socket, MonotonicMs>();
   #bucket: TokenBucket | undefined;
   #tls: TlsSettings | undefined;
 

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import type { Origin } from './login-queue.ts';
 
 /** As many as the toolkit remembers. */
@@ -30,8 +31,8 @@ export class BasicAuth {
   /** Only this process has it: outside, remembered digests are worthless. */
   readonly #salt = randomBytes(32);
   readonly #remembered = new Set<string>();
-  /** Digests of failed logins, and until when (monotonic ms) they are remembered; the oldest first. */
-  readonly #failed = new Map<string, number>();
+  /** Digests of failed logins, and until when they are remembered; the oldest first. */
+  readonly #failed = new Map<string, MonotonicMs>();
   readonly #running = new Map<string, Promise<boolean>>();
 
   constructor(matches: Matches, clock: Pick<Clock, 'monotonic'>) {

@@ -4,6 +4,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { readDocument } from '../config/document.ts';
 import { ConfigError, type Finding, locate, readFailure, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { authorityFindings, type Pem, pairFindings } from './certificates.ts';
 import { WebConfigDocument } from './schema.ts';
 import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, VERSIONS } from './tls-names.ts';
@@ -17,7 +18,7 @@ export interface TlsSettings {
 }
 
 export interface RateLimit {
-  readonly intervalMs: number;
+  readonly intervalMs: Milliseconds;
   readonly burst: number;
 }
 

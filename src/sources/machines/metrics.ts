@@ -1,4 +1,5 @@
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
@@ -107,8 +108,8 @@ function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }
 
-/** Unix ms at which the next value is withdrawn, or the next record is forgotten or no longer too far ahead. */
-export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): number {
+/** When the next value is withdrawn, or the next record is forgotten or no longer too far ahead. */
+export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
   const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {

@@ -1,3 +1,4 @@
+import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Span } from '../history.ts';
 import { isIncluded, type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
 import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
@@ -18,7 +19,7 @@ export interface Sweep {
 }
 
 /** @param staleMs Age from which a machine counts as silent. */
-export function startSweep(options: MachinesOptions, previous: Machines, now: number, staleMs: number): Sweep {
+export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, staleMs: Milliseconds): Sweep {
   const known = previous.machines.filter(
     (machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
   );
@@ -95,10 +96,10 @@ export function splitRange(range: Span, machines: number): Span[] {
 /** The `machines` filter takes this many names (api-facts 2). */
 const NAMES_PER_REQUEST = 20;
 
-/** Names for one request, as the API spells them, and from when (Unix seconds) their records are missing. */
+/** Names for one request, as the API spells them, and from when their records are missing. */
 export interface Batch {
   readonly names: string[];
-  readonly since: number;
+  readonly since: UnixSeconds;
 }
 
 /**
@@ -106,8 +107,8 @@ export interface Batch {
  * `staleMs`. A silent machine is not asked for, because a sweep finds it when it is back. Machines that were last seen
  * together are asked for together, so that no request reads again what is already held.
  */
-export function namesToAsk(sweep: Sweep, staleMs: number, now: number): Batch[] {
-  const absent: { name: string; seen: number }[] = [];
+export function namesToAsk(sweep: Sweep, staleMs: Milliseconds, now: UnixMs): Batch[] {
+  const absent: { name: string; seen: UnixSeconds }[] = [];
   for (const [label, machine] of sweep.machines) {
     if (sweep.found.has(label)) continue;
     const seen = lastSeen(machine);
