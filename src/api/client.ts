@@ -41,15 +41,6 @@ export interface ApiObserver {
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
-const nothing = (): void => undefined;
-/** For programs that show no metrics. */
-export const NO_OBSERVER: ApiObserver = {
-  requested: nothing,
-  failed: nothing,
-  took: nothing,
-  invalidRecords: nothing,
-};
-
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
@@ -60,7 +51,8 @@ export interface ApiOptions {
 export interface ApiDependencies {
   readonly budget: Budget;
   readonly transport: Transport;
-  readonly observer: ApiObserver;
+  /** Absent in programs that show no metrics. */
+  readonly observer?: ApiObserver | undefined;
   readonly clock: Clock;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
@@ -74,14 +66,14 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
     const wire = wireRequest(options, request);
     const permit = await budget.acquire({ route: routeOf(options, request), priority: request.priority }, signal);
     const start = clock.monotonic();
-    observer.requested(endpoint);
+    observer?.requested(endpoint);
     try {
       return await exchange(wire, envelope, permit.release, signal);
     } catch (error) {
-      if (error instanceof RequestFailed) observer.failed(error);
+      if (error instanceof RequestFailed) observer?.failed(error);
       throw error;
     } finally {
-      observer.took(endpoint, (clock.monotonic() - start) / 1000);
+      observer?.took(endpoint, (clock.monotonic() - start) / 1000);
     }
   }
 
@@ -126,7 +118,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
 
     async records(endpoint, record, items) {
       const good = await goodRecords(record, items);
-      if (good.length < items.length) observer.invalidRecords(endpoint, items.length - good.length);
+      if (good.length < items.length) observer?.invalidRecords(endpoint, items.length - good.length);
       return good;
     },
   };

@@ -7,7 +7,7 @@ import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
 import { connectionFailure, Egress, isProxyPassword, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
-import { maxBodyBytes } from './limits.ts';
+import { limitsOf } from './limits.ts';
 
 /** A complete HTTP request. */
 export interface WireRequest {
@@ -101,7 +101,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 async function* limited(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const limit = maxBodyBytes(endpoint);
+  const limit = limitsOf(endpoint).bytes;
   let size = 0;
   for await (const piece of body) {
     size += piece.length;

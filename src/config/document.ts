@@ -2,6 +2,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   LineCounter,
@@ -112,7 +113,7 @@ function duplicateKeys(document: Document): Finding[] {
 }
 
 function startOf(node: unknown): { offset?: number } {
-  const start = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range?.[0] : undefined;
+  const start = isNode(node) ? node.range?.[0] : undefined;
   return start === undefined ? {} : { offset: start };
 }
 

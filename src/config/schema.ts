@@ -21,7 +21,7 @@ import { DailyTask, Machines, Slashings } from './source-sections.ts';
 import { State } from './state-section.ts';
 
 const Api = section({
-  base_url: baseUrl()
+  base_url: baseUrl
     .prefault('https://beaconcha.in')
     .describe('The service. Another one only for tests or a proxy of your own.'),
   key: ApiKey.optional().describe('The API key of your account. The variable BEACONCHAIN_API_KEY goes before it.'),
@@ -32,7 +32,7 @@ const Api = section({
   timeout: duration(1, 3600 * SECOND)
     .prefault('10s')
     .describe('How long an answer may take. At most 1h.'),
-  daily_returns_path: autoOrPath()
+  daily_returns_path: autoOrPath
     .prefault('auto')
     .describe(
       'Where the daily returns are. auto: /api/v2/ethereum/benchmark-store, after a 404 /api/v2/ethereum/eth-store.',
@@ -78,7 +78,7 @@ const Budget = section({
 /** An empty chain has the defaults; an absent one is not configured. */
 const Chains = perChain(
   section({
-    v1_base_url: baseUrl()
+    v1_base_url: baseUrl
       .optional()
       .describe(
         "The chain's own host, for attester slashings and epochs. Default https://beaconcha.in and https://hoodi.beaconcha.in.",
@@ -92,8 +92,8 @@ const Chains = perChain(
   });
 
 const Web = section({
-  listen_address: listenAddress().prefault(':10032').describe('Where to listen; without a host on every interface.'),
-  telemetry_path: telemetryPath().prefault('/metrics').describe('The path of the metrics.'),
+  listen_address: listenAddress.prefault(':10032').describe('Where to listen; without a host on every interface.'),
+  telemetry_path: telemetryPath.prefault('/metrics').describe('The path of the metrics.'),
   config_file: text('the path of a file or null')
     .nullable()
     .prefault(null)

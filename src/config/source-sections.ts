@@ -75,7 +75,7 @@ export const DailyTask = section({
   weight: weight.prefault(1).describe('Share of a scarce budget, against the other sources.'),
 }).transform((task) => ({ enabled: task.enabled, intervalMs: task.interval, weight: task.weight }));
 
-const ranges = z.array(indexRange(), { error: 'a list of validator indices and ranges' });
+const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
 
 export const Slashings = section({
   enabled: flag.prefault(true).describe('false: no request and no series.'),

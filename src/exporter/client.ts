@@ -1,4 +1,4 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, NO_OBSERVER, routeOf } from '../api/client.ts';
+import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
 import { createTransport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
@@ -47,7 +47,7 @@ export interface Client {
 }
 
 export function openClient(options: ClientOptions): Client {
-  const { clock, observer = NO_OBSERVER, lease } = options;
+  const { clock, observer, lease } = options;
   const { save = async () => undefined, onSaveError = () => undefined } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);

@@ -107,15 +107,7 @@ export class RedisLink {
 async function connect(createClient: CreateClient, { url, password, tls }: RedisSettings) {
   const read = (file: string | undefined) => file && readFile(file, 'utf8');
   const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
-  const secured = url.startsWith('rediss:')
-    ? {
-        tls: true as const,
-        ...(ca ? { ca } : {}),
-        ...(cert ? { cert } : {}),
-        ...(key ? { key } : {}),
-        ...(tls?.serverName ? { servername: tls.serverName } : {}),
-      }
-    : {};
+  const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
   const options: RedisClientOptions = {
     ...credentialsOf(url, password),
     disableOfflineQueue: true,

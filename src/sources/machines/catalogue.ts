@@ -5,9 +5,8 @@ type FieldValue = number | boolean | null | undefined;
 
 /** A family whose values are one field of a record. */
 export interface FieldFamily extends FamilyHead {
+  /** Where there are several, the process is a label. */
   readonly processes: readonly Process[];
-  /** Whether the process is a label; else the family belongs to one process only. */
-  readonly withProcess: boolean;
   /** The sample's value; null and undefined give no sample. */
   value(record: ProcessRecord): FieldValue;
 }
@@ -17,13 +16,12 @@ const POLLED =
 
 type Field<R> = keyof R & string;
 
-function family<R>(processes: readonly Process[], withProcess: boolean) {
+function family<R>(...processes: readonly Process[]) {
   return (name: string, field: Field<R>, help: string, absent?: (record: R) => FieldValue): FieldFamily => ({
     name: `beaconchain_machine_${name}`,
     type: name.endsWith('_total') ? 'counter' : 'gauge',
     help: `${help} (${field}). ${POLLED}`,
     processes,
-    withProcess,
     value(record) {
       const value = (record as unknown as Record<string, FieldValue>)[field];
       return value === undefined && absent ? absent(record as unknown as R) : value;
@@ -31,10 +29,10 @@ function family<R>(processes: readonly Process[], withProcess: boolean) {
   });
 }
 
-const system = family<SystemRecord>(['system'], false);
-const validator = family<ValidatorRecord>(['validator'], false);
-const node = family<NodeRecord>(['node'], false);
-const both = family<ValidatorRecord & NodeRecord>(['validator', 'node'], true);
+const system = family<SystemRecord>('system');
+const validator = family<ValidatorRecord>('validator');
+const node = family<NodeRecord>('node');
+const both = family<ValidatorRecord & NodeRecord>('validator', 'node');
 
 /** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
 const zero = (): FieldValue => 0;

@@ -51,7 +51,7 @@ function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: reado
       const record = machine.fresh[process];
       const value = record && field.value(record as never);
       if (!record || value == null) continue;
-      const labels = field.withProcess ? { ...machine.labels, process } : machine.labels;
+      const labels = field.processes.length > 1 ? { ...machine.labels, process } : machine.labels;
       samples.push({ labels, value: Number(value), ...timeOf(options, record) });
     }
   }
@@ -100,11 +100,11 @@ function clientInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[
 
 function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample[] {
   const counts = new Map<string, number>(options.chains.map((chain) => [chain, 0]));
-  const names = [...shown.map(({ machine }) => machine.name), ...missing(options, shown)];
-  for (const name of names) {
-    const chain = chainOf(options, name);
-    counts.set(chain, (counts.get(chain) ?? 0) + 1);
-  }
+  const chains = [
+    ...shown.map(({ labels }) => labels.chain),
+    ...missing(options, shown).map((name) => chainOf(options, name)),
+  ];
+  for (const chain of chains) counts.set(chain, (counts.get(chain) ?? 0) + 1);
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }
 

@@ -23,7 +23,6 @@ export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, no
 
 /** A machine as it is shown at one time. */
 export interface Shown {
-  readonly machine: Machine;
   readonly labels: { readonly chain: string; readonly machine: string };
   /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
@@ -34,7 +33,6 @@ export interface Shown {
 function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
   const { now } = timing;
   return {
-    machine,
     labels: labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
     // A record further ahead is from before the clock was set back: nobody knows its age.
@@ -44,7 +42,7 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
 
 /** A machine in the past. Every record is fresh at its own time. */
 export function pastOf(options: MachinesOptions, machine: Machine): Shown {
-  return { machine, labels: labelsOf(options, machine), seen: machine, fresh: machine };
+  return { labels: labelsOf(options, machine), seen: machine, fresh: machine };
 }
 
 function labelsOf(options: MachinesOptions, { name }: Machine): Shown['labels'] {
@@ -73,7 +71,7 @@ function recordsUpTo(
 
 /** Expected machines that are not among those shown. */
 export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
-  const seen = new Set(shown.map(({ machine }) => machine.name));
+  const seen = new Set(shown.map(({ labels }) => labels.machine));
   return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
 }
 

@@ -39,7 +39,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const shown = shownMachines(options, value.machines, timing);
   const all = [
     ...missing(options, shown).map((name): ListedMachine => ({ name, state: 'never seen', shown: undefined })),
-    ...shown.map((one): ListedMachine => ({ name: one.machine.name, state: stateOf(one), shown: one })),
+    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, state: stateOf(one), shown: one })),
   ].sort((a, b) => MACHINE_STATES.indexOf(a.state) - MACHINE_STATES.indexOf(b.state));
   return {
     notices: noticesOf(all, value.dropped),
