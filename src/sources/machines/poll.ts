@@ -35,7 +35,7 @@ export async function pollMachines(
   try {
     await readNew(context, counter, staleMs);
     const once = countingApi(api);
-    sweep.lookback = await lookBack({ ...context, api: once.api }, previous.lookback);
+    await lookBack({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
     return { value: endSweep(sweep), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
   } catch (error) {

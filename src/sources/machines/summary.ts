@@ -18,17 +18,16 @@ import { chainOf, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 import { missing, type Shown, shownMachines } from './shown.ts';
 
-/** The state of a machine, the worst first. */
-const MACHINE_STATES = ['never seen', 'silent', 'partly silent', 'not synced', 'fresh'] as const;
-type MachineState = (typeof MACHINE_STATES)[number];
-
-const TONES = {
+/** The states of a machine, the worst first. */
+const STATES = {
   'never seen': 'bad',
   silent: 'bad',
   'partly silent': 'warning',
   'not synced': 'warning',
   fresh: 'good',
-} as const satisfies Record<MachineState, Tone>;
+} as const satisfies Record<string, Tone>;
+type MachineState = keyof typeof STATES;
+const WORST_FIRST = Object.keys(STATES) as MachineState[];
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -40,7 +39,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const all = [
     ...missing(options, shown).map((name): ListedMachine => ({ name, state: 'never seen', shown: undefined })),
     ...shown.map((one): ListedMachine => ({ name: one.labels.machine, state: stateOf(one), shown: one })),
-  ].sort((a, b) => MACHINE_STATES.indexOf(a.state) - MACHINE_STATES.indexOf(b.state));
+  ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   return {
     notices: noticesOf(all, value.dropped),
     tables: [
@@ -86,7 +85,7 @@ function isSynced({ node }: Partial<Machine>): boolean | undefined {
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
-  const notices = MACHINE_STATES.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
+  const notices = WORST_FIRST.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
     const names = all.filter((one) => one.state === state).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
     return [notice('warning', `${plural(names.length, 'machine')} ${state}: ${listed(names)}.`)];
@@ -96,7 +95,7 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
 }
 
 function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, { now }: Timing): Row {
-  const stateBadge = badge(TONES[state], state);
+  const stateBadge = badge(STATES[state], state);
   const title = titleOf(name);
   if (!shown) return [title, stateBadge, chainOf(options, name), '', '', '', ''];
   const { system } = shown.fresh;
