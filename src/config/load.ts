@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
-import { type Config, configOf } from './config.ts';
+import { type Config, ConfigFile } from './config.ts';
 import { readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
 import { type Exposure, exposedFiles, exposedHosts } from './exposure.ts';
@@ -9,7 +9,6 @@ import { findKey } from './key.ts';
 import { ConfigError, type Finding, locate, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
 import { findProxies } from './proxies.ts';
-import { ConfigFile } from './schema.ts';
 
 export interface LoadOptions {
   /** Path of the config file; without one there are only defaults. */
@@ -56,7 +55,7 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
   ];
   const mistakes = locate(file ?? '', all, document.positionOf);
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
-  const config = configOf(parsed.data);
+  const config = parsed.data;
   const exposures = keyless
     ? []
     : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config, proxied.proxies)];

@@ -1,7 +1,6 @@
-import { type Config, configOf } from '../../src/config/config.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { type Config, ConfigFile } from '../../src/config/config.ts';
 
 /** The config of an empty file. */
 export function defaultConfig(): Config {
-  return configOf(ConfigFile.parse({}));
+  return ConfigFile.parse({});
 }
