@@ -140,19 +140,15 @@ function credentialsOf(
   return { url: url.href, password, ...(username === '' ? {} : { username }) };
 }
 
-const digests = new Map<string, string>();
-
 async function evaluate(
   client: RedisClient,
   script: string,
   keys: readonly string[],
   args: readonly string[],
 ): Promise<unknown> {
-  const digest = digests.get(script) ?? hash('sha1', script);
-  digests.set(script, digest);
   const rest = [String(keys.length), ...keys, ...args];
   try {
-    return await client.sendCommand(['EVALSHA', digest, ...rest]);
+    return await client.sendCommand(['EVALSHA', hash('sha1', script), ...rest]);
   } catch (error) {
     if (reasonOf(error) !== 'NOSCRIPT') throw error;
     return client.sendCommand(['EVAL', script, ...rest]);

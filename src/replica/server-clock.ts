@@ -28,7 +28,7 @@ export class ServerClock implements Clock {
     return this.#own.sleep(ms, signal);
   }
 
-  /** The server read this time at some moment after the request was sent, `sinceMs` ago. */
+  /** @param serverNow Read by the server at some moment since the request was sent, `sinceMs` ago. */
   observe(serverNow: UnixMs, sinceMs: Milliseconds): void {
     const offset = serverNow - (this.#own.now() - sinceMs / 2);
     if (Math.abs(offset - this.#offsetMs) > MIN_STEP_MS + sinceMs / 2) this.#offsetMs = offset;

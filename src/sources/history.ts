@@ -30,7 +30,7 @@ export interface History<R = unknown> {
   /** How many requests these ranges will take. May read a few pages to find out. */
   estimate(api: Api, ranges: readonly PastRange[], now: UnixMs, signal: AbortSignal): Promise<number>;
   /** The most samples that one record gives. */
-  readonly mostSamples: number;
+  readonly maxSamples: number;
   /** One record a day, or many. */
   readonly isDaily: boolean;
   /** How far beyond a range its records may lie. */

@@ -20,7 +20,10 @@ import { addressOf } from './login-queue.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 
-/** Shorter than a scrape interval, so that a scraper that found no place is not behind others when it comes again. */
+/**
+ * How long a failed login counts against its connection. Shorter than a scrape interval, so that a scraper that was turned
+ * away is not behind others at its next scrape.
+ */
 const FAILURE_COUNTS_MS = 10_000;
 const HOLD_BACK_MS = 1_000;
 

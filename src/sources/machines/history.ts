@@ -17,7 +17,7 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     readPage: readPastPage,
     estimate: estimatePages,
     // Those of a system record. The others have fewer.
-    mostSamples: 20,
+    maxSamples: 20,
     isDaily: false,
     // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,

@@ -49,7 +49,7 @@ function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: reado
   for (const machine of shown) {
     for (const process of field.processes) {
       const record = machine.fresh[process];
-      const value = record && field.value(record as never);
+      const value = record && field.value(record);
       if (!record || value == null) continue;
       const labels = field.processes.length > 1 ? { ...machine.labels, process } : machine.labels;
       samples.push({ labels, value: Number(value), ...timeOf(options, record) });
