@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/mistakes.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, within } from '../lib/clock.ts';
 import { type ReadResult, readWebConfig, stampOf, type WebConfig } from './load.ts';
 
 /** Longer than a working disk takes. After that the last known config holds: no scrape waits for a disk. */
@@ -38,10 +38,7 @@ export class WebConfigFile {
     this.#check ??= this.#refresh().finally(() => {
       this.#check = undefined;
     });
-    const done = new AbortController();
-    const timeout = this.#clock.sleep(MAX_CHECK_MS, done.signal).catch(() => undefined);
-    await Promise.race([this.#check, timeout]);
-    done.abort();
+    await within(this.#clock, MAX_CHECK_MS, this.#check, () => undefined);
     return this.#last.outcome;
   }
 
