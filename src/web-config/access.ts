@@ -15,7 +15,7 @@ import type { MonotonicMs } from '../lib/time.ts';
 import { BasicAuth, costOf, credentialsOf } from './basic-auth.ts';
 import { Bcrypt, TooBusy } from './bcrypt.ts';
 import { WebConfigFile } from './file.ts';
-import type { RateLimit, TlsSettings, WebConfig } from './load.ts';
+import { configIn, type RateLimit, readWebConfig, type TlsSettings, type WebConfig } from './load.ts';
 import { addressOf } from './login-queue.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
@@ -41,29 +41,31 @@ export class Access {
   #bucket: TokenBucket | undefined;
   #tls: TlsSettings | undefined;
 
-  private constructor(file: WebConfigFile, clock: Clock, log: Logger) {
+  private constructor(file: WebConfigFile, initial: WebConfig, clock: Clock, log: Logger) {
     this.#file = file;
-    this.#tls = file.initial.tls;
-    this.isTls = this.#tls !== undefined;
+    this.#tls = initial.tls;
+    this.isTls = initial.tls !== undefined;
     this.#clock = clock;
     this.#log = log;
     this.#auth = new BasicAuth((password, hash, origin) => this.#bcrypt.matches(password, hash, origin), clock);
-    warnOfSlowLogins(file.initial, log);
+    warnOfSlowLogins(initial, log);
   }
 
   /** @throws ConfigError with every mistake of the file at once. */
   static async open(path: string, clock: Clock, log: Logger): Promise<Access> {
-    const file = await WebConfigFile.open(path, clock, (outcome) => {
+    const first = await readWebConfig(path);
+    const initial = configIn(first);
+    const file = new WebConfigFile(path, first, clock, (outcome) => {
       if (outcome instanceof ConfigError) {
         log.error({ mistakes: outcome.message }, 'web config refused');
         return;
       }
       log.info('web config changed');
       warnOfSlowLogins(outcome, log);
-      if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
+      if ((outcome.tls === undefined) !== (initial.tls === undefined))
+        log.warn('TLS is switched on or off by a restart only');
     });
-    const isTls = file.initial.tls !== undefined;
-    return new Access(file, clock, log);
+    return new Access(file, initial, clock, log);
   }
 
   /** A server whose requests are checked here first. */

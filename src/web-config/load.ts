@@ -43,7 +43,11 @@ export interface ReadResult {
  * @throws ConfigError with every mistake at once.
  */
 export async function loadWebConfig(file: string): Promise<WebConfig> {
-  const { outcome } = await readWebConfig(file);
+  return configIn(await readWebConfig(file));
+}
+
+/** @throws ConfigError */
+export function configIn({ outcome }: ReadResult): WebConfig {
   if (outcome instanceof ConfigError) throw outcome;
   return outcome;
 }
