@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import { proxyOf } from './proxies.ts';
 import { valueAt } from './value-at.ts';
 
-/** How others can get the API key. Not a mistake of the file: in a test, or for a service next door, it can be intended. */
+/** How others can get the API key. Not a mistake of the file: in a test or on a private network it can be intended. */
 export type Exposure =
   | { readonly kind: 'file'; readonly file: string; readonly mode: string }
   /** The proxy can read the key, although the URL leads to this machine. */

@@ -15,7 +15,7 @@ const MAX_PROBED_MACHINES = 10;
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 const MAX_ASKED_PER_HOUR = 20;
 
-/** A request is given up after this many tries: an answer that cannot be read might come each time, and fail every sweep. */
+/** After this many tries a request is given up: an answer that is never readable would fail every sweep. */
 const MAX_TRIES = 5;
 /** The service refuses the request, and would do so again. */
 const REFUSALS: readonly string[] = [

@@ -21,7 +21,7 @@ export interface MachinesOptions {
 
 /** The most that the service gives (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this holds a push of each. */
+/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this length has a push of each. */
 export const MAX_PUSH_SECONDS = 62;
 
 /** The label of a machine whose name is empty in the API. */

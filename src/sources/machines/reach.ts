@@ -6,7 +6,7 @@ import type { Machines } from './schema.ts';
 /** What a sweep has to know about the sweeps before it. */
 export type Reach = NonNullable<Machines['reach']>;
 
-/** Clients push once in it (api-facts 1.1). */
+/** Each client pushes once in this time (api-facts 1.1). */
 const MINUTE = 60;
 /** The first sweep reads this much, so that each client has pushed at least once. */
 const FIRST_SECONDS = 75;
