@@ -21,8 +21,8 @@ export class Egress {
    */
   readonly #pools = new Map<string, Pool>();
   readonly #agent: EnvHttpProxyAgent | undefined;
-  /** The number of pending connections through a proxy, by the host of the tunnel or `FORWARDS`. */
-  readonly #awaited = new Map<string, number>();
+  /** The pending connections through a proxy. `what`: the host of the tunnel, or `FORWARDS`. */
+  readonly #awaited = new Set<{ readonly what: string }>();
 
   constructor(proxies: Proxies | undefined, timeoutMs: Milliseconds) {
     this.#timeoutMs = timeoutMs;
@@ -40,7 +40,8 @@ export class Egress {
   /** Whether a request to this URL may be waiting for a connection through a proxy. */
   isAwaited({ protocol, host, port }: URL): boolean {
     const tunnel = port === '' ? `${host}:443` : host;
-    return this.#awaited.has(protocol === 'http:' ? FORWARDS : tunnel);
+    const wanted = protocol === 'http:' ? FORWARDS : tunnel;
+    return [...this.#awaited].some(({ what }) => what === wanted);
   }
 
   /** Drops all connections. */
@@ -95,15 +96,14 @@ export class Egress {
   }
 
   async #awaiting<T>(what: string, connection: Promise<T>): Promise<T> {
-    this.#awaited.set(what, (this.#awaited.get(what) ?? 0) + 1);
+    const pending = { what };
+    this.#awaited.add(pending);
     try {
       return await connection;
     } catch (error) {
       throw new ProxyFailed(`the proxy: ${connectionFailure(error)}`);
     } finally {
-      const left = (this.#awaited.get(what) ?? 0) - 1;
-      if (left > 0) this.#awaited.set(what, left);
-      else this.#awaited.delete(what);
+      this.#awaited.delete(pending);
     }
   }
 }
