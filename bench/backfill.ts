@@ -15,9 +15,9 @@ import { join, resolve } from 'node:path';
 import { slicesOf, splitSpan } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
 import { backfillOptions } from '../src/commands/backfill-flags.ts';
-import { defaultConfig } from '../src/config/config.ts';
 import { createFleet, newestPushes, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
+import { defaultConfig } from '../test/support/default-config.ts';
 import { Child } from './child.ts';
 import { say, table, verdict } from './report.ts';
 

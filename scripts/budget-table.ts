@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Api } from '../src/api/client.ts';
 import { allowedPerDay, EMPTY_BUCKET } from '../src/budget/bucket.ts';
-import { type Config, defaultConfig } from '../src/config/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { budgetOptionsOf } from '../src/exporter/budget-options.ts';
 import { sourcesOf } from '../src/exporter/sources.ts';
 import { formatDuration } from '../src/lib/duration.ts';
@@ -12,6 +12,7 @@ import { Sandbox } from '../src/sandbox/world.ts';
 import { pacesOf } from '../src/scheduler/paces.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/state/entry.ts';
+import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 
 /** Writes the table of docs/budget.md: what the planner makes of each plan. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigFile } from '../src/config/schema.ts';
+import { ConfigFile } from '../src/config/config.ts';
 import { DURATION_PATTERN } from '../src/lib/duration.ts';
 
 /** The config file as JSON Schema, made from what the program itself checks by. */

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { encodeFamilies, type Format, OPENMETRICS_EOF } from '../src/metrics/encode.ts';
+import { type Format, OPENMETRICS_EOF } from '../src/metrics/encode.ts';
 import type { Family } from '../src/metrics/family.ts';
 import { renderGolden } from './golden/render.ts';
 import { ODD_NAME } from './golden/values.ts';
+import { encodeFamilies } from './support/encode.ts';
 import { seriesOf } from './support/exposition-text.ts';
 import { type ParsedFamily, type ParsedSample, parseIndependently } from './support/independent-parser.ts';
 import { ALL_FAMILIES } from './support/metric-contract.ts';

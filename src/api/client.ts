@@ -5,7 +5,7 @@ import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Seconds } from '../lib/time.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
-import { JsonRefused, parseJson } from './json.ts';
+import { readBody } from './json.ts';
 import { goodRecords } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { expectOk } from './status.ts';
@@ -41,15 +41,6 @@ export interface ApiObserver {
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
-const nothing = (): void => undefined;
-/** For programs that show no metrics. */
-export const NO_OBSERVER: ApiObserver = {
-  requested: nothing,
-  failed: nothing,
-  took: nothing,
-  invalidRecords: nothing,
-};
-
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
@@ -60,28 +51,29 @@ export interface ApiOptions {
 export interface ApiDependencies {
   readonly budget: Budget;
   readonly transport: Transport;
-  readonly observer: ApiObserver;
+  /** Absent in programs that show no metrics. */
+  readonly observer?: ApiObserver | undefined;
   readonly clock: Clock;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
 
 export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, observer, clock, random } = dependencies;
+  const { budget, transport, observer, clock, random } = dependencies;
 
   async function attempt(request: ApiRequest, envelope: z.ZodType, signal: AbortSignal): Promise<unknown> {
     const { endpoint } = request;
     const wire = wireRequest(options, request);
     const permit = await budget.acquire({ route: routeOf(options, request), priority: request.priority }, signal);
     const start = clock.monotonic();
-    observer.requested(endpoint);
+    observer?.requested(endpoint);
     try {
       return await exchange(wire, envelope, permit.release, signal);
     } catch (error) {
-      if (error instanceof RequestFailed) observer.failed(error);
+      if (error instanceof RequestFailed) observer?.failed(error);
       throw error;
     } finally {
-      observer.took(endpoint, (clock.monotonic() - start) / 1000);
+      observer?.took(endpoint, (clock.monotonic() - start) / 1000);
     }
   }
 
@@ -93,7 +85,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   ): Promise<unknown> {
     let answer: Answer | undefined;
     try {
-      answer = await dependencies.transport(wire, signal);
+      answer = await transport(wire, signal);
     } finally {
       await release(answer);
     }
@@ -103,7 +95,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       answer.discard();
       throw error;
     }
-    return readBody(wire.endpoint, envelope, answer);
+    return readBody(wire.endpoint, envelope, answer.body());
   }
 
   return {
@@ -126,7 +118,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
 
     async records(endpoint, record, items) {
       const good = await goodRecords(record, items);
-      if (good.length < items.length) observer.invalidRecords(endpoint, items.length - good.length);
+      if (good.length < items.length) observer?.invalidRecords(endpoint, items.length - good.length);
       return good;
     },
   };
@@ -164,15 +156,4 @@ function wireRequest(options: ApiOptions, { endpoint, path, body, chain }: ApiRe
     headers: { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   };
-}
-
-async function readBody(endpoint: Endpoint, envelope: z.ZodType, answer: Answer): Promise<unknown> {
-  const json = await parseJson(endpoint, answer.body()).catch((error: unknown) => {
-    if (!(error instanceof JsonRefused)) throw error;
-    throw new RequestFailed(endpoint, 'invalid_body', error.message, 200);
-  });
-  const parsed = envelope.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const where = parsed.error.issues[0]?.path.join('.') || 'body';
-  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${where}`, 200);
 }

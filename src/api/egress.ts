@@ -1,15 +1,8 @@
 import type { Socket } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool, errors as undici } from 'undici';
 import { codeOf } from '../lib/error-code.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
-
-/** The URLs of the forward proxies for http and https; '' means none. */
-export interface Proxies {
-  readonly http: string;
-  readonly https: string;
-  /** The hosts that are reached directly, in the syntax of NO_PROXY. */
-  readonly except: string;
-}
 
 /** The proxy gave no connection. The message contains neither its URL nor its answer: both can contain its password. */
 export class ProxyFailed extends Error {
@@ -28,8 +21,8 @@ export class Egress {
    */
   readonly #pools = new Map<string, Pool>();
   readonly #agent: EnvHttpProxyAgent | undefined;
-  /** The number of pending connections through a proxy, by the host of the tunnel or `FORWARDS`. */
-  readonly #awaited = new Map<string, number>();
+  /** The pending connections through a proxy. `what`: the host of the tunnel, or `FORWARDS`. */
+  readonly #awaited = new Set<{ readonly what: string }>();
 
   constructor(proxies: Proxies | undefined, timeoutMs: Milliseconds) {
     this.#timeoutMs = timeoutMs;
@@ -47,7 +40,8 @@ export class Egress {
   /** Whether a request to this URL may be waiting for a connection through a proxy. */
   isAwaited({ protocol, host, port }: URL): boolean {
     const tunnel = port === '' ? `${host}:443` : host;
-    return this.#awaited.has(protocol === 'http:' ? FORWARDS : tunnel);
+    const wanted = protocol === 'http:' ? FORWARDS : tunnel;
+    return [...this.#awaited].some(({ what }) => what === wanted);
   }
 
   /** Drops all connections. */
@@ -102,15 +96,14 @@ export class Egress {
   }
 
   async #awaiting<T>(what: string, connection: Promise<T>): Promise<T> {
-    this.#awaited.set(what, (this.#awaited.get(what) ?? 0) + 1);
+    const pending = { what };
+    this.#awaited.add(pending);
     try {
       return await connection;
     } catch (error) {
       throw new ProxyFailed(`the proxy: ${connectionFailure(error)}`);
     } finally {
-      const left = (this.#awaited.get(what) ?? 0) - 1;
-      if (left > 0) this.#awaited.set(what, left);
-      else this.#awaited.delete(what);
+      this.#awaited.delete(pending);
     }
   }
 }

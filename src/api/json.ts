@@ -1,9 +1,30 @@
-import type { Endpoint } from './errors.ts';
-import { type JsonLimits, jsonLimits, MAX_DEPTH, MAX_NUMBER_LENGTH, maxBodyBytes } from './limits.ts';
+import type { z } from 'zod';
+import { type Endpoint, RequestFailed } from './errors.ts';
+import { type AnswerLimits, limitsOf } from './limits.ts';
+
+const MAX_DEPTH = 32;
+/** In characters. */
+const MAX_NUMBER_LENGTH = 1_000;
 
 /** The answer is not JSON, or it exceeds the limits of its endpoint. */
 export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
+}
+
+/** Reads the body of an answer, and checks the structure around its records. @throws RequestFailed */
+export async function readBody(
+  endpoint: Endpoint,
+  envelope: z.ZodType,
+  body: AsyncIterable<Uint8Array>,
+): Promise<unknown> {
+  const json = await parseJson(endpoint, body).catch((error: unknown) => {
+    if (!(error instanceof JsonRefused)) throw error;
+    throw new RequestFailed(endpoint, 'invalid_body', error.message, 200);
+  });
+  const parsed = envelope.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') || 'body';
+  throw new RequestFailed(endpoint, 'invalid_body', `unexpected shape at ${where}`, 200);
 }
 
 /**
@@ -13,8 +34,9 @@ export class JsonRefused extends Error {
  * @throws JsonRefused; whatever reading the body throws
  */
 export async function parseJson(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const scan = new Scan(jsonLimits(endpoint));
-  const text = new Text(maxBodyBytes(endpoint));
+  const limits = limitsOf(endpoint);
+  const scan = new Scan(limits);
+  const text = new Text(limits.bytes);
   for await (const piece of body) {
     scan.read(piece);
     text.add(piece);
@@ -53,7 +75,7 @@ const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** Counts what JSON.parse would create from a text, without creating it. */
 class Scan {
-  readonly #limits: JsonLimits;
+  readonly #limits: AnswerLimits;
   #isInString = false;
   #isEscaped = false;
   #depth = 0;
@@ -63,7 +85,7 @@ class Scan {
   /** Bytes since the last punctuation mark or string. */
   #run = 0;
 
-  constructor(limits: JsonLimits) {
+  constructor(limits: AnswerLimits) {
     this.#limits = limits;
   }
 

@@ -9,22 +9,15 @@ export function expectOk(endpoint: Endpoint, answer: Answer): void {
   throw new RequestFailed(endpoint, reason, `status ${answer.status}`, answer.status);
 }
 
+const REASONS: Readonly<Record<number, FailureReason>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  429: 'rate_limited',
+};
+
 function failureOf(status: number): FailureReason {
-  if (status >= 500) return 'server_error';
-  switch (status) {
-    case 400:
-      return 'bad_request';
-    case 401:
-      return 'unauthorized';
-    case 403:
-      return 'forbidden';
-    case 404:
-      return 'not_found';
-    case 405:
-      return 'method_not_allowed';
-    case 429:
-      return 'rate_limited';
-    default:
-      return 'unexpected_status';
-  }
+  return status >= 500 ? 'server_error' : (REASONS[status] ?? 'unexpected_status');
 }

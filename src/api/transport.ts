@@ -3,12 +3,11 @@ import { createGunzip } from 'node:zlib';
 import { errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { codeOf } from '../lib/error-code.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { connectionFailure, Egress, isProxyPassword, type Proxies, ProxyFailed } from './egress.ts';
+import { connectionFailure, Egress, isProxyPassword, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
-import { maxBodyBytes } from './limits.ts';
-
-export type { Proxies };
+import { limitsOf } from './limits.ts';
 
 /** A complete HTTP request. */
 export interface WireRequest {
@@ -102,7 +101,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 async function* limited(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const limit = maxBodyBytes(endpoint);
+  const limit = limitsOf(endpoint).bytes;
   let size = 0;
   for await (const piece of body) {
     size += piece.length;

@@ -52,7 +52,7 @@ export async function collectRecords(
 
 /** Samples that the records give at most, each written once. */
 export function maxSamplesOf(records: SpanRecords): number {
-  return [...records].reduce((sum, [{ mostSamples }, partitions]) => sum + partitions.records * mostSamples, 0);
+  return [...records].reduce((sum, [{ maxSamples }, partitions]) => sum + partitions.records * maxSamples, 0);
 }
 
 export async function* groupsIn(records: SpanRecords, signal: AbortSignal): AsyncGenerator<Group> {

@@ -1,4 +1,3 @@
-import type { Proxies } from '../api/transport.ts';
 import { costsText, isOverBudget } from '../backfill/costs.ts';
 import { concurrencyAt, type FetchOptions, fetchAll } from '../backfill/fetch.ts';
 import { makePlan } from '../backfill/make-plan.ts';
@@ -14,6 +13,7 @@ import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';

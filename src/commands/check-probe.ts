@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Api } from '../api/client.ts';
-import type { Proxies } from '../api/transport.ts';
 import { emptyLedger, type Ledger } from '../budget/ledger.ts';
 import { planOf } from '../budget/plan-name.ts';
 import { openClient } from '../exporter/client.ts';
 import type { Settings } from '../exporter/settings.ts';
 import type { Chain } from '../lib/chain.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Proxies } from '../lib/proxies.ts';
 
 export interface ProbeAnswer {
   readonly ledger: Ledger;

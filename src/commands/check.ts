@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import type { Proxies } from '../api/transport.ts';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
 import { LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';

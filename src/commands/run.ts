@@ -6,11 +6,11 @@ import type { Exposure } from '../config/exposure.ts';
 import { HOW_TO_GIVE_A_KEY } from '../config/key.ts';
 import { loadConfig } from '../config/load.ts';
 import { ConfigError } from '../config/mistakes.ts';
-import type { ProxySettings } from '../config/proxies.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { createBoundedServer, LIMITS } from '../web/limits.ts';
@@ -32,7 +32,7 @@ class NoKey extends Error {
 }
 
 type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
-type Given = Settings & { readonly proxies: ProxySettings | undefined };
+type Given = Settings & { readonly proxies: Proxies | undefined };
 type Flagged = Extract<Command, { flags: unknown }>;
 
 const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
@@ -191,7 +191,7 @@ function endInTime(before?: () => void): void {
 }
 
 /** The proxies without their user names and passwords. */
-function namesOf({ http, https }: ProxySettings): { http?: string; https?: string } {
+function namesOf({ http, https }: Proxies): { http?: string; https?: string } {
   return { ...(http && { http: new URL(http).host }), ...(https && { https: new URL(https).host }) };
 }
 

@@ -1,38 +1,161 @@
+import { z } from 'zod';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
-import { ConfigFile } from './schema.ts';
+import { LOG_LEVELS } from '../lib/log.ts';
+import {
+  autoOrPath,
+  baseUrl,
+  count,
+  duration,
+  either,
+  listenAddress,
+  optional,
+  perChain,
+  positive,
+  SECOND,
+  section,
+  telemetryPath,
+  text,
+} from './fields.ts';
+import { ApiKey, ApiKeyFile } from './key.ts';
+import { DailyReturns, Machines, Slashings, SyncCommittee } from './source-sections.ts';
+import { State } from './state-section.ts';
+
+const Api = section({
+  base_url: baseUrl
+    .prefault('https://beaconcha.in')
+    .describe('The service. Another one only for tests or a proxy of your own.'),
+  key: ApiKey.optional().describe('The API key of your account. The variable BEACONCHAIN_API_KEY goes before it.'),
+  key_file: ApiKeyFile.optional().describe(
+    'A file that holds the key, instead of `key`. It is read again at a reload.',
+  ),
+  // Node fires timers of more than 24 days at once; nobody waits an hour for an answer.
+  timeout: duration(1, 3600 * SECOND)
+    .prefault('10s')
+    .describe('How long an answer may take. At most 1h.'),
+  daily_returns_path: autoOrPath
+    .prefault('auto')
+    .describe(
+      'Where the daily returns are. auto: /api/v2/ethereum/benchmark-store, after a 404 /api/v2/ethereum/eth-store.',
+    ),
+})
+  .meta({ not: { type: 'object', required: ['key', 'key_file'] } })
+  .transform((api) => ({
+    baseUrl: api.base_url,
+    timeoutMs: api.timeout,
+    dailyReturnsPath: api.daily_returns_path,
+  }));
+
+/** Limits of a plan without a name. Limits that are left out are learned from the service. */
+const Rates = section({
+  per_second: positive.optional().describe('Requests in a second.'),
+  per_month: count.optional().describe('Requests in a month.'),
+})
+  .meta({ minProperties: 1 })
+  .refine((rates) => Object.values(rates).some((rate) => rate !== undefined), {
+    error: 'expected per_second, per_month or both',
+  })
+  .transform((rates) => ({ perSecond: rates.per_second, perMonth: rates.per_month }));
+
+const PLANS = ['auto', 'free_trial', 'hobbyist', 'business', 'scale'] as const;
+
+const SHARE = 'a number above 0 and up to 1';
+
+const Budget = section({
+  plan: z
+    .union([z.enum(PLANS), Rates], { error: either([...PLANS, '{per_second: 1, per_month: 1000}']) })
+    .prefault('auto')
+    .describe(
+      'What the service allows, until its answers tell. auto: only the answers. A plan by its name, or limits of your own.',
+    ),
+  utilization: z
+    .number({ error: 'a number' })
+    .gt(0, { error: SHARE })
+    .max(1, { error: SHARE })
+    .prefault(0.9)
+    .describe('The share of each limit that this exporter may use. The rest is for what else uses the account.'),
+});
+
+/** An empty chain has the defaults; an absent one is not configured. */
+const Chains = perChain(
+  section({
+    v1_base_url: baseUrl
+      .optional()
+      .describe(
+        "The chain's own host, for attester slashings and epochs. Default https://beaconcha.in and https://hoodi.beaconcha.in.",
+      ),
+  }).nullish(),
+  'a mapping of chains such as {mainnet: {}}',
+)
+  .meta({ minProperties: 1 })
+  .refine((chains) => Object.values(chains).some((settings) => settings !== undefined), {
+    error: `expected at least one chain: ${either(CHAIN_NAMES)}`,
+  });
+
+const Web = section({
+  listen_address: listenAddress.prefault(':10032').describe('Where to listen; without a host on every interface.'),
+  telemetry_path: telemetryPath.prefault('/metrics').describe('The path of the metrics.'),
+  config_file: text('the path of a file or null')
+    .nullable()
+    .prefault(null)
+    .describe('TLS, authentication and rate limit (docs/web-config.md). null: plain HTTP, open to all who reach it.'),
+}).transform((web) => ({
+  listenAddress: web.listen_address,
+  telemetryPath: web.telemetry_path,
+  configFile: web.config_file,
+}));
+
+const Log = section({
+  level: z
+    .enum(LOG_LEVELS, { error: either(LOG_LEVELS) })
+    .prefault('info')
+    .describe('The least important lines that are written.'),
+  format: z
+    .enum(['json', 'pretty'], { error: 'json, pretty or null' })
+    .nullable()
+    .prefault(null)
+    .describe('null: pretty on a terminal, json otherwise.'),
+});
+
+/** The config file, in the order of config.example.yaml; durations come out in milliseconds. */
+export const ConfigFile = optional(
+  section({
+    api: optional(Api).describe('The service and your key.'),
+    budget: optional(Budget).describe('How much of the limits may be used. See docs/budget.md.'),
+    chains: Chains.prefault({ mainnet: {} }).describe(
+      'The chains to watch. One with nothing under it has the defaults.',
+    ),
+    machines: optional(Machines).describe('The machines that your clients report to the service.'),
+    daily_returns: optional(DailyReturns).describe("The network's daily returns, asked for once a day."),
+    slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/slashings.md.'),
+    sync_committee: optional(SyncCommittee).describe(
+      'The current sync committee period, asked for once a period (27 hours).',
+    ),
+    state: optional(State).describe('Where it keeps what it knows.'),
+    web: optional(Web).describe('The HTTP server.'),
+    log: optional(Log).describe('Log lines, on standard output.'),
+  }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, slashings, machines, ...others }) => {
+    // Fills in what depends on other parts of the file. That those name only configured chains is checked in chains.ts.
+    const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
+    const [first = 'mainnet'] = names;
+    return {
+      ...others,
+      /** At least one. */
+      chains: names.map((name) => ({ name, v1BaseUrl: others.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl })),
+      machines: { ...machines, chain: machines.chain ?? first },
+      dailyReturns,
+      slashings: { ...slashings, watch: watchPerChain(slashings.watch, first) },
+      syncCommittee,
+    };
+  }),
+);
 
 /** What the daemon is configured to do. Without the key: a config may be shown. */
-export type Config = ReturnType<typeof configOf>;
+export type Config = z.output<typeof ConfigFile>;
 
 type IndexRanges = { first: number; last: number }[];
 
-/** Fills in what depends on other parts of the file, which must name only configured chains (chains.ts). */
-export function configOf(file: ConfigFile) {
-  const names = CHAIN_NAMES.filter((name) => file.chains[name] !== undefined);
-  const [first = 'mainnet'] = names;
-  const chains = names.map((name) => ({ name, v1BaseUrl: file.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl }));
-  return {
-    api: file.api,
-    budget: file.budget,
-    /** At least one. */
-    chains,
-    machines: { ...file.machines, chain: file.machines.chain ?? first },
-    dailyReturns: file.daily_returns,
-    slashings: { ...file.slashings, watch: watchPerChain(file.slashings.watch, first) },
-    syncCommittee: file.sync_committee,
-    state: file.state,
-    web: file.web,
-    log: file.log,
-  };
-}
-
 /** A list without chains is for the only chain. */
-function watchPerChain(watch: ConfigFile['slashings']['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
+function watchPerChain(watch: z.output<typeof Slashings>['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
   const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
   return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, IndexRanges>;
-}
-
-/** The defaults: the config of an empty file. */
-export function defaultConfig(): Config {
-  return configOf(ConfigFile.parse({}));
 }

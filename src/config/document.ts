@@ -2,6 +2,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   LineCounter,
@@ -10,14 +11,9 @@ import {
   type YAMLError,
 } from 'yaml';
 import { type Environment, substitute } from './environment.ts';
-import type { Finding } from './mistakes.ts';
+import type { Finding, Position } from './mistakes.ts';
 
 type Path = readonly PropertyKey[];
-
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** A config file as plain values, with their positions in the file. */
 export interface ConfigDocument {
@@ -26,9 +22,8 @@ export interface ConfigDocument {
   /** The same before environment variables were put in. */
   readonly written: unknown;
   readonly findings: readonly Finding[];
-  positionAt(offset: number): Position;
-  /** The position of a path, or of as much of it as exists below the root. */
-  positionOf(path: Path): Position | undefined;
+  /** The position of a finding, or of as much of its path as exists below the root. */
+  positionOf(finding: Finding): Position | undefined;
 }
 
 /**
@@ -50,19 +45,17 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
     const { line, col } = lines.linePos(Math.min(offset, end));
     return { line, column: col };
   };
-  const positionOf = (path: Path): Position | undefined => {
-    const offset = offsetOf(document, path);
-    return offset === undefined ? undefined : positionAt(offset);
-  };
+  const positionOf = ({ path, offset = offsetOf(document, path) }: Finding): Position | undefined =>
+    offset === undefined ? undefined : positionAt(offset);
   const broken = syntaxFindings([...document.errors, ...document.warnings], (offset) => positionAt(offset).line);
   broken.push(...danglingAliases(document));
   const twice = duplicateKeys(document);
   if (broken.length > 0) {
-    return { value: undefined, written: undefined, findings: [...broken, ...twice], positionAt, positionOf };
+    return { value: undefined, written: undefined, findings: [...broken, ...twice], positionOf };
   }
   const written: unknown = document.toJS(SHARED);
   const unset = env ? substituteAll(document, env) : [];
-  return { value: document.toJS(SHARED), written, findings: [...twice, ...unset], positionAt, positionOf };
+  return { value: document.toJS(SHARED), written, findings: [...twice, ...unset], positionOf };
 }
 
 /** Values behind aliases are shared, not copied, so their number needs no limit. */
@@ -120,7 +113,7 @@ function duplicateKeys(document: Document): Finding[] {
 }
 
 function startOf(node: unknown): { offset?: number } {
-  const start = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range?.[0] : undefined;
+  const start = isNode(node) ? node.range?.[0] : undefined;
   return start === undefined ? {} : { offset: start };
 }
 

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
+import type { Proxies } from '../lib/proxies.ts';
 import type { Config } from './config.ts';
-import { type ProxySettings, proxyOf } from './proxies.ts';
+import { proxyOf } from './proxies.ts';
 import { valueAt } from './value-at.ts';
 
-/** How others can get the API key. Not a mistake of the file: in a test, or for a service next door, it can be intended. */
+/** How others can get the API key. Not a mistake of the file: in a test or on a private network it can be intended. */
 export type Exposure =
   | { readonly kind: 'file'; readonly file: string; readonly mode: string }
   /** The proxy can read the key, although the URL leads to this machine. */
@@ -31,7 +32,7 @@ async function exposedFile(file: string): Promise<Exposure[]> {
 }
 
 /** The hosts that get the key in clear text, each once. */
-export function exposedHosts({ api, chains }: Config, proxies: ProxySettings | undefined): Exposure[] {
+export function exposedHosts({ api, chains }: Config, proxies: Proxies | undefined): Exposure[] {
   const exposures = new Map<string, Exposure>();
   for (const [setting, text] of [
     ['api.base_url', api.baseUrl],
@@ -45,7 +46,7 @@ export function exposedHosts({ api, chains }: Config, proxies: ProxySettings | u
 
 function exposedHost(
   url: URL,
-  proxies: ProxySettings | undefined,
+  proxies: Proxies | undefined,
 ): { readonly kind: 'http' | 'proxy'; readonly host: string } | undefined {
   if (url.protocol !== 'http:') return undefined;
   if (!LOOPBACK.test(url.hostname)) return { kind: 'http', host: url.host };

@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { nearest } from './nearest.ts';
 
 // The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
@@ -64,8 +65,8 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
 /** A century: times are shown as dates, and dates have a limit. */
 const MAX_DURATION_MS = 100 * 365 * MS_PER_DAY;
 
-/** A duration in milliseconds, within bounds in milliseconds. */
-export function duration(min: number, max = MAX_DURATION_MS) {
+/** A duration within bounds. */
+export function duration(min: Milliseconds, max: Milliseconds = MAX_DURATION_MS) {
   const bounded = z
     .number()
     .min(min, { error: `a duration of at least ${formatDuration(min)}` })
@@ -77,8 +78,8 @@ export function duration(min: number, max = MAX_DURATION_MS) {
     .meta({ type: min === 0 ? ['string', 'integer'] : 'string', pattern: DURATION_PATTERN });
 }
 
-/** `auto`, or a duration in milliseconds. */
-export function autoOrDuration(min: number) {
+/** `auto`, or a duration. */
+export function autoOrDuration(min: Milliseconds) {
   const expected = `auto or ${DURATION}`;
   const value = parsed(expected, (text) => (text === 'auto' ? text : parseDuration(text)));
   const bounds = `auto or a duration from ${formatDuration(min)} to ${formatDuration(MAX_DURATION_MS)}`;
@@ -88,16 +89,15 @@ export function autoOrDuration(min: number) {
 }
 
 /** An http or https URL that paths are appended to, without a slash at the end. */
-export function baseUrl() {
-  const rule = 'expected an http or https URL without credentials, query or fragment';
-  return z
-    .custom<string>((value) => typeof value === 'string' && isBaseUrl(value), { error: rule })
-    .transform((text) => {
-      const { origin, pathname } = new URL(text);
-      return origin + pathname.replace(/\/+$/, '');
-    })
-    .meta({ type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(?:/[^?#]*)?$' });
-}
+export const baseUrl = z
+  .custom<string>((value) => typeof value === 'string' && isBaseUrl(value), {
+    error: 'expected an http or https URL without credentials, query or fragment',
+  })
+  .transform((text) => {
+    const { origin, pathname } = new URL(text);
+    return origin + pathname.replace(/\/+$/, '');
+  })
+  .meta({ type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(?:/[^?#]*)?$' });
 
 function isBaseUrl(text: string): boolean {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
@@ -105,13 +105,11 @@ function isBaseUrl(text: string): boolean {
 }
 
 /** No message shows the URL: it may hold a password. */
-export function redisUrl() {
-  return z
-    .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
-      error: 'expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
-    })
-    .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://(.*@)?[^,]+$' });
-}
+export const redisUrl = z
+  .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
+    error: 'expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
+  })
+  .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://(.*@)?[^,]+$' });
 
 function isRedisUrl(text: string): boolean {
   const url = /^rediss?:\/\//i.test(text) ? URL.parse(text) : null;
@@ -123,30 +121,23 @@ function isRedisUrl(text: string): boolean {
 const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;
 
 /** What the names of Redis keys begin with. */
-export function keyPrefix() {
-  return parsed('letters, digits and any of : . _ { } -', (text) => (KEY_PREFIX.test(text) ? text : undefined)).meta({
-    pattern: KEY_PREFIX.source,
-  });
-}
+export const keyPrefix = parsed('letters, digits and any of : . _ { } -', (text) =>
+  KEY_PREFIX.test(text) ? text : undefined,
+).meta({ pattern: KEY_PREFIX.source });
 
 /** Whether this is a path that clients send as it is written. */
 function isPath(text: string): boolean {
   return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
 }
 
-export function autoOrPath() {
-  return parsed('auto or a path such as /api/v2/ethereum/eth-store', (text) =>
-    text === 'auto' || isPath(text) ? text : undefined,
-  ).meta({ pattern: '^auto$|^/[^?#]*$' });
-}
+export const autoOrPath = parsed('auto or a path such as /api/v2/ethereum/eth-store', (text) =>
+  text === 'auto' || isPath(text) ? text : undefined,
+).meta({ pattern: '^auto$|^/[^?#]*$' });
 
 /** The paths `/` and `/-/...` are taken by other pages. */
-export function telemetryPath() {
-  const isFree = (text: string): boolean => text !== '/' && !text.startsWith('/-/');
-  return parsed('a path such as /metrics, other than / and /-/...', (text) =>
-    isPath(text) && isFree(text) ? text : undefined,
-  ).meta({ pattern: '^/(?!-/)[^?#]+$' });
-}
+export const telemetryPath = parsed('a path such as /metrics, other than / and /-/...', (text) =>
+  isPath(text) && text !== '/' && !text.startsWith('/-/') ? text : undefined,
+).meta({ pattern: '^/(?!-/)[^?#]+$' });
 
 export interface ListenAddress {
   /** Absent: every interface. IPv6 addresses are without brackets. */
@@ -156,9 +147,9 @@ export interface ListenAddress {
 
 const LISTEN_ADDRESS = /^(?:\[(.+)\]|([\w.-]+))?:(\d{1,5})$/;
 
-export function listenAddress() {
-  return parsed('host:port, :port or [::1]:port', parseListenAddress).meta({ pattern: LISTEN_ADDRESS.source });
-}
+export const listenAddress = parsed('host:port, :port or [::1]:port', parseListenAddress).meta({
+  pattern: LISTEN_ADDRESS.source,
+});
 
 function parseListenAddress(text: string): ListenAddress | undefined {
   const [, ipv6, name, digits] = LISTEN_ADDRESS.exec(text) ?? [];
@@ -170,15 +161,16 @@ function parseListenAddress(text: string): ListenAddress | undefined {
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
 /** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
-export function indexRange() {
-  const index = z
-    .int()
-    .min(0)
-    .transform((only) => ({ first: only, last: only }));
-  return z.union([index, parsed('a range', parseRange).meta({ pattern: RANGE.source })], {
-    error: 'a validator index such as 12345 or a range such as "20000-20099"',
-  });
-}
+export const indexRange = z.union(
+  [
+    z
+      .int()
+      .min(0)
+      .transform((only) => ({ first: only, last: only })),
+    parsed('a range', parseRange).meta({ pattern: RANGE.source }),
+  ],
+  { error: 'a validator index such as 12345 or a range such as "20000-20099"' },
+);
 
 function parseRange(text: string): { first: number; last: number } | undefined {
   const [, from, to = from] = RANGE.exec(text) ?? [];

@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
-import { type Config, configOf } from './config.ts';
+import { type Config, ConfigFile } from './config.ts';
 import { readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
 import { type Exposure, exposedFiles, exposedHosts } from './exposure.ts';
 import { findKey } from './key.ts';
-import { locate } from './locate.ts';
-import { ConfigError, type Finding, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
+import { ConfigError, type Finding, locate, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
-import { findProxies, type ProxySettings } from './proxies.ts';
-import { ConfigFile } from './schema.ts';
+import { findProxies } from './proxies.ts';
 
 export interface LoadOptions {
   /** Path of the config file; without one there are only defaults. */
@@ -27,7 +26,7 @@ export interface LoadedConfig {
   /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs. */
-  readonly proxies?: ProxySettings;
+  readonly proxies?: Proxies;
 }
 
 /**
@@ -41,9 +40,11 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
   );
   const value = override(keyless ? withoutKey(document.value) : document.value, overrides);
   const parsed = ConfigFile.safeParse(value);
-  const { key, findings } = keyless ? { key: undefined, findings: [] } : await findKey(value, env);
-  const proxied = keyless ? { proxies: undefined, findings: [] } : findProxies(env);
-  const mistakes = locate(file ?? '', document, [
+  // Without requests, what the environment says of them is ignored too.
+  const requestEnv = keyless ? {} : env;
+  const { key, findings } = await findKey(value, requestEnv);
+  const proxied = findProxies(requestEnv);
+  const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed.error?.issues ?? [], value, override(document.written, overrides)).map((finding) =>
       attribute(finding, overrides),
@@ -51,11 +52,13 @@ export async function loadConfig({ file, overrides = [], env, keyless = false }:
     ...chainFindings(value),
     ...findings,
     ...proxied.findings,
-  ]);
+  ];
+  const mistakes = locate(file ?? '', all, document.positionOf);
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
-  const config = configOf(parsed.data);
-  const files = keyless ? [] : await exposedFiles(file, document.written, value);
-  const exposures = keyless ? [] : [...files, ...exposedHosts(config, proxied.proxies)];
+  const config = parsed.data;
+  const exposures = keyless
+    ? []
+    : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config, proxied.proxies)];
   return { config, key, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 

@@ -11,13 +11,16 @@ export interface Finding {
   readonly place?: string;
 }
 
-/** One thing that is wrong with what was configured. */
-export interface Mistake {
+/** A position in the file, 1-based. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing that is wrong with what was configured. Without a position where it has none. */
+export interface Mistake extends Partial<Position> {
   /** The config file, or the flag or environment variable that gave the value. */
   readonly place: string;
-  /** 1-based; absent where the mistake has no line. */
-  readonly line?: number;
-  readonly column?: number;
   /** Such as `machines.chain_rules[0].match`; empty for the whole. */
   readonly path: string;
   readonly message: string;
@@ -37,6 +40,24 @@ export class ConfigError extends Error {
 function describeMistake({ place, line, path, message }: Mistake): string {
   const where = line === undefined ? place : `${place}:${line}`;
   return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
+}
+
+/** Findings as mistakes, in the order of the file, then those from elsewhere. Of several at one spot only the first. */
+export function locate(
+  file: string,
+  findings: readonly Finding[],
+  positionOf: (finding: Finding) => Position | undefined,
+): Mistake[] {
+  const inFile = new Map<string, Mistake>();
+  const elsewhere: Mistake[] = [];
+  for (const finding of findings) {
+    const { message, place, offset = '' } = finding;
+    const path = pathText(finding.path);
+    const spot = `${offset} ${path}`;
+    if (place !== undefined) elsewhere.push({ place, path, message });
+    else if (!inFile.has(spot)) inFile.set(spot, { place: file, ...positionOf(finding), path, message });
+  }
+  return [...[...inFile.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), ...elsewhere];
 }
 
 export function pathText(path: readonly PropertyKey[]): string {

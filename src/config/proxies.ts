@@ -1,14 +1,6 @@
+import type { Proxies } from '../lib/proxies.ts';
 import { type Environment, nonEmpty } from './environment.ts';
 import type { Finding } from './mistakes.ts';
-
-/** The forward proxies that the environment names. */
-export interface ProxySettings {
-  /** URLs with credentials; '': no proxy. */
-  readonly http: string;
-  readonly https: string;
-  /** The value of NO_PROXY. */
-  readonly except: string;
-}
 
 /** Lower case first, as in curl. */
 const VARIABLES = {
@@ -18,7 +10,7 @@ const VARIABLES = {
 } as const;
 
 /** The proxies; undefined where none is named. No finding shows a value: it may hold a password. */
-export function findProxies(env: Environment): { proxies: ProxySettings | undefined; findings: Finding[] } {
+export function findProxies(env: Environment): { proxies: Proxies | undefined; findings: Finding[] } {
   const findings: Finding[] = [];
   const read = (which: 'http' | 'https'): string => {
     const name = VARIABLES[which].find((variable) => nonEmpty(env, variable) !== undefined);
@@ -35,7 +27,7 @@ export function findProxies(env: Environment): { proxies: ProxySettings | undefi
 }
 
 /** The proxy through which undici's agent asks a http URL; undefined: it asks directly. */
-export function proxyOf(url: URL, { http, except }: ProxySettings): URL | undefined {
+export function proxyOf(url: URL, { http, except }: Proxies): URL | undefined {
   return http === '' || isExcepted(url, except) ? undefined : new URL(http);
 }
 

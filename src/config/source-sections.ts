@@ -90,7 +90,7 @@ export const SyncCommittee = section({
     ),
 }).transform(({ enabled, interval, weight, members }) => ({ enabled, intervalMs: interval, weight, members }));
 
-const ranges = z.array(indexRange(), { error: 'a list of validator indices and ranges' });
+const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
 
 export const Slashings = section({
   enabled: flag.prefault(true).describe('false: no request and no series.'),

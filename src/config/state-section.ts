@@ -25,9 +25,9 @@ const Tls = section({
   }));
 
 const Redis = section({
-  url: redisUrl().describe('Redis or Valkey; rediss:// is with TLS.'),
+  url: redisUrl.describe('Redis or Valkey; rediss:// is with TLS.'),
   password: z.string({ error: 'a password' }).optional().describe('Any characters. Or in the url, percent-encoded.'),
-  prefix: keyPrefix().prefault('beaconchain').describe('What the names of its keys begin with: one for each API key.'),
+  prefix: keyPrefix.prefault('beaconchain').describe('What the names of its keys begin with: one for each API key.'),
   tls: Tls.optional().describe('Of a rediss:// url.'),
 }).refine(({ url, tls }) => tls === undefined || url.startsWith('rediss:'), {
   error: 'tls is for a url that begins with rediss://',

@@ -1,10 +1,11 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, NO_OBSERVER, routeOf } from '../api/client.ts';
-import { createTransport, type Proxies } from '../api/transport.ts';
+import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
+import { createTransport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import { VERSION } from '../lib/version.ts';
 import { LeaseLost } from '../replica/lease.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -46,7 +47,7 @@ export interface Client {
 }
 
 export function openClient(options: ClientOptions): Client {
-  const { clock, observer = NO_OBSERVER, lease } = options;
+  const { clock, observer, lease } = options;
   const { save = async () => undefined, onSaveError = () => undefined } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);

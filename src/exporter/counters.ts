@@ -1,6 +1,6 @@
 import { ENDPOINTS, type Endpoint, FAILURE_REASONS } from '../api/errors.ts';
 import type { Config } from '../config/config.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, within } from '../lib/clock.ts';
 import { SelfMetrics } from '../metrics/self.ts';
 import { type Totals, totalOf, withTotals } from '../metrics/totals.ts';
 import { STATE_WRITE_FAILURES } from './own-families.ts';
@@ -106,8 +106,6 @@ export class Counters {
       .finally(() => {
         this.#writing = undefined;
       });
-    const patience = new AbortController();
-    await Promise.race([this.#writing, clock.sleep(SLOW_DISK_MS, patience.signal).catch(() => undefined)]);
-    patience.abort();
+    await within(clock, SLOW_DISK_MS, this.#writing, () => undefined);
   }
 }

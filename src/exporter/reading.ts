@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, within } from '../lib/clock.ts';
 
 /** Far more than reading a few small files takes. */
 const READ_WITHIN_MS = 10_000;
@@ -16,16 +16,9 @@ export function limitedReading<T>(read: () => Promise<T>, clock: Clock, signal: 
     const reading = read().finally(() => {
       isReading = false;
     });
-    reading.catch(() => undefined);
-    const over = new AbortController();
-    const tooLong = clock.sleep(READ_WITHIN_MS, AbortSignal.any([signal, over.signal])).then(() => {
+    const late = (): never => {
       throw new Error(`the files cannot be read within ${READ_WITHIN_MS / 1000} s`);
-    });
-    tooLong.catch(() => undefined);
-    try {
-      return await Promise.race([reading, tooLong]);
-    } finally {
-      over.abort();
-    }
+    };
+    return within(clock, READ_WITHIN_MS, reading, late, signal);
   };
 }

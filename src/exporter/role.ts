@@ -1,6 +1,6 @@
-import type { Proxies } from '../api/transport.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import type { ProcessMetrics } from '../metrics/self.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { Replica } from '../replica/replica.ts';

@@ -12,6 +12,27 @@ export interface Clock {
   sleep(ms: Milliseconds, signal?: AbortSignal): Promise<void>;
 }
 
+/**
+ * The result of `work`, or of `late` when that takes longer than `ms`. What takes too long goes on unseen.
+ * @throws what either of them throws; the reason of `signal`
+ */
+export async function within<T, L>(
+  clock: Clock,
+  ms: Milliseconds,
+  work: Promise<T>,
+  late: () => L,
+  signal?: AbortSignal,
+): Promise<T | L> {
+  const done = new AbortController();
+  const timeout = clock.sleep(ms, signal ? AbortSignal.any([signal, done.signal]) : done.signal).then(late);
+  timeout.catch(() => undefined);
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    done.abort();
+  }
+}
+
 /** A time further ahead of our clock than this is wrong: synchronized clocks differ by less. */
 export const CLOCK_AHEAD_MS = 5 * MS_PER_MINUTE;
 export const CLOCK_AHEAD_SECONDS = CLOCK_AHEAD_MS / 1000;

@@ -25,7 +25,7 @@ export class Bytes {
   }
 
   /** What was added so far. */
-  taken(): Buffer {
+  written(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
 }

@@ -14,17 +14,6 @@ export const OPENMETRICS_EOF = '# EOF\n';
 /** The last part of a name is its unit if it is one of these (OpenMetrics requires the suffix to match). */
 const UNITS = new Set(['seconds', 'bytes', 'ratio', 'ether', 'wei']);
 
-/** Writes a family in text format 0.0.4 or OpenMetrics 1.0.0, without the end mark; '' if it has no samples. */
-export function encodeFamily(family: Family, format: Format): string {
-  return family.samples.length === 0 ? '' : encodeHead(family, format) + encodeSamples(family, format);
-}
-
-export function encodeFamilies(families: Iterable<Family>, format: Format): string {
-  let out = '';
-  for (const family of families) out += encodeFamily(family, format);
-  return out;
-}
-
 /** The lines before the samples. */
 export function encodeHead(family: FamilyHead, format: Format): string {
   const { type, help } = family;

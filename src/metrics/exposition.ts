@@ -133,7 +133,7 @@ export class Exposition {
       sliceEnds = this.#clock.monotonic() + SLICE_MS;
     }
     // One after the other, so that compression takes only one thread.
-    return { text: await formsOf(text.taken()), openmetrics: await formsOf(openmetrics.taken()) };
+    return { text: await formsOf(text.written()), openmetrics: await formsOf(openmetrics.written()) };
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '../lib/time.ts';
 import { isValid, type Lease, type LeaseReply } from './lease.ts';
 
 /** What this replica is and knows when a heartbeat is answered. */
@@ -9,8 +10,7 @@ export interface Known {
   readonly newestRevision: number;
   /** Whether a write may be missing: one has failed, or Redis was away. */
   readonly isUnwritten: boolean;
-  /** Monotonic ms. */
-  readonly now: number;
+  readonly now: MonotonicMs;
 }
 
 export type Decision =

@@ -1,3 +1,5 @@
+import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
+
 /**
  * Who may poll. The lease is a key in Redis with a time to live. Its value names one term of one holder, and Redis refuses
  * every write that comes with another value. Times here are read from the monotonic clock of this process: replicas never
@@ -24,16 +26,16 @@ export type Takeable = 'never' | 'released' | 'free';
 
 export interface LeaseTimings {
   /** How long Redis keeps a lease that nobody renews. */
-  readonly ttlMs: number;
+  readonly ttlMs: Milliseconds;
   /** The holder stops this long before the end, so that requests already under way are sent in time. */
-  readonly marginMs: number;
+  readonly marginMs: Milliseconds;
   /**
    * How long a lease that ran out is left alone. When Redis comes back after an outage, the last holder can take its lease
    * again first, and what it has shown is not lost.
    */
-  readonly graceMs: number;
+  readonly graceMs: Milliseconds;
   /** How often the lease is renewed, and how long a change may go unnoticed. */
-  readonly heartbeatMs: number;
+  readonly heartbeatMs: Milliseconds;
 }
 
 /** Another replica sends its first request within 15 s, slow connections and a second of silence before it included. */
@@ -52,21 +54,21 @@ export interface Lease {
   /** The value of our last term; '' before the first. */
   readonly value: string;
   /** Until then nobody else can hold it. */
-  readonly validUntil: number;
+  readonly validUntil: MonotonicMs;
   /** Whether nobody else has held it since our last term. */
   readonly isLastHolder: boolean;
   /** Since when it is known to be free, as seen over one connection. */
-  readonly freeSince?: { readonly at: number; readonly connection: number };
+  readonly freeSince?: { readonly at: MonotonicMs; readonly connection: number };
 }
 
 export const NO_LEASE: Lease = { value: '', validUntil: Number.NEGATIVE_INFINITY, isLastHolder: false };
 
-export function isValid(lease: Lease, now: number): boolean {
+export function isValid(lease: Lease, now: MonotonicMs): boolean {
   return now < lease.validUntil;
 }
 
 /** Which leases may be taken now. */
-export function takeable(lease: Lease, now: number, connection: number, { graceMs }: LeaseTimings): Takeable {
+export function takeable(lease: Lease, now: MonotonicMs, connection: number, { graceMs }: LeaseTimings): Takeable {
   if (lease.isLastHolder) return 'free';
   const { freeSince } = lease;
   return freeSince?.connection === connection && now - freeSince.at >= graceMs ? 'free' : 'released';
@@ -77,7 +79,7 @@ export interface LeaseReply {
   /** The value of the lease as it is now. */
   readonly value: string;
   /** When the heartbeat was sent: Redis renewed the lease no earlier. */
-  readonly sentAt: number;
+  readonly sentAt: MonotonicMs;
   readonly connection: number;
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { createClient, RedisClientOptions } from '@redis/client';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, within } from '../lib/clock.ts';
 import { explain, RedisAway, reasonOf } from './redis-reasons.ts';
 
 export interface RedisSettings {
@@ -58,9 +58,9 @@ export class RedisLink {
     const size = args.reduce((sum, arg) => sum + arg.length, 0);
     const client = this.#open(createClient);
     try {
-      return await this.#withTimeout(TIMEOUT_MS + size / BYTES_PER_MS, async () => {
-        const reply = await evaluate(await client, script, keys, args);
-        return Array.isArray(reply) ? reply.map(String) : [String(reply)];
+      const evaluated = client.then((opened) => evaluate(opened, script, keys, args));
+      return await within(this.#clock, TIMEOUT_MS + size / BYTES_PER_MS, evaluated, () => {
+        throw new RedisAway('no answer in time');
       });
     } catch (error) {
       if (this.#client === client) this.#drop();
@@ -89,33 +89,12 @@ export class RedisLink {
     );
     this.#client = undefined;
   }
-
-  async #withTimeout<T>(ms: number, work: () => Promise<T>): Promise<T> {
-    const done = new AbortController();
-    const late = this.#clock.sleep(ms, done.signal).then(() => {
-      throw new RedisAway('no answer in time');
-    });
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([work(), late]);
-    } finally {
-      done.abort();
-    }
-  }
 }
 
 async function connect(createClient: CreateClient, { url, password, tls }: RedisSettings) {
   const read = (file: string | undefined) => file && readFile(file, 'utf8');
   const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
-  const secured = url.startsWith('rediss:')
-    ? {
-        tls: true as const,
-        ...(ca ? { ca } : {}),
-        ...(cert ? { cert } : {}),
-        ...(key ? { key } : {}),
-        ...(tls?.serverName ? { servername: tls.serverName } : {}),
-      }
-    : {};
+  const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
   const options: RedisClientOptions = {
     ...credentialsOf(url, password),
     disableOfflineQueue: true,
@@ -148,21 +127,16 @@ function credentialsOf(
   return { url: url.href, password, ...(username === '' ? {} : { username }) };
 }
 
-const digests = new Map<string, string>();
-
 async function evaluate(
   client: RedisClient,
   script: string,
   keys: readonly string[],
   args: readonly string[],
-): Promise<unknown> {
-  const digest = digests.get(script) ?? hash('sha1', script);
-  digests.set(script, digest);
+): Promise<Reply> {
   const rest = [String(keys.length), ...keys, ...args];
-  try {
-    return await client.sendCommand(['EVALSHA', digest, ...rest]);
-  } catch (error) {
+  const reply = await client.sendCommand(['EVALSHA', hash('sha1', script), ...rest]).catch((error: unknown) => {
     if (reasonOf(error) !== 'NOSCRIPT') throw error;
     return client.sendCommand(['EVAL', script, ...rest]);
-  }
+  });
+  return Array.isArray(reply) ? reply.map(String) : [String(reply)];
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { parseValue, STATE_VERSION, unwrap } from '../state/envelope.ts';
 import type { LeaseStatus, Takeable } from './lease.ts';
 import type { RedisLink, Reply } from './redis-link.ts';
@@ -16,7 +17,7 @@ export interface HeartbeatRequest {
   readonly lease: string;
   /** The id of this replica. */
   readonly id: string;
-  readonly ttlMs: number;
+  readonly ttlMs: Milliseconds;
   /** Which leases to take. */
   readonly take: Takeable;
   /** The documents that are wanted, with the revision that is known. */
@@ -29,8 +30,8 @@ export interface HeartbeatReply {
   readonly lease: string;
   /** The newest revision of any document. */
   readonly revision: number;
-  /** Unix ms by the clock of the server. */
-  readonly now: number;
+  /** By the clock of the server. */
+  readonly now: UnixMs;
   /** The wanted documents that are newer than known. */
   readonly changed: readonly StoredDocument[];
 }

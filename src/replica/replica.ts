@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import { wrap } from '../state/envelope.ts';
 import type { StateStore } from '../state/store.ts';
 import { type Decision, decide, type Known, LOST_WRITES } from './decide.ts';
@@ -41,10 +42,10 @@ export class Replica implements StateStore {
   #lease: Lease = NO_LEASE;
   #isLeader = false;
   #isAway = false;
-  /** When everything is written again after a failed write, monotonic ms. */
-  #rewriteAt = Number.POSITIVE_INFINITY;
+  /** When everything is written again after a failed write. */
+  #rewriteAt: MonotonicMs = Number.POSITIVE_INFINITY;
   #writeFailures = 0;
-  #heartbeatAt: number;
+  #heartbeatAt: MonotonicMs;
   #subscriber: Subscriber | undefined;
   #onRoleChange: () => void = () => undefined;
   #loop: Promise<void> = Promise.resolve();
@@ -68,8 +69,8 @@ export class Replica implements StateStore {
     return this.#isLeader;
   }
 
-  /** Monotonic ms at which the last heartbeat began. */
-  get heartbeatAt(): number {
+  /** When the last heartbeat began. */
+  get heartbeatAt(): MonotonicMs {
     return this.#heartbeatAt;
   }
 
@@ -170,7 +171,7 @@ export class Replica implements StateStore {
     this.#onReply(reply, { sentAt, newestRevision, canLead: canLead && subscriber === this.#subscriber });
   }
 
-  #onReply(reply: HeartbeatReply, sent: Pick<Known, 'newestRevision' | 'canLead'> & { sentAt: number }): void {
+  #onReply(reply: HeartbeatReply, sent: Pick<Known, 'newestRevision' | 'canLead'> & { sentAt: MonotonicMs }): void {
     const wasAway = this.#isAway;
     this.#isAway = false;
     if (wasAway) this.#log.info('redis is back');

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 
 /** A smaller difference is network jitter, and not corrected. */
 const MIN_STEP_MS = 250;
@@ -9,26 +10,26 @@ const MIN_STEP_MS = 250;
  */
 export class ServerClock implements Clock {
   readonly #own: Clock;
-  #offsetMs = 0;
+  #offsetMs: Milliseconds = 0;
 
   constructor(own: Clock) {
     this.#own = own;
   }
 
-  now(): number {
+  now(): UnixMs {
     return this.#own.now() + this.#offsetMs;
   }
 
-  monotonic(): number {
+  monotonic(): MonotonicMs {
     return this.#own.monotonic();
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: Milliseconds, signal?: AbortSignal): Promise<void> {
     return this.#own.sleep(ms, signal);
   }
 
-  /** The server read this time at some moment after the request was sent, `sinceMs` ago. */
-  observe(serverNow: number, sinceMs: number): void {
+  /** @param serverNow Read by the server at some moment since the request was sent, `sinceMs` ago. */
+  observe(serverNow: UnixMs, sinceMs: Milliseconds): void {
     const offset = serverNow - (this.#own.now() - sinceMs / 2);
     if (Math.abs(offset - this.#offsetMs) > MIN_STEP_MS + sinceMs / 2) this.#offsetMs = offset;
   }

@@ -1,7 +1,7 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
-import { attemptsOf, type Entry, withLatest } from '../state/entry.ts';
+import { type Entry, withLatest } from '../state/entry.ts';
 
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;
@@ -16,7 +16,7 @@ export function nextAttemptAt(source: Source, entry: Entry, timing: Timing, open
 function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
-  const due = source.due(entry.value, attemptsOf(entry), timing);
+  const due = source.due(entry.value, entry, timing);
   if (failuresInARow === 0 || !isPassing(entry.lastError?.reason)) return due;
   return Math.min(due, lastAttemptAt + FIRST_RETRY_MS * 2 ** (failuresInARow - 1));
 }
@@ -77,7 +77,7 @@ export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): En
   if (!source.isDaily || (entry.failuresInARow > 0 && FREE.includes(entry.lastError?.reason ?? ''))) return entry;
   const { lastAttemptAt = 0, vainInARow = 0 } = entry;
   const { intervalMs } = source;
-  const due = source.due(entry.value, attemptsOf(entry), { ...timing, intervalMs });
+  const due = source.due(entry.value, entry, { ...timing, intervalMs });
   return { ...entry, vainInARow: due <= lastAttemptAt + intervalMs ? vainInARow + 1 : 0 };
 }
 

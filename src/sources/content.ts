@@ -1,4 +1,5 @@
 import { type Html, html } from '../lib/html.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { absolute, relative } from '../lib/words.ts';
 
 /** What one source has to say on the status page, beside how its attempts went. */
@@ -49,8 +50,8 @@ export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** A time (Unix ms), relative to `now` and absolute. */
-export function time(at: number | undefined, now: number): Cell {
+/** A time, relative to `now` and absolute. */
+export function time(at: UnixMs | undefined, now: UnixMs): Cell {
   if (at === undefined) return 'never';
   const utc = absolute(at, now);
   return html`${relative(at, now)}${utc === undefined ? '' : html` <small class="at">${utc}</small>`}`;

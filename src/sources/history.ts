@@ -1,13 +1,14 @@
 import type { Api } from '../api/client.ts';
+import type { Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
 import type { Family } from '../metrics/family.ts';
 
 /** The evaluation windows of the service, which always end now (api-facts 3.1). */
 export const WINDOWS = ['24h', '7d', '30d', '90d', 'all_time'] as const;
 
-/** Unix seconds, both ends inclusive. */
+/** Both ends are inclusive. */
 export interface Span {
-  readonly start: number;
-  readonly end: number;
+  readonly start: UnixSeconds;
+  readonly end: UnixSeconds;
 }
 
 /** One sequence of pages. */
@@ -27,15 +28,15 @@ export interface History<R = unknown> {
   /** Reads the page at `cursor`; undefined: the first one. The newest records come first. */
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
   /** How many requests these ranges will take. May read a few pages to find out. */
-  estimate(api: Api, ranges: readonly PastRange[], now: number, signal: AbortSignal): Promise<number>;
+  estimate(api: Api, ranges: readonly PastRange[], now: UnixMs, signal: AbortSignal): Promise<number>;
   /** The most samples that one record gives. */
-  readonly mostSamples: number;
+  readonly maxSamples: number;
   /** One record a day, or many. */
   readonly isDaily: boolean;
-  /** How far beyond a range, in seconds, its records may lie. */
-  readonly reachSeconds: number;
-  /** Unix seconds of a record's samples. */
-  at(record: R): number;
+  /** How far beyond a range its records may lie. */
+  readonly reachSeconds: Seconds;
+  /** The time of a record's samples. */
+  at(record: R): UnixSeconds;
   /** Records share series only within their group. */
   group(record: R): string;
   /** Within a group: two records of one stream and one time say the same. */

@@ -3,6 +3,7 @@ import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
@@ -16,10 +17,9 @@ export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
 /** What a source is told about the schedule it runs in. */
 export interface Timing {
-  /** Unix milliseconds. */
-  readonly now: number;
-  /** The effective interval between polls, milliseconds. */
-  readonly intervalMs: number;
+  readonly now: UnixMs;
+  /** The effective interval between polls. */
+  readonly intervalMs: Milliseconds;
   readonly coverage: Coverage;
 }
 
@@ -32,19 +32,18 @@ export type Coverage = (typeof COVERAGES)[number];
 
 /** How often a source runs, what that costs, and how much of the chain it can cover. */
 export interface Pace {
-  readonly intervalMs: number;
+  readonly intervalMs: Milliseconds;
   readonly requestsPerDay: number;
   readonly coverage: Coverage;
 }
 
-/** How the attempts of a source went so far. Times are Unix milliseconds. */
+/** How the attempts of a source went so far. */
 export interface Attempts {
-  readonly lastAttemptAt: number | undefined;
-  readonly lastSuccessAt: number | undefined;
-  /** Whether the last attempt failed. */
-  readonly failing: boolean;
+  readonly lastAttemptAt?: UnixMs;
+  /** Failures since the last success. */
+  readonly failuresInARow: number;
   /** How long the last attempt took. */
-  readonly durationMs: number;
+  readonly durationMs: Milliseconds;
 }
 
 /** The result of a poll. With a failure, the value holds what was learned before it. */
@@ -65,14 +64,14 @@ export interface Source<T = unknown> {
   readonly chain?: Chain;
   /** The endpoint of the first request of a poll. No poll starts while requests to it have to wait. */
   readonly endpoint: Endpoint;
-  /** The configured interval, milliseconds. */
-  readonly intervalMs: number;
+  /** The configured interval. */
+  readonly intervalMs: Milliseconds;
   /** The T of a source that has learned nothing yet. */
   readonly empty: T;
   /** Reads a persisted T back. */
   readonly state: ZodType<T>;
-  /** Pure. Unix ms at which the next poll is due, given that at least one was made. */
-  due(value: T, attempts: Attempts, timing: Timing): number;
+  /** Pure. When the next poll is due, given that at least one was made. */
+  due(value: T, attempts: Attempts, timing: Timing): UnixMs;
   /** Share of a scarce budget, against the other sources. */
   readonly weight: number;
   /** Whether it needs only about one poll a day. Such cheap work comes first when the budget is scarce. */
@@ -88,29 +87,27 @@ export interface Source<T = unknown> {
   families(value: T, timing: Timing): Family[];
   /** Pure. What the status page says about it, from the same values as `families`. */
   summary(value: T, timing: Timing): Summary;
-  /** Pure. Unix ms after `now` at which the result of `families` changes without a poll; Infinity: never. */
-  nextChange(value: T, timing: Timing): number;
+  /** Pure. When, after `now`, the result of `families` changes without a poll; Infinity: never. */
+  nextChange(value: T, timing: Timing): UnixMs;
   /** How the past is read; absent where the service keeps no past of these families. */
   history?(): History;
 }
 
 /** The pace of polls at a fixed interval that all cost the same. */
-export function evenPace(configuredMs: number, requestsPerDay: number, requestsPerPoll: number): Pace {
+export function evenPace(configuredMs: Milliseconds, requestsPerDay: number, requestsPerPoll: number): Pace {
   const affordedMs = (MS_PER_DAY * requestsPerPoll) / requestsPerDay;
   const intervalMs = Math.min(Math.max(configuredMs, affordedMs), Math.max(configuredMs, MAX_INTERVAL_MS));
   return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
 }
 
 /** The pace of a source that succeeds once per `periodMs`, however short the interval at which it tries. */
-export function oncePer(periodMs: number, configuredMs: number, requestsPerDay: number): Pace {
+export function oncePer(periodMs: Milliseconds, configuredMs: Milliseconds, requestsPerDay: number): Pace {
   const wanted = MS_PER_DAY / Math.max(periodMs, configuredMs);
   if (wanted <= requestsPerDay) return { intervalMs: configuredMs, requestsPerDay: wanted, coverage: 'full' };
   return evenPace(configuredMs, requestsPerDay, 1);
 }
 
-/**
- * One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped.
- */
-export function nextTick({ lastAttemptAt, durationMs }: Attempts, intervalMs: number): number {
+/** One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped. */
+export function nextTick({ lastAttemptAt, durationMs }: Attempts, intervalMs: Milliseconds): UnixMs {
   return lastAttemptAt === undefined ? 0 : lastAttemptAt + Math.max(intervalMs, durationMs);
 }

@@ -11,15 +11,19 @@ import type { Socket } from 'node:net';
 import { ConfigError } from '../config/mistakes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import { BasicAuth, costOf, credentialsOf } from './basic-auth.ts';
 import { Bcrypt, TooBusy } from './bcrypt.ts';
 import { WebConfigFile } from './file.ts';
-import type { RateLimit, TlsSettings, WebConfig } from './load.ts';
+import { configIn, type RateLimit, readWebConfig, type TlsSettings, type WebConfig } from './load.ts';
 import { addressOf } from './login-queue.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 
-/** Shorter than a scrape interval, so that a scraper that found no place is not behind others when it comes again. */
+/**
+ * How long a failed login counts against its connection. Shorter than a scrape interval, so that a scraper that was turned
+ * away is not behind others at its next scrape.
+ */
 const FAILURE_COUNTS_MS = 10_000;
 const HOLD_BACK_MS = 1_000;
 
@@ -32,34 +36,36 @@ export class Access {
   readonly #log: Logger;
   readonly #bcrypt = new Bcrypt();
   readonly #auth: BasicAuth;
-  /** When (monotonic ms) a login over a connection last failed or was turned away. */
-  readonly #failedAt = new WeakMap<Socket, number>();
+  /** When a login over a connection last failed or was turned away. */
+  readonly #failedAt = new WeakMap<Socket, MonotonicMs>();
   #bucket: TokenBucket | undefined;
   #tls: TlsSettings | undefined;
 
-  private constructor(file: WebConfigFile, clock: Clock, log: Logger) {
+  private constructor(file: WebConfigFile, initial: WebConfig, clock: Clock, log: Logger) {
     this.#file = file;
-    this.#tls = file.initial.tls;
-    this.isTls = this.#tls !== undefined;
+    this.#tls = initial.tls;
+    this.isTls = initial.tls !== undefined;
     this.#clock = clock;
     this.#log = log;
     this.#auth = new BasicAuth((password, hash, origin) => this.#bcrypt.matches(password, hash, origin), clock);
-    warnOfSlowLogins(file.initial, log);
+    warnOfSlowLogins(initial, log);
   }
 
   /** @throws ConfigError with every mistake of the file at once. */
   static async open(path: string, clock: Clock, log: Logger): Promise<Access> {
-    const file = await WebConfigFile.open(path, clock, (outcome) => {
+    const first = await readWebConfig(path);
+    const initial = configIn(first);
+    const file = new WebConfigFile(path, first, clock, (outcome) => {
       if (outcome instanceof ConfigError) {
         log.error({ mistakes: outcome.message }, 'web config refused');
         return;
       }
       log.info('web config changed');
       warnOfSlowLogins(outcome, log);
-      if ((outcome.tls !== undefined) !== isTls) log.warn('TLS is switched on or off by a restart only');
+      if ((outcome.tls === undefined) !== (initial.tls === undefined))
+        log.warn('TLS is switched on or off by a restart only');
     });
-    const isTls = file.initial.tls !== undefined;
-    return new Access(file, clock, log);
+    return new Access(file, initial, clock, log);
   }
 
   /** A server whose requests are checked here first. */

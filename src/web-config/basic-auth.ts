@@ -1,11 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import type { MonotonicMs } from '../lib/time.ts';
 import type { Origin } from './login-queue.ts';
 
 /** As many as the toolkit remembers. */
 const MAX_REMEMBERED = 100;
 const MAX_FAILURES_REMEMBERED = 1_000;
-/** For so long a wrong password is not compared again: a misconfigured client costs next to nothing. */
+/** A wrong password is not compared again within this time, so a misconfigured client costs next to nothing. */
 const FAILURE_REMEMBERED_MS = 60_000;
 /** Takes about 240 ms. An unknown name costs no more than this, even where the users of the file do. */
 const MAX_DECOY_COST = 12;
@@ -21,8 +22,8 @@ export type LoginOrigin = Omit<Origin, 'user'>;
 type Matches = (password: string, hash: string, origin: Origin) => Promise<boolean>;
 
 /**
- * Decides by name and password who is admitted. Which names exist shows neither in the answer nor, while nobody else waits
- * and all costs are at most 12, in the time that it takes.
+ * Decides by name and password who is admitted. The answer does not tell which names exist. Nor does the time that it takes,
+ * as long as nobody else waits and all costs are at most 12.
  */
 export class BasicAuth {
   readonly #matches: Matches;
@@ -30,8 +31,8 @@ export class BasicAuth {
   /** Only this process has it: outside, remembered digests are worthless. */
   readonly #salt = randomBytes(32);
   readonly #remembered = new Set<string>();
-  /** Digests of failed logins, and until when (monotonic ms) they are remembered; the oldest first. */
-  readonly #failed = new Map<string, number>();
+  /** Digests of failed logins, and until when they are remembered; the oldest first. */
+  readonly #failed = new Map<string, MonotonicMs>();
   readonly #running = new Map<string, Promise<boolean>>();
 
   constructor(matches: Matches, clock: Pick<Clock, 'monotonic'>) {

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/mistakes.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { ConfigError } from '../config/mistakes.ts';
+import { type Clock, within } from '../lib/clock.ts';
 import { type ReadResult, readWebConfig, stampOf, type WebConfig } from './load.ts';
 
 /** Longer than a working disk takes. After that the last known config holds: no scrape waits for a disk. */
@@ -9,27 +9,17 @@ type OnChange = (outcome: WebConfig | ConfigError) => void;
 
 /** A web config file as it is now: checked for each request, read when it or a file that it names has changed. */
 export class WebConfigFile {
-  /** As it was when it was opened. */
-  readonly initial: WebConfig;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #onChange: OnChange;
   #last: ReadResult;
   #check: Promise<unknown> | undefined;
 
-  private constructor(path: string, initial: WebConfig, last: ReadResult, clock: Clock, onChange: OnChange) {
-    this.initial = initial;
+  constructor(path: string, last: ReadResult, clock: Clock, onChange: OnChange) {
     this.#path = path;
     this.#last = last;
     this.#clock = clock;
     this.#onChange = onChange;
-  }
-
-  /** @throws ConfigError with every mistake at once. */
-  static async open(path: string, clock: Clock, onChange: OnChange): Promise<WebConfigFile> {
-    const result = await readWebConfig(path);
-    if (result.outcome instanceof ConfigError) throw result.outcome;
-    return new WebConfigFile(path, result.outcome, result, clock, onChange);
   }
 
   /** The same object until a file changes. */
@@ -38,10 +28,7 @@ export class WebConfigFile {
     this.#check ??= this.#refresh().finally(() => {
       this.#check = undefined;
     });
-    const done = new AbortController();
-    const timeout = this.#clock.sleep(MAX_CHECK_MS, done.signal).catch(() => undefined);
-    await Promise.race([this.#check, timeout]);
-    done.abort();
+    await within(this.#clock, MAX_CHECK_MS, this.#check, () => undefined);
     return this.#last.outcome;
   }
 

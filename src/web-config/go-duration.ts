@@ -1,4 +1,6 @@
-const UNITS_MS: Readonly<Record<string, number>> = {
+import type { Milliseconds } from '../lib/time.ts';
+
+const UNITS_MS: Readonly<Record<string, Milliseconds>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
@@ -11,8 +13,8 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** Milliseconds of a duration such as `1m30s` or `0.5s`; undefined if it is none. https://pkg.go.dev/time#ParseDuration */
-export function parseGoDuration(text: string): number | undefined {
+/** A duration such as `1m30s` or `0.5s`; undefined for any other text. https://pkg.go.dev/time#ParseDuration */
+export function parseGoDuration(text: string): Milliseconds | undefined {
   if (text === '0') return 0;
   let ms = 0;
   PART.lastIndex = 0;

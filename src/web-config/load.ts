@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { readDocument } from '../config/document.ts';
-import { locate } from '../config/locate.ts';
-import { ConfigError, type Finding, readFailure, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
+import { ConfigError, type Finding, locate, readFailure, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { authorityFindings, type Pem, pairFindings } from './certificates.ts';
 import { WebConfigDocument } from './schema.ts';
 import { CLIENT_POLICIES, type ClientPolicy, CURVES, opensslSuites, VERSIONS } from './tls-names.ts';
@@ -18,7 +18,7 @@ export interface TlsSettings {
 }
 
 export interface RateLimit {
-  readonly intervalMs: number;
+  readonly intervalMs: Milliseconds;
   readonly burst: number;
 }
 
@@ -43,7 +43,11 @@ export interface ReadResult {
  * @throws ConfigError with every mistake at once.
  */
 export async function loadWebConfig(file: string): Promise<WebConfig> {
-  const { outcome } = await readWebConfig(file);
+  return configIn(await readWebConfig(file));
+}
+
+/** @throws ConfigError */
+export function configIn({ outcome }: ReadResult): WebConfig {
   if (outcome instanceof ConfigError) throw outcome;
   return outcome;
 }
@@ -79,12 +83,13 @@ async function parse(file: string, read: Read): Promise<WebConfig> {
   const { value } = document;
   const parsed = WebConfigDocument.safeParse(value);
   const { pems, findings } = await readPems(value, dirname(file), read);
-  const mistakes = locate(file, document, [
+  const all = [
     ...document.findings,
     ...schemaFindings(parsed.error?.issues ?? [], value, document.written),
     ...tlsFindings(value),
     ...findings,
-  ]);
+  ];
+  const mistakes = locate(file, all, document.positionOf);
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   return webConfigOf(parsed.data, pems);
 }
@@ -116,16 +121,18 @@ async function readPems(document: unknown, folder: string, read: Read): Promise<
 function webConfigOf(document: WebConfigDocument, pems: Pems): WebConfig {
   const { tls_server_config: tls, http_server_config: http, rate_limit: limit } = document;
   return {
-    tls: pems.cert && pems.key && tlsOf(tls, { cert: pems.cert.text, key: pems.key.text, ca: pems.client_ca?.text }),
+    tls: tlsOf(tls, pems),
     headers: Object.entries(http.headers).filter((header): header is [string, string] => header[1] !== undefined),
     users: new Map(Object.entries(document.basic_auth_users)),
     rateLimit: limit.interval ? { intervalMs: limit.interval, burst: limit.burst ?? 0 } : undefined,
   };
 }
 
-type Texts = Readonly<{ cert: string; key: string; ca: string | undefined }>;
-
-function tlsOf(tls: WebConfigDocument['tls_server_config'], { cert, key, ca }: Texts): TlsSettings {
+function tlsOf(
+  tls: WebConfigDocument['tls_server_config'],
+  { cert, key, client_ca: ca }: Pems,
+): TlsSettings | undefined {
+  if (!cert || !key) return undefined;
   const min = tls.min_version ?? 'TLS12';
   const suites = tls.cipher_suites?.length ? opensslSuites(tls.cipher_suites) : undefined;
   // At its default security level OpenSSL refuses versions before TLS 1.2.
@@ -133,12 +140,12 @@ function tlsOf(tls: WebConfigDocument['tls_server_config'], { cert, key, ca }: T
   const ciphers = isOld ? `${suites ?? 'DEFAULT'}:@SECLEVEL=0` : suites;
   return {
     context: {
-      cert,
-      key,
+      cert: cert.text,
+      key: key.text,
       minVersion: VERSIONS[min],
       maxVersion: VERSIONS[tls.max_version ?? 'TLS13'],
       honorCipherOrder: tls.prefer_server_cipher_suites ?? true,
-      ...(ca === undefined ? {} : { ca }),
+      ...(ca && { ca: ca.text }),
       ...(ciphers === undefined ? {} : { ciphers }),
       ...(tls.curve_preferences?.length
         ? { ecdhCurve: tls.curve_preferences.map((curve) => CURVES[curve]).join(':') }

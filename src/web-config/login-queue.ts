@@ -16,7 +16,7 @@ interface QueuedLogin<T> {
 /** Logins of one user from one address, the next to be served first. */
 type Queue<T> = QueuedLogin<T>[];
 
-/** A comparison takes about 60 ms at the usual cost: whoever is behind so many gives up before its turn. */
+/** A comparison takes about 60 ms at the usual cost: a client behind so many gives up before its turn. */
 export const MAX_WAITING = 64;
 /** For one user from one address. The last of them is served within 2 s. */
 export const MAX_WAITING_PER_USER = 24;

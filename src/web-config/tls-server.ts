@@ -7,7 +7,7 @@ import type { TlsSettings } from './load.ts';
 /** The type of a TLS record that starts a handshake. */
 const HANDSHAKE = 22;
 
-/** Each keeps the processor busy for about a millisecond. */
+/** A handshake keeps the processor busy for about a millisecond. */
 const HANDSHAKES_PER_TURN = 4;
 
 /** The answer of Go to an HTTP request. */

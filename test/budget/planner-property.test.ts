@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/paces.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import { defaultConfig } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/paces.ts';
 import type { Source } from '../../src/sources/source.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { MINUTE } from '../support/timing.ts';
 
 const OCTOBER = Date.UTC(2026, 9, 1);

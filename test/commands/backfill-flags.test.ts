@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BackfillOptions, backfillOptions, OWN_LABELS } from '../../src/commands/backfill-flags.ts';
 import { parseCommand, UsageError } from '../../src/commands/flags.ts';
-import { defaultConfig } from '../../src/config/config.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { ALL_FAMILIES } from '../support/metric-contract.ts';
 import { NOW } from '../support/timing.ts';
 

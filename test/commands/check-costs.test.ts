@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
-import { defaultConfig } from '../../src/config/config.ts';
 import { viewOptionsOf } from '../../src/exporter/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { DAY, HOUR } from '../support/timing.ts';
 
 const NOW = Date.UTC(2026, 9, 1);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TABLE } from '../../src/commands/flag-table.ts';
 import { helpText, parseCommand, UsageError } from '../../src/commands/flags.ts';
-import { defaultConfig } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { defaultConfig } from '../support/default-config.ts';
 
 const DISABLE = 'web.disable-exporter-metrics';
 const LIFECYCLE = 'web.enable-lifecycle';

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defaultConfig } from '../../src/config/config.ts';
+import { ConfigFile } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { temporaryFolder } from '../support/files.ts';
 
 const FILE = 'config.example.yaml';

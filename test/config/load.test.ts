@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/mistakes.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { refusal, withConfig } from './with-config.ts';
 
 const LISTEN = ['web', 'listen_address'] as const;

@@ -2,8 +2,7 @@ import { FaultWorld } from '../support/fault-world.ts';
 // First, so that it sees what the program does.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { configOf } from '../../src/config/config.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile } from '../../src/config/config.ts';
 import { openAccount } from '../../src/exporter/account.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -57,7 +56,7 @@ describe('exporter/account', () => {
   it('tells a program that spends in place of the daemon when the wait is written, not before', async () => {
     const slow = new SlowLedger();
     const { url } = await startStubApi('key', () => ({ status: 429, headers: { 'retry-after': '420' }, body: '{}' }));
-    const config = configOf(ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } }));
+    const config = ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } });
     const { documents } = slow;
     const account = await openAccount({ config, key: 'key', documents, clock: systemClock, onError: () => undefined });
     const request = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/config.ts';
 import { Counters } from '../../src/exporter/counters.ts';
 import { STATE_WRITE_FAILURES } from '../../src/exporter/own-families.ts';
 import { requestFamilies } from '../../src/metrics/self.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { sampleValue } from '../support/samples.ts';
 import { NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';

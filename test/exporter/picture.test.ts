@@ -2,10 +2,11 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
-import { type Config, defaultConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { budgetViewOf, type ViewOptions, viewsOf } from '../../src/exporter/picture.ts';
 import { viewOptionsOf } from '../../src/exporter/sources.ts';
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 
 const CONFIG: Config = {

@@ -1,8 +1,7 @@
 import { rendered, requestsAnswered } from '../support/under-way.ts';
 // First, so that it sees what the program does.
 
-import { configOf } from '../../src/config/config.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile } from '../../src/config/config.ts';
 import { supervise } from '../../src/exporter/reload.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
@@ -41,7 +40,7 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
     const url = `http://127.0.0.1:${service.port}`;
     const { api = {}, ...rest } = given;
     const chains = { mainnet: { v1_base_url: url } };
-    return { config: configOf(ConfigFile.parse({ api: { base_url: url, ...api }, chains, ...rest })), key };
+    return { config: ConfigFile.parse({ api: { base_url: url, ...api }, chains, ...rest }), key };
   };
   let settings = settingsOf(sections);
   let readings = 0;

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
-import { type Config, defaultConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { ownFamilies } from '../../src/exporter/own-families.ts';
 import { expositionParts } from '../../src/exporter/parts.ts';
 import { viewsOf } from '../../src/exporter/picture.ts';
@@ -8,6 +8,7 @@ import { sourcesOf } from '../../src/exporter/sources.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
+import { defaultConfig } from '../support/default-config.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { entriesOf, ledger } from './values.ts';

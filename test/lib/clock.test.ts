@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
+import { systemClock, within } from '../../src/lib/clock.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 describe('lib/clock', () => {
   it('tells Unix milliseconds and a time that only grows', () => {
@@ -30,5 +31,35 @@ describe('lib/clock', () => {
     stop.abort(reason);
     for (const sleep of sleeping) await expect(sleep).rejects.toBe(reason);
     for (const ms of [0, 1_000]) await expect(systemClock.sleep(ms, stop.signal)).rejects.toBe(reason);
+  });
+
+  describe('within a time', () => {
+    const never = new Promise<never>(() => undefined);
+
+    it('gives what comes in time, and leaves no timer behind', async () => {
+      const sleeps: (AbortSignal | undefined)[] = [];
+      const sleep = (_ms: number, signal?: AbortSignal): Promise<void> => {
+        sleeps.push(signal);
+        return never;
+      };
+      const clock = { ...systemClock, sleep };
+      expect(await within(clock, 1_000, Promise.resolve('done'), () => 'late')).toBe('done');
+      await expect(within(clock, 1_000, Promise.reject(new Error('failed')), () => 'late')).rejects.toThrow('failed');
+      expect(sleeps.map((signal) => signal?.aborted)).toEqual([true, true]);
+    });
+
+    it('gives up what takes longer', async () => {
+      const clock = new VirtualClock(0);
+      const given = within(clock, 1_000, never, () => 'late');
+      await clock.advance(1_000);
+      expect(await given).toBe('late');
+    });
+
+    it('ends with the reason of the signal', async () => {
+      const stop = new AbortController();
+      const given = within(new VirtualClock(0), 1_000, never, () => 'late', stop.signal);
+      stop.abort(new Error('stopping'));
+      await expect(given).rejects.toThrow('stopping');
+    });
   });
 });

@@ -11,7 +11,7 @@ describe('metrics/bytes', () => {
       fc.property(texts, fc.nat(10_000), (pieces, expected) => {
         const bytes = new Bytes(expected);
         for (const piece of pieces) bytes.add(piece);
-        expect(bytes.taken().equals(Buffer.from(pieces.join('')))).toBe(true);
+        expect(bytes.written().equals(Buffer.from(pieces.join('')))).toBe(true);
       }),
     );
   });

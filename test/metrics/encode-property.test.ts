@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeFamilies, type Format } from '../../src/metrics/encode.ts';
+import type { Format } from '../../src/metrics/encode.ts';
 import { type Family, mergeFamilies, type Sample } from '../../src/metrics/family.ts';
+import { encodeFamilies } from '../support/encode.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 

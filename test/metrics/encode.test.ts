@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CONTENT_TYPES, encodeFamilies, encodeFamily, type Format, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
+import { CONTENT_TYPES, type Format, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
 import type { Family, Sample } from '../../src/metrics/family.ts';
+import { encodeFamilies, encodeFamily } from '../support/encode.ts';
 
 const BOTH: Format[] = ['text', 'openmetrics'];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
-import { encodeFamilies } from '../../src/metrics/encode.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { ProcessMetrics, requestFamilies, SelfMetrics } from '../../src/metrics/self.ts';
+import { encodeFamilies } from '../support/encode.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 
 function setUp(): SelfMetrics {

@@ -41,7 +41,7 @@ function expectUsable(config: LoadedConfig['config'], allowedPerDay: number): vo
     for (const { samples } of source.families(source.empty, at)) {
       for (const { value } of samples) expect(Number.isFinite(value)).toBe(true);
     }
-    const attempts = { lastAttemptAt: NOW, lastSuccessAt: NOW, failing: false, durationMs: 1 };
+    const attempts = { lastAttemptAt: NOW, failuresInARow: 0, durationMs: 1 };
     // A page shows it as a date.
     expect(() => new Date(source.due(source.empty, attempts, at)).toISOString()).not.toThrow();
   }

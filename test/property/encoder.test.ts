@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeFamilies, type Format, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
+import { type Format, OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
 import type { Family } from '../../src/metrics/family.ts';
+import { encodeFamilies } from '../support/encode.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { parseIndependently } from '../support/independent-parser.ts';
 import { areMissing, PROMTOOL, PYTHON_PARSERS, runTool } from '../support/tools.ts';

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { RequestFailed } from '../../src/api/errors.ts';
-import { encodeFamilies } from '../../src/metrics/encode.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { emptyEntry, entrySchema } from '../../src/state/entry.ts';
+import { encodeFamilies } from '../support/encode.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { type Fault, fault, oddApi } from '../support/odd-api.ts';
 import { MINUTE, NOW, noSignal, timing } from '../support/timing.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { GENERATED } from '../../scripts/config-docs.ts';
 import { configSchema, type JsonSchema, plainSchema } from '../../scripts/config-schema.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile } from '../../src/config/config.ts';
 
 const FIXTURES = 'test/config/fixtures';
 const isValid = new Ajv({

@@ -91,11 +91,11 @@ describe('sources/history', () => {
     ]) {
       const told = flat(await past(source as never, page, { start: 1, end: 2 }), 'timed');
       expect(told.length).toBeGreaterThan(5);
-      expect(told.length).toBeLessThanOrEqual(source.history?.().mostSamples ?? 0);
+      expect(told.length).toBeLessThanOrEqual(source.history?.().maxSamples ?? 0);
     }
     const daily = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
     const day = flat(await past(daily as never, returnsPage(datapoint()), { window: '24h' }), 'timed');
-    expect(day).toHaveLength(daily.history?.().mostSamples ?? 0);
+    expect(day).toHaveLength(daily.history?.().maxSamples ?? 0);
   });
 
   it('a day says the same live and of the past, told at its end', async () => {

@@ -3,8 +3,7 @@ import { rendered, requestsAnswered } from './under-way.ts';
 
 import type { SecureContextOptions } from 'node:tls';
 import { expect } from 'vitest';
-import { configOf } from '../../src/config/config.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile } from '../../src/config/config.ts';
 import { type Engine, startEngine } from '../../src/exporter/engine.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
@@ -82,7 +81,7 @@ export class FaultWorld {
     await begin({ clock, service });
     const url = `${credentials ? 'https' : 'http'}://${host}:${service.port}`;
     const interval = `${INTERVAL / MINUTE}m`;
-    const file = ConfigFile.parse({
+    const config = ConfigFile.parse({
       api: { base_url: url, timeout: `${timeoutMs}ms` },
       chains: { mainnet: { v1_base_url: url } },
       machines: { interval, stale_after: `${STALE_AFTER / MINUTE}m` },
@@ -92,7 +91,7 @@ export class FaultWorld {
     });
     const { log, lines } = logLines();
     const engine = await startEngine({
-      config: configOf(file),
+      config,
       key: KEY,
       clock,
       log,

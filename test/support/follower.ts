@@ -55,8 +55,8 @@ export class Follower {
 
   /** When the next poll is due, given that the last one was at `now`. */
   due(overrides: Partial<Timing> = {}): number {
-    const failing = this.failure !== undefined;
-    return this.source.due(this.state, attempts(this.now, { failing }), this.timing(overrides));
+    const failuresInARow = this.failure === undefined ? 0 : 1;
+    return this.source.due(this.state, attempts(this.now, { failuresInARow }), this.timing(overrides));
   }
 
   families(overrides: Partial<Timing> = {}): Family[] {

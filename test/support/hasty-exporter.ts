@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { parse } from 'yaml';
-import { configOf } from '../../src/config/config.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile } from '../../src/config/config.ts';
 import { type Engine, startEngine } from '../../src/exporter/engine.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -47,14 +46,14 @@ export async function startHastyExporter(clock: Clock, options: HastyOptions = {
   });
   atTheEnd(() => service.close());
   service.sandbox.wake(QUIET_MACHINE, clock.now());
-  const file = ConfigFile.parse({
+  const config = ConfigFile.parse({
     api: { base_url: service.url },
     chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
     machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
     slashings: { watch: { mainnet: [WATCHED] } },
   });
   const engine = await startEngine({
-    config: configOf(file),
+    config,
     key: service.sandbox.key,
     clock,
     log: options.log ?? pino({ level: 'silent' }),

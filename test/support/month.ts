@@ -1,8 +1,9 @@
 import { pino } from 'pino';
-import { type Config, defaultConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { sourceId } from '../../src/state/entry.ts';
+import { defaultConfig } from './default-config.ts';
 import { Simulation, type SimulationOptions } from './simulation.ts';
 import { HOUR } from './timing.ts';
 

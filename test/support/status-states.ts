@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { type Ledger, opensAt, quotaIn } from '../../src/budget/ledger.ts';
-import { type Config, defaultConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
@@ -14,6 +14,7 @@ import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { datapoint } from './datapoint.ts';
+import { defaultConfig } from './default-config.ts';
 import { fakeApi } from './fake-api.ts';
 import { DAY, HOUR, MINUTE, NOW } from './timing.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';

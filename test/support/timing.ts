@@ -14,7 +14,7 @@ export function timing(overrides: Partial<Timing> = {}): Timing {
 
 /** One successful attempt at `lastAttemptAt`, that took no time. */
 export function attempts(lastAttemptAt: number | undefined, overrides: Partial<Attempts> = {}): Attempts {
-  return { lastAttemptAt, lastSuccessAt: lastAttemptAt, failing: false, durationMs: 0, ...overrides };
+  return { ...(lastAttemptAt !== undefined && { lastAttemptAt }), failuresInARow: 0, durationMs: 0, ...overrides };
 }
 
 /** A signal that nobody aborts. */

@@ -1,4 +1,5 @@
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
+import type { Seconds, UnixMs } from '../../lib/time.ts';
 import { type Attempts, nextTick, type Timing } from '../source.ts';
 import type { DailyReturns, Datapoint } from './schema.ts';
 
@@ -26,7 +27,7 @@ export function withDays(previous: DailyReturns, days: readonly Datapoint[], tim
  * The delay is observed only where a poll shortly before did not find the day. Otherwise, after a stop for example, the day
  * may have been there for long, and the observation is an upper bound.
  */
-function observedDelay(previous: DailyReturns, newest: Datapoint, timing: Timing): number | undefined {
+function observedDelay(previous: DailyReturns, newest: Datapoint, timing: Timing): Seconds | undefined {
   const nowSeconds = timing.now / 1000;
   const observed = nowSeconds - newest.day_end;
   const { newest: known, missedAt, delaySeconds } = previous;
@@ -41,7 +42,7 @@ export function dailyReturnsDue(
   { newest, delaySeconds = 0 }: DailyReturns,
   attempts: Attempts,
   timing: Timing,
-): number {
+): UnixMs {
   const tick = nextTick(attempts, timing.intervalMs);
   if (!newest || attempts.lastAttemptAt === undefined) return tick;
   const delay = Math.max(MIN_DELAY_SECONDS, delaySeconds - HEAD_START_SECONDS);

@@ -27,7 +27,7 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
       const age = Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_DAY);
       return ranges.reduce((sum, range) => sum + Math.max(1, Math.ceil(daysOf(range, age) / DAYS_PER_PAGE)), 0);
     },
-    mostSamples: 23,
+    maxSamples: 23,
     isDaily: true,
     // Days that overlap the range, and those of the whole UTC days of its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,

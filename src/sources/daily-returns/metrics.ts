@@ -1,6 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
 import { type Family, type Labels, mergeFamilies, type Sample } from '../../metrics/family.ts';
-import { etherOf } from './ether.ts';
 import type { Datapoint } from './schema.ts';
 
 const TERMS =
@@ -16,33 +15,33 @@ const AVERAGES = [
   ['31d', 'window_31d'],
 ] as const;
 
-type ByLayer<T> = { readonly consensus_layer?: T | undefined; readonly execution_layer?: T | undefined };
-type DayValue = number | null | undefined;
-type DescribeDay = (day: Datapoint) => readonly [labels: Record<string, string>, value: DayValue][];
+/** A number, or an amount in Wei. */
+type DayValue = number | string | null | undefined;
+type ByLayer = { readonly consensus_layer?: DayValue; readonly execution_layer?: DayValue };
+type Averages = Datapoint['moving_averages']['window_7d'];
+type DescribeDay = (day: Datapoint) => readonly [labels: Labels, value: DayValue][];
 
 function one(value: (day: Datapoint) => DayValue): DescribeDay {
   return (day) => [[{}, value(day)]];
 }
 
-function byLayer<T>(pick: (day: Datapoint) => ByLayer<T>, value: (part: T | undefined) => DayValue): DescribeDay {
-  return (day) => LAYERS.map(([layer, field]) => [{ layer }, value(pick(day)[field])]);
+function byLayer(pick: (day: Datapoint) => ByLayer): DescribeDay {
+  return (day) => LAYERS.map(([layer, field]) => [{ layer }, pick(day)[field]]);
 }
 
-function byWindowAndLayer<T>(
-  pick: (averages: Datapoint['moving_averages']['window_7d']) => ByLayer<T>,
-  value: (part: T | undefined) => DayValue,
-): DescribeDay {
+function byWindow(value: (averages: Averages) => DayValue): DescribeDay {
+  return (day) => AVERAGES.map(([window, field]) => [{ window }, value(day.moving_averages[field])]);
+}
+
+function byWindowAndLayer(pick: (averages: Averages) => ByLayer): DescribeDay {
   return (day) =>
-    AVERAGES.flatMap(([window, field]) =>
-      LAYERS.map(([layer, part]): [Record<string, string>, DayValue] => [
+    AVERAGES.flatMap(([window, average]) =>
+      LAYERS.map(([layer, field]): [Labels, DayValue] => [
         { window, layer },
-        value(pick(day.moving_averages[field])[part]),
+        pick(day.moving_averages[average])[field],
       ]),
     );
 }
-
-const same = (value: DayValue): DayValue => value;
-const ether = (wei: string | null | undefined): DayValue => (wei == null ? wei : etherOf(wei));
 
 const FAMILIES: readonly (readonly [name: string, help: string, describe: DescribeDay])[] = [
   ['day', 'Index of the day since genesis (day)', one((day) => day.day)],
@@ -51,33 +50,29 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   [
     'effective_balance_ether',
     'Sum of the effective balances of the validators of the whole day, the denominator of the APR (effective_balance)',
-    one((day) => ether(day.effective_balance)),
+    one((day) => day.effective_balance),
   ],
   [
     'start_balance_ether',
     'Sum of the balances at the start of the day (start_balance)',
-    one((day) => ether(day.start_balance)),
+    one((day) => day.start_balance),
   ],
   [
     'end_balance_ether',
     'Sum of the balances at the end of the day; withdrawals are not published, so start, deposits and rewards do not add up to it (end_balance)',
-    one((day) => ether(day.end_balance)),
+    one((day) => day.end_balance),
   ],
-  [
-    'deposits_ether',
-    'Deposits credited during the day, no part of the rewards (deposits)',
-    one((day) => ether(day.deposits)),
-  ],
+  ['deposits_ether', 'Deposits credited during the day, no part of the rewards (deposits)', one((day) => day.deposits)],
   [
     'rewards_ether',
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
-    byLayer((day) => day.rewards, ether),
+    byLayer((day) => day.rewards),
   ],
-  ['total_rewards_ether', 'Rewards of the day of both layers (rewards.total)', one((day) => ether(day.rewards.total))],
+  ['total_rewards_ether', 'Rewards of the day of both layers (rewards.total)', one((day) => day.rewards.total)],
   [
     'apr_ratio',
     'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
-    byLayer((day) => day.apr, same),
+    byLayer((day) => day.apr),
   ],
   [
     'combined_apr_ratio',
@@ -87,17 +82,17 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   [
     'moving_average_apr_ratio',
     'Unweighted mean of the daily APR by layer over the window (moving_averages.window_*.apr)',
-    byWindowAndLayer((averages) => averages.apr, same),
+    byWindowAndLayer((averages) => averages.apr),
   ],
   [
     'moving_average_combined_apr_ratio',
     'Unweighted mean of the combined daily APR over the window (moving_averages.window_*.apr.combined)',
-    (day) => AVERAGES.map(([window, field]) => [{ window }, day.moving_averages[field].apr.combined]),
+    byWindow((averages) => averages.apr.combined),
   ],
   [
     'moving_average_rewards_ether',
     'Mean daily rewards by layer over the window (moving_averages.window_*.rewards)',
-    byWindowAndLayer((averages) => averages.rewards, ether),
+    byWindowAndLayer((averages) => averages.rewards),
   ],
 ];
 
@@ -124,5 +119,18 @@ export function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Fa
 
 /** A null or absent field gives no sample. */
 function sample(labels: Labels, value: DayValue): Sample[] {
-  return value == null ? [] : [{ labels, value }];
+  if (value == null) return [];
+  return [{ labels, value: typeof value === 'string' ? etherOf(value) : value }];
+}
+
+const WEI_DIGITS = 18;
+
+/**
+ * Wei (decimal string) to ether, correctly rounded to the nearest double. Moving the decimal point in the text leaves only
+ * the rounding of the parser; parsing first and dividing by 1e18 would round twice.
+ */
+export function etherOf(wei: string): number {
+  const sign = wei.startsWith('-') ? '-' : '';
+  const digits = wei.slice(sign.length).padStart(WEI_DIGITS + 1, '0');
+  return Number(`${sign}${digits.slice(0, -WEI_DIGITS)}.${digits.slice(-WEI_DIGITS)}`);
 }

@@ -56,21 +56,18 @@ export async function readDays(
   remembered: string | undefined,
   signal: AbortSignal,
 ): Promise<{ path: string; page: DailyReturnsPage }> {
-  const paths = pathsToTry(options.path, remembered);
-  for (const [i, path] of paths.entries()) {
-    try {
-      const body = { chain: options.chain, ...query, page_size: DAYS_PER_PAGE };
-      const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
-      return { path, page: await api.request(request, DailyReturnsPage, signal) };
-    } catch (error) {
-      const notFound = error instanceof RequestFailed && error.reason === 'not_found';
-      if (!notFound || i === paths.length - 1) throw error;
-    }
+  const body = { chain: options.chain, ...query, page_size: DAYS_PER_PAGE };
+  const readAt = async (path: string): Promise<{ path: string; page: DailyReturnsPage }> => {
+    const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
+    return { path, page: await api.request(request, DailyReturnsPage, signal) };
+  };
+  if (options.path !== 'auto') return readAt(options.path);
+  const [first, second] = AUTO_PATHS;
+  const isSecond = remembered === second;
+  try {
+    return await readAt(isSecond ? second : first);
+  } catch (error) {
+    if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+    return readAt(isSecond ? first : second);
   }
-  throw new TypeError('no path to try');
-}
-
-function pathsToTry(configured: string, remembered: string | undefined): readonly string[] {
-  if (configured !== 'auto') return [configured];
-  return remembered === AUTO_PATHS[1] ? AUTO_PATHS.toReversed() : AUTO_PATHS;
 }

@@ -1,15 +1,14 @@
-import type { FamilyHead, MetricType } from '../../metrics/family.ts';
-import type { Machine, NodeRecord, Process, SystemRecord, ValidatorRecord } from './schema.ts';
+import type { FamilyHead } from '../../metrics/family.ts';
+import type { NodeRecord, Process, ProcessRecord, SystemRecord, ValidatorRecord } from './schema.ts';
 
 type FieldValue = number | boolean | null | undefined;
 
 /** A family whose values are one field of a record. */
 export interface FieldFamily extends FamilyHead {
+  /** Where there are several, the process is a label. */
   readonly processes: readonly Process[];
-  /** Whether the process is a label; else the family belongs to one process only. */
-  readonly withProcess: boolean;
   /** The sample's value; null and undefined give no sample. */
-  value(record: NonNullable<Machine[Process]>): FieldValue;
+  value(record: ProcessRecord): FieldValue;
 }
 
 const POLLED =
@@ -17,19 +16,12 @@ const POLLED =
 
 type Field<R> = keyof R & string;
 
-function family<R>(processes: readonly Process[], withProcess: boolean) {
-  return (
-    name: string,
-    type: MetricType,
-    field: Field<R>,
-    help: string,
-    absent?: (record: R) => FieldValue,
-  ): FieldFamily => ({
+function family<R>(...processes: readonly Process[]) {
+  return (name: string, field: Field<R>, help: string, absent?: (record: R) => FieldValue): FieldFamily => ({
     name: `beaconchain_machine_${name}`,
-    type,
+    type: name.endsWith('_total') ? 'counter' : 'gauge',
     help: `${help} (${field}). ${POLLED}`,
     processes,
-    withProcess,
     value(record) {
       const value = (record as unknown as Record<string, FieldValue>)[field];
       return value === undefined && absent ? absent(record as unknown as R) : value;
@@ -37,10 +29,10 @@ function family<R>(processes: readonly Process[], withProcess: boolean) {
   });
 }
 
-const system = family<SystemRecord>(['system'], false);
-const validator = family<ValidatorRecord>(['validator'], false);
-const node = family<NodeRecord>(['node'], false);
-const both = family<ValidatorRecord & NodeRecord>(['validator', 'node'], true);
+const system = family<SystemRecord>('system');
+const validator = family<ValidatorRecord>('validator');
+const node = family<NodeRecord>('node');
+const both = family<ValidatorRecord & NodeRecord>('validator', 'node');
 
 /** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
 const zero = (): FieldValue => 0;
@@ -52,144 +44,107 @@ const zeroWhere =
     record[total] == null ? undefined : 0;
 
 export const PROCESS_FIELDS: readonly FieldFamily[] = [
-  system('cpu_cores', 'gauge', 'cpu_cores', 'Physical cores'),
-  system('cpu_threads', 'gauge', 'cpu_threads', 'Logical CPUs'),
+  system('cpu_cores', 'cpu_cores', 'Physical cores'),
+  system('cpu_threads', 'cpu_threads', 'Logical CPUs'),
   system(
     'cpu_seconds_total',
-    'counter',
     'cpu_node_system_seconds_total',
     'CPU time in all modes together, idle included, despite the name of the field',
   ),
-  system('cpu_user_seconds_total', 'counter', 'cpu_node_user_seconds_total', 'CPU time in user mode'),
-  system(
-    'cpu_iowait_seconds_total',
-    'counter',
-    'cpu_node_iowait_seconds_total',
-    'CPU time waiting for I/O; 0 from Lodestar',
-  ),
-  system('cpu_idle_seconds_total', 'counter', 'cpu_node_idle_seconds_total', 'CPU time idle'),
-  system('memory_total_bytes', 'gauge', 'memory_node_bytes_total', 'RAM of the host, container limits aside'),
+  system('cpu_user_seconds_total', 'cpu_node_user_seconds_total', 'CPU time in user mode'),
+  system('cpu_iowait_seconds_total', 'cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; 0 from Lodestar'),
+  system('cpu_idle_seconds_total', 'cpu_node_idle_seconds_total', 'CPU time idle'),
+  system('memory_total_bytes', 'memory_node_bytes_total', 'RAM of the host, container limits aside'),
   system(
     'memory_free_bytes',
-    'gauge',
     'memory_node_bytes_free',
     'Free RAM; Teku reports available RAM here',
     zeroWhere('memory_node_bytes_total'),
   ),
-  system('memory_cached_bytes', 'gauge', 'memory_node_bytes_cached', 'Page cache; 0 from Teku'),
-  system('memory_buffers_bytes', 'gauge', 'memory_node_bytes_buffers', 'Buffers; 0 from Teku'),
-  system(
-    'disk_total_bytes',
-    'gauge',
-    'disk_node_bytes_total',
-    'Size of the file system at / (of the data directory from Teku)',
-  ),
+  system('memory_cached_bytes', 'memory_node_bytes_cached', 'Page cache; 0 from Teku'),
+  system('memory_buffers_bytes', 'memory_node_bytes_buffers', 'Buffers; 0 from Teku'),
+  system('disk_total_bytes', 'disk_node_bytes_total', 'Size of the file system at / (of the data directory from Teku)'),
   system(
     'disk_free_bytes',
-    'gauge',
     'disk_node_bytes_free',
     'Free space on that file system; available to users from Lodestar',
     zeroWhere('disk_node_bytes_total'),
   ),
   system(
     'disk_io_seconds_total',
-    'counter',
     'disk_node_io_seconds',
     'Time spent on disk I/O as reported: the standalone pusher sends milliseconds of one disk, most clients 0',
   ),
-  system('disk_reads_total', 'counter', 'disk_node_reads_total', 'Completed read operations, not bytes; 0 from Teku'),
-  system(
-    'disk_writes_total',
-    'counter',
-    'disk_node_writes_total',
-    'Completed write operations, not bytes; 0 from Teku',
-  ),
+  system('disk_reads_total', 'disk_node_reads_total', 'Completed read operations, not bytes; 0 from Teku'),
+  system('disk_writes_total', 'disk_node_writes_total', 'Completed write operations, not bytes; 0 from Teku'),
   system(
     'network_receive_bytes_total',
-    'counter',
     'network_node_bytes_total_receive',
     'Bytes received on all interfaces; on the first one only from Lodestar',
   ),
   system(
     'network_transmit_bytes_total',
-    'counter',
     'network_node_bytes_total_transmit',
     'Bytes sent on all interfaces; on the first one only from Lodestar',
   ),
   system(
     'boot_time_seconds',
-    'gauge',
     'misc_node_boot_ts_seconds',
     'Unix time of the last boot; Lodestar recomputes it, so it moves by a second',
   ),
-  both('process_cpu_seconds_total', 'counter', 'cpu_process_seconds_total', 'CPU time of the process since its start'),
-  both('process_memory_bytes', 'gauge', 'memory_process_bytes', 'Resident memory; sum of the JVM pools from Teku'),
+  both('process_cpu_seconds_total', 'cpu_process_seconds_total', 'CPU time of the process since its start'),
+  both('process_memory_bytes', 'memory_process_bytes', 'Resident memory; sum of the JVM pools from Teku'),
   both(
     'consensus_fallback_configured',
-    'gauge',
     'sync_eth2_fallback_configured',
     'Whether a second beacon node is configured; only Lighthouse validator clients report it',
     zero,
   ),
   both(
     'consensus_fallback_connected',
-    'gauge',
     'sync_eth2_fallback_connected',
     'Whether the second beacon node is in use; only Lighthouse validator clients report it',
     zero,
   ),
-  validator('validators', 'gauge', 'validator_total', 'Validator keys that are loaded', zero),
+  validator('validators', 'validator_total', 'Validator keys that are loaded', zero),
   validator(
     'validators_active',
-    'gauge',
     'validator_active',
     'Keys that are active; locally enabled keys from Lighthouse, active on chain from Teku',
     zero,
   ),
   node(
     'beacon_database_bytes',
-    'gauge',
     'disk_beaconchain_bytes_total',
     'Size of the beacon chain database; the hot one from Lighthouse, 0 from Teku and Nimbus',
   ),
   node(
     'libp2p_receive_bytes_total',
-    'counter',
     'network_libp2p_bytes_total_receive',
     'Bytes received over libp2p; messages from Prysm, 0 from Teku, Nimbus and some Lighthouse versions',
   ),
   node(
     'libp2p_transmit_bytes_total',
-    'counter',
     'network_libp2p_bytes_total_transmit',
     'Bytes sent over libp2p; 0 from Teku, Nimbus, Prysm and some Lighthouse versions',
   ),
-  node('peers', 'gauge', 'network_peers_connected', 'Connected peers of the beacon node', zero),
+  node('peers', 'network_peers_connected', 'Connected peers of the beacon node', zero),
   node(
     'execution_connected',
-    'gauge',
     'sync_eth1_connected',
     'Whether the execution client is connected; always 1 from Prysm and Nimbus',
     zero,
   ),
-  node(
-    'synced',
-    'gauge',
-    'sync_eth2_synced',
-    'Whether the beacon node is synced; always 1 from Prysm and Nimbus',
-    zero,
-  ),
-  node('head_slot', 'gauge', 'sync_beacon_head_slot', 'Head slot of the beacon node; steps back on a reorganisation'),
+  node('synced', 'sync_eth2_synced', 'Whether the beacon node is synced; always 1 from Prysm and Nimbus', zero),
+  node('head_slot', 'sync_beacon_head_slot', 'Head slot of the beacon node; steps back on a reorganisation'),
   node(
     'execution_fallback_configured',
-    'gauge',
     'sync_eth1_fallback_configured',
     'Whether a second execution client is configured',
     zero,
   ),
   node(
     'execution_fallback_connected',
-    'gauge',
     'sync_eth1_fallback_connected',
     'Whether the second execution client is in use',
     zero,

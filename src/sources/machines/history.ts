@@ -3,11 +3,8 @@ import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { History, PastPage, PastRange, Span } from '../history.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
-import { requestPage } from './reading.ts';
-import { type Machine, NodeRecord, type Process, SystemRecord, ValidatorRecord } from './schema.ts';
-
-/** One record, and the process that it is about. */
-export type MachineRecord = readonly [process: Process, record: SystemRecord | ValidatorRecord | NodeRecord];
+import { type MachineRecord, requestPage } from './reading.ts';
+import { type Machine, PROCESSES, RECORDS } from './schema.ts';
 
 /** The most pages that are read to estimate how many there are. */
 const MAX_PROBES = 10;
@@ -20,7 +17,7 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     readPage: readPastPage,
     estimate: estimatePages,
     // Those of a system record. The others have fewer.
-    mostSamples: 20,
+    maxSamples: 20,
     isDaily: false,
     // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,
@@ -42,24 +39,7 @@ async function readPastPage(
   signal: AbortSignal,
 ): Promise<PastPage<MachineRecord>> {
   if (!('start' in range)) throw new TypeError('machines have no evaluation windows');
-  const { data, paging } = await requestPage(api, { range: { start: range.start, end: range.end }, cursor }, signal);
-  const system = data.system_metrics ?? [];
-  const validator = data.validator_metrics ?? [];
-  const node = data.node_metrics ?? [];
-  const read = async (
-    process: Process,
-    schema: typeof SystemRecord | typeof ValidatorRecord | typeof NodeRecord,
-    items: unknown[],
-  ) => (await api.records('machine_metrics', schema, items)).map((record): MachineRecord => [process, record]);
-  return {
-    cursor: paging?.next_cursor,
-    records: [
-      ...(await read('system', SystemRecord, system)),
-      ...(await read('validator', ValidatorRecord, validator)),
-      ...(await read('node', NodeRecord, node)),
-    ],
-    count: system.length + validator.length + node.length,
-  };
+  return requestPage(api, { range: { start: range.start, end: range.end }, cursor }, RECORDS, signal);
 }
 
 /** Reads the first pages of the newest range, and scales up the time that they cover. */
@@ -92,7 +72,7 @@ async function estimatePages(
 
 /** The time covered by the process with the most records, which decides how many pages there are. */
 function coveredSeconds(records: readonly MachineRecord[]): number {
-  const spans = (['system', 'validator', 'node'] as const).flatMap((wanted) => {
+  const spans = PROCESSES.flatMap((wanted) => {
     const times = records.filter(([process]) => process === wanted).map(([, record]) => record.timestamp);
     if (times.length < 2) return [];
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];

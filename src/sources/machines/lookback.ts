@@ -15,7 +15,7 @@ const MAX_PROBED_MACHINES = 10;
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 const MAX_ASKED_PER_HOUR = 20;
 
-/** Then a request is given up: an answer that cannot be read might come each time, and fail every sweep. */
+/** After this many tries a request is given up: an answer that is never readable would fail every sweep. */
 const MAX_TRIES = 5;
 /** The service refuses the request, and would do so again. */
 const REFUSALS: readonly string[] = [
@@ -25,23 +25,26 @@ const REFUSALS: readonly string[] = [
   'method_not_allowed',
 ] satisfies FailureReason[];
 
+/** A sweep that has begun to look back. */
+type Looking = SweepContext & { readonly sweep: { lookback: Lookback } };
+type Change = (lookback: Lookback) => Lookback;
+
 /**
  * What the first sweeps read beyond the last minute. In a small fleet they look once for machines that had already gone
  * silent. An expected machine that was not found is asked for once, over all that the service keeps. Both are done when the
  * service has answered or refused. After any other failure the next sweep tries again.
  */
-export async function lookBack(context: SweepContext, previous: Lookback | undefined): Promise<Lookback> {
+export async function lookBack(context: SweepContext): Promise<void> {
   const { sweep } = context;
-  const isSmall = sweep.machines.size <= MAX_PROBED_MACHINES;
-  const probed = previous === undefined ? !isSmall : previous.probed;
-  sweep.lookback = { asked: [], ...previous, probed };
-  if (!probed) await probe(context, sweep.lookback);
-  await askExpected(context);
-  return sweep.lookback;
+  const lookback = sweep.lookback ?? { probed: sweep.machines.size > MAX_PROBED_MACHINES, asked: [] };
+  const looking = { ...context, sweep: Object.assign(sweep, { lookback }) };
+  if (!lookback.probed) await probe(looking);
+  await askExpected(looking);
 }
 
-async function probe(context: SweepContext, { probes = 0 }: Lookback): Promise<void> {
+async function probe(context: Looking): Promise<void> {
   const seconds = Math.floor(context.now / 1000);
+  const { probes = 0 } = context.sweep.lookback;
   for (const [i, hours] of PROBES.entries()) {
     if (i < probes) continue;
     const end = seconds - hours * 3_600;
@@ -53,9 +56,9 @@ async function probe(context: SweepContext, { probes = 0 }: Lookback): Promise<v
   }
 }
 
-async function askExpected(context: SweepContext): Promise<void> {
+async function askExpected(context: Looking): Promise<void> {
   const { options, sweep, now } = context;
-  const asked = sweep.lookback?.asked ?? [];
+  const { asked } = sweep.lookback;
   const end = Math.floor(now / 1000) + CLOCK_AHEAD_SECONDS;
   const known = new Set(asked.map(([name]) => name));
   const wanted = options.expected.filter(
@@ -70,29 +73,21 @@ async function askExpected(context: SweepContext): Promise<void> {
   }
 }
 
-type Change = (lookback: Lookback) => Lookback;
-
-function note({ sweep }: SweepContext, change: Change): void {
-  const { tries: _, ...lookback } = sweep.lookback ?? { probed: false, asked: [] };
-  sweep.lookback = change(lookback);
-}
-
 /** Notes that a request is done when there is an answer, a refusal, or no hope of one. */
 async function askAndNote(
-  context: SweepContext,
+  { sweep, signal }: Looking,
   { done, refused }: { done: Change; refused: Change },
   ask: () => Promise<unknown>,
 ): Promise<void> {
+  const { tries = 0, ...before } = sweep.lookback;
   try {
     await ask();
   } catch (error) {
-    const { sweep, signal } = context;
     if (signal.aborted) throw error;
-    const tries = (sweep.lookback?.tries ?? 0) + 1;
-    if (error instanceof RequestFailed && REFUSALS.includes(error.reason)) note(context, refused);
-    else if (tries >= MAX_TRIES) note(context, done);
-    else sweep.lookback = { probed: false, asked: [], ...sweep.lookback, tries };
+    if (error instanceof RequestFailed && REFUSALS.includes(error.reason)) sweep.lookback = refused(before);
+    else if (tries + 1 >= MAX_TRIES) sweep.lookback = done(before);
+    else sweep.lookback = { ...before, tries: tries + 1 };
     throw error;
   }
-  note(context, done);
+  sweep.lookback = done(before);
 }

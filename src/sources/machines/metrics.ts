@@ -1,9 +1,10 @@
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
-import { chainOf, isIncluded, type MachinesOptions, PROCESSES } from './options.ts';
-import type { Machine, Machines } from './schema.ts';
+import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
+import { type Machine, type Machines, PROCESSES } from './schema.ts';
 import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
@@ -48,9 +49,9 @@ function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: reado
   for (const machine of shown) {
     for (const process of field.processes) {
       const record = machine.fresh[process];
-      const value = record && field.value(record as never);
+      const value = record && field.value(record);
       if (!record || value == null) continue;
-      const labels = field.withProcess ? { ...machine.labels, process } : machine.labels;
+      const labels = field.processes.length > 1 ? { ...machine.labels, process } : machine.labels;
       samples.push({ labels, value: Number(value), ...timeOf(options, record) });
     }
   }
@@ -99,16 +100,16 @@ function clientInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[
 
 function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample[] {
   const counts = new Map<string, number>(options.chains.map((chain) => [chain, 0]));
-  const names = [...shown.map(({ machine }) => machine.name), ...missing(options, shown)];
-  for (const name of names) {
-    const chain = chainOf(options, name);
-    counts.set(chain, (counts.get(chain) ?? 0) + 1);
-  }
+  const chains = [
+    ...shown.map(({ labels }) => labels.chain),
+    ...missing(options, shown).map((name) => chainOf(options, name)),
+  ];
+  for (const chain of chains) counts.set(chain, (counts.get(chain) ?? 0) + 1);
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }
 
-/** Unix ms at which the next value is withdrawn, or the next record is forgotten or no longer too far ahead. */
-export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): number {
+/** When the next value is withdrawn, or the next record is forgotten or no longer too far ahead. */
+export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
   const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {

@@ -1,14 +1,13 @@
 import type { Chain } from '../../lib/chain.ts';
 import { readableText } from '../../lib/text.ts';
-import type { Timing } from '../source.ts';
-import type { Machine, Process } from './schema.ts';
+import type { Milliseconds } from '../../lib/time.ts';
 
-/** config `machines`, durations in milliseconds. */
+/** config `machines`. */
 export interface MachinesOptions {
-  readonly intervalMs: number;
+  readonly intervalMs: Milliseconds;
   readonly weight: number;
-  readonly staleAfterMs: number | 'auto';
-  readonly forgetAfterMs: number;
+  readonly staleAfterMs: Milliseconds | 'auto';
+  readonly forgetAfterMs: Milliseconds;
   readonly expected: readonly string[];
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -20,11 +19,9 @@ export interface MachinesOptions {
   readonly timestamps: boolean;
 }
 
-export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
-
 /** The most that the service gives (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this holds a push of each. */
+/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this length has a push of each. */
 export const MAX_PUSH_SECONDS = 62;
 
 /** The label of a machine whose name is empty in the API. */
@@ -70,21 +67,4 @@ function isMatch(glob: string, text: string): boolean {
     }
   }
   return pattern.slice(at).every((rest) => rest === '*');
-}
-
-const MIN_AUTO_STALE_MS = 600_000;
-
-/** Age in ms beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
-export function staleAfter(options: MachinesOptions, timing: Timing): number {
-  if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
-  return Math.max(MIN_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);
-}
-
-/** Unix seconds of the newest record of any process; 0 without one. */
-export function lastSeen(machine: Machine): number {
-  return Math.max(...PROCESSES.map((process) => machine[process]?.timestamp ?? 0));
-}
-
-export function isForgotten(options: MachinesOptions, timestamp: number, now: number): boolean {
-  return now - timestamp * 1000 > options.forgetAfterMs;
 }

@@ -1,13 +1,15 @@
 import type { Api } from '../../api/client.ts';
 import { type CountingApi, countingApi } from '../../api/counting.ts';
+import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Span } from '../history.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
-import { lastSeen, MAX_PUSH_SECONDS, type MachinesOptions, staleAfter } from './options.ts';
+import { MAX_PUSH_SECONDS, type MachinesOptions } from './options.ts';
 import { type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
 import { readPage, readRange, type SweepContext, schemasAt, type Warning } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
+import { lastSeen, staleAfter } from './shown.ts';
 import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, splitRange, startSweep } from './sweep.ts';
 
 /** One page holds the records of one machine over this time. */
@@ -33,7 +35,7 @@ export async function pollMachines(
   try {
     await readNew(context, counter, staleMs);
     const once = countingApi(api);
-    sweep.lookback = await lookBack({ ...context, api: once.api }, previous.lookback);
+    await lookBack({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
     return { value: endSweep(sweep), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
   } catch (error) {
@@ -68,15 +70,8 @@ async function readNew(context: SweepContext, { requests }: CountingApi, staleMs
 
 async function readLate(context: SweepContext, { pages, ...range }: LateRange): Promise<void> {
   const parts = pages < MIN_PAGES_TO_SPLIT ? [range] : splitRange(range, Number.POSITIVE_INFINITY);
-  await allOf(parts.map((part) => readPages(context, part, Math.ceil(pages / parts.length))));
-}
-
-async function readPages(context: SweepContext, range: Span, pages: number): Promise<void> {
-  let cursor: string | null | undefined;
-  for (let page = 0; page < pages; page += 1) {
-    ({ cursor } = await readPage(context, range, undefined, cursor ?? undefined));
-    if (!cursor) return;
-  }
+  const maxPages = Math.ceil(pages / parts.length);
+  await allOf(parts.map((part) => eachPage((cursor) => readPage(context, part, undefined, cursor), maxPages)));
 }
 
 /**

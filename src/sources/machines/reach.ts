@@ -1,3 +1,4 @@
+import type { Seconds, UnixSeconds } from '../../lib/time.ts';
 import type { Span } from '../history.ts';
 import { MAX_PUSH_SECONDS, RECORDS_PER_PAGE } from './options.ts';
 import type { Machines } from './schema.ts';
@@ -5,7 +6,7 @@ import type { Machines } from './schema.ts';
 /** What a sweep has to know about the sweeps before it. */
 export type Reach = NonNullable<Machines['reach']>;
 
-/** Clients push once in it (api-facts 1.1). */
+/** Each client pushes once in this time (api-facts 1.1). */
 const MINUTE = 60;
 /** The first sweep reads this much, so that each client has pushed at least once. */
 const FIRST_SECONDS = 75;
@@ -25,11 +26,11 @@ const SPARE_RECORDS = 3;
 export const NO_REACH: Reach = { overlap: MIN_OVERLAP_SECONDS, phase: 0, due: 0 };
 
 /**
- * Where the range of a sweep that begins at `seconds` (Unix seconds) starts, with `live` machines. It covers what came since
+ * Where the range of a sweep that begins at `seconds` starts, with `live` machines. It covers what came since
  * the last complete sweep began. It reaches back further by `overlap` where the records of all machines come late. That
  * costs nothing, because as much of the newest part is still empty. It also reaches back as far as the last page has room.
  */
-export function mainStart({ beganAt, overlap }: Reach, live: number, seconds: number): number {
+export function mainStart({ beganAt, overlap }: Reach, live: number, seconds: UnixSeconds): UnixSeconds {
   if (beganAt === undefined || beganAt > seconds) return seconds - FIRST_SECONDS;
   // Older pushes say no more. After a long sweep, reading them as well would make the next one longer still.
   const fresh = Math.min(seconds - beganAt, MAX_PUSH_SECONDS);
@@ -54,8 +55,7 @@ export interface MainRange {
   readonly records: number;
   /** Requests by name that will at least follow. */
   readonly named: number;
-  /** Unix seconds. */
-  readonly start: number;
+  readonly start: UnixSeconds;
 }
 
 /**
@@ -63,7 +63,7 @@ export interface MainRange {
  * however late its records come. Each sweep reads a part of such a minute, so that five sweeps read all of it, and no more
  * than a sweep may cost. Undefined: nothing this time.
  */
-export function lateRange(reach: Reach, main: MainRange, seconds: number): LateRange | undefined {
+export function lateRange(reach: Reach, main: MainRange, seconds: UnixSeconds): LateRange | undefined {
   const { live, requests, records, named, start } = main;
   if (reach.beganAt === undefined || seconds - start >= MAX_LATE_SECONDS + MINUTE) return undefined;
   const due = dueNow(reach, seconds);
@@ -99,7 +99,7 @@ function maxRequests(live: number): number {
 }
 
 /** Seconds of late records that are due at `seconds`. No more become due while the budget is scarce. */
-function dueNow({ due, beganAt = 0 }: Reach, seconds: number): number {
+function dueNow({ due, beganAt = 0 }: Reach, seconds: UnixSeconds): Seconds {
   const since = seconds - beganAt;
   const part = since > RARE_SECONDS ? 0 : Math.min(PART_SECONDS, since / SWEEPS_PER_MINUTE);
   return Math.min(MINUTE, due + part);
@@ -109,8 +109,8 @@ function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/** What the next sweep has to know after a complete one. `ages`: seconds since the newest record of each machine found. */
-export function nextReach(reach: Reach, beganAt: number, ages: readonly number[], late: Span | undefined): Reach {
+/** What the next sweep has to know after a complete one. `ages`: of the newest record of each machine found. */
+export function nextReach(reach: Reach, beganAt: UnixSeconds, ages: readonly Seconds[], late: Span | undefined): Reach {
   const width = late ? late.end - late.start : 0;
   return {
     beganAt,

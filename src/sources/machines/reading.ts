@@ -1,9 +1,10 @@
 import type { Api } from '../../api/client.ts';
 import { type Ending, eachPage, type ReadPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import type { Span } from '../history.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import type { PastPage, Span } from '../history.ts';
 import { type MachinesOptions, RECORDS_PER_PAGE } from './options.ts';
-import { MachineMetricsPage, NodeRecord, SystemRecord, ValidatorRecord } from './schema.ts';
+import { MachineMetricsPage, PROCESSES, type Process, type ProcessRecord, RECORDS } from './schema.ts';
 import { addRecord, type Sweep } from './sweep.ts';
 
 /** Why data may be missing after a sweep that did not fail. */
@@ -16,9 +17,8 @@ export interface SweepContext {
   readonly sweep: Sweep;
   readonly signal: AbortSignal;
   readonly warn: (reason: Warning) => void;
-  /** Unix ms. */
-  readonly now: number;
-  readonly schemas: ReturnType<typeof schemasAt>;
+  readonly now: UnixMs;
+  readonly schemas: typeof RECORDS;
 }
 
 /** Reads every record of a range into the sweep, of these machines or of all. */
@@ -29,13 +29,14 @@ export async function readRange(context: SweepContext, range: Span, names?: read
 
 /** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
 export async function readPage(
-  context: SweepContext,
+  { options, api, sweep, schemas, signal }: SweepContext,
   range: Span,
   names?: readonly string[],
   cursor?: string,
 ): Promise<ReadPage> {
-  const page = await requestPage(context.api, { range, names, cursor }, context.signal);
-  return { cursor: page.paging?.next_cursor, records: await addPage(context, page) };
+  const page = await requestPage(api, { range, names, cursor }, schemas, signal);
+  for (const [process, record] of page.records) addRecord(sweep, options, process, record);
+  return { cursor: page.cursor, records: page.count };
 }
 
 export interface PageQuery {
@@ -46,11 +47,16 @@ export interface PageQuery {
   readonly cursor: string | undefined;
 }
 
-export function requestPage(
+/** One record, and the process that it is about. */
+export type MachineRecord = readonly [process: Process, record: ProcessRecord];
+
+/** Reads one page, record by record. */
+export async function requestPage(
   api: Api,
   { range, names, cursor }: PageQuery,
+  schemas: typeof RECORDS,
   signal: AbortSignal,
-): Promise<MachineMetricsPage> {
+): Promise<PastPage<MachineRecord>> {
   const body = {
     range: { timestamp: range },
     ...(names ? { machines: names } : {}),
@@ -58,33 +64,24 @@ export function requestPage(
     ...(cursor === undefined ? {} : { cursor }),
   };
   const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body } as const;
-  return api.request(request, MachineMetricsPage, signal);
+  const { data, paging } = await api.request(request, MachineMetricsPage, signal);
+  const records: MachineRecord[] = [];
+  let count = 0;
+  for (const process of PROCESSES) {
+    const items = data[`${process}_metrics`] ?? [];
+    count += items.length;
+    for (const record of await api.records('machine_metrics', schemas[process], items)) records.push([process, record]);
+  }
+  return { cursor: paging?.next_cursor, records, count };
 }
 
 /** The schemas of records that are plausible at `now`. Made once for each sweep, because zod compiles every new schema. */
-export function schemasAt(now: number) {
+export function schemasAt(now: UnixMs): typeof RECORDS {
   const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
-  const isPlausible = (record: { timestamp: number }): boolean => record.timestamp <= latest;
+  const isPlausible = ({ timestamp }: ProcessRecord): boolean => timestamp <= latest;
   return {
-    system: SystemRecord.refine(isPlausible),
-    validator: ValidatorRecord.refine(isPlausible),
-    node: NodeRecord.refine(isPlausible),
+    system: RECORDS.system.refine(isPlausible),
+    validator: RECORDS.validator.refine(isPlausible),
+    node: RECORDS.node.refine(isPlausible),
   };
-}
-
-/** Returns how many records the page has, readable or not. */
-async function addPage({ options, api, sweep, schemas }: SweepContext, { data }: MachineMetricsPage): Promise<number> {
-  const system = data.system_metrics ?? [];
-  const validator = data.validator_metrics ?? [];
-  const node = data.node_metrics ?? [];
-  for (const record of await api.records('machine_metrics', schemas.system, system)) {
-    addRecord(sweep, options, 'system', record);
-  }
-  for (const record of await api.records('machine_metrics', schemas.validator, validator)) {
-    addRecord(sweep, options, 'validator', record);
-  }
-  for (const record of await api.records('machine_metrics', schemas.node, node)) {
-    addRecord(sweep, options, 'node', record);
-  }
-  return system.length + validator.length + node.length;
 }

@@ -80,6 +80,12 @@ export const NodeRecord = z.object({
 });
 export type NodeRecord = z.infer<typeof NodeRecord>;
 
+/** What each process of a machine reports. */
+export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
+export type Process = keyof typeof RECORDS;
+export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
+export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
+
 const items = z.array(z.unknown()).nullish();
 
 /** api-facts 2. An array without records may be left out. */
@@ -87,18 +93,16 @@ export const MachineMetricsPage = z.object({
   data: z.object({ system_metrics: items, validator_metrics: items, node_metrics: items }),
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
-export type MachineMetricsPage = z.infer<typeof MachineMetricsPage>;
 
-/** The newest record of each process of one machine. `name` is the label: see names.ts. */
+/** The newest record of each process of one machine. */
 export const Machine = z.object({
+  /** The label: see `machineName`. */
   name: z.string(),
   system: SystemRecord.optional(),
   validator: ValidatorRecord.optional(),
   node: NodeRecord.optional(),
 });
 export type Machine = z.infer<typeof Machine>;
-
-export type Process = Exclude<keyof Machine, 'name'>;
 
 /** What the source knows. A list instead of an object by name, because a machine may be called `__proto__`. */
 export const Machines = z.object({

@@ -1,11 +1,28 @@
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Timing } from '../source.ts';
-import { chainOf, isForgotten, isIncluded, lastSeen, type MachinesOptions, PROCESSES, staleAfter } from './options.ts';
-import type { Machine, Machines } from './schema.ts';
+import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
+import { type Machine, type Machines, PROCESSES } from './schema.ts';
+
+const MIN_AUTO_STALE_MS = 600_000;
+
+/** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
+export function staleAfter(options: MachinesOptions, timing: Timing): Milliseconds {
+  if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
+  return Math.max(MIN_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);
+}
+
+/** The time of the newest record of any process; 0 without one. */
+export function lastSeen(machine: Machine): UnixSeconds {
+  return Math.max(...PROCESSES.map((process) => machine[process]?.timestamp ?? 0));
+}
+
+export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, now: UnixMs): boolean {
+  return now - timestamp * 1000 > options.forgetAfterMs;
+}
 
 /** A machine as it is shown at one time. */
 export interface Shown {
-  readonly machine: Machine;
   readonly labels: { readonly chain: string; readonly machine: string };
   /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
@@ -16,7 +33,6 @@ export interface Shown {
 function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
   const { now } = timing;
   return {
-    machine,
     labels: labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
     // A record further ahead is from before the clock was set back: nobody knows its age.
@@ -26,23 +42,23 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
 
 /** A machine in the past. Every record is fresh at its own time. */
 export function pastOf(options: MachinesOptions, machine: Machine): Shown {
-  return { machine, labels: labelsOf(options, machine), seen: machine, fresh: machine };
+  return { labels: labelsOf(options, machine), seen: machine, fresh: machine };
 }
 
 function labelsOf(options: MachinesOptions, { name }: Machine): Shown['labels'] {
   return { chain: chainOf(options, name), machine: name };
 }
 
-/** How long values are shown, ms: until they are stale or forgotten. */
-export function shownFor(options: MachinesOptions, timing: Timing): number {
+/** How long values are shown: until they are stale or forgotten. */
+export function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
   return Math.min(staleAfter(options, timing), options.forgetAfterMs);
 }
 
 function recordsUpTo(
   machine: Machine,
-  ageMs: number,
-  now: number,
-  aheadMs = Number.POSITIVE_INFINITY,
+  ageMs: Milliseconds,
+  now: UnixMs,
+  aheadMs: Milliseconds = Number.POSITIVE_INFINITY,
 ): Partial<Machine> {
   const records: Partial<Machine> = {};
   for (const process of PROCESSES) {
@@ -55,7 +71,7 @@ function recordsUpTo(
 
 /** Expected machines that are not among those shown. */
 export function missing(options: MachinesOptions, shown: readonly Shown[]): string[] {
-  const seen = new Set(shown.map(({ machine }) => machine.name));
+  const seen = new Set(shown.map(({ labels }) => labels.machine));
   return [...new Set(options.expected)].filter((name) => !seen.has(name) && !options.exclude.includes(name));
 }
 

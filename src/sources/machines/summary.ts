@@ -14,21 +14,20 @@ import {
   time,
 } from '../content.ts';
 import type { Timing } from '../source.ts';
-import { chainOf, type MachinesOptions, PROCESSES } from './options.ts';
-import type { Machine, Machines, Process } from './schema.ts';
+import { chainOf, type MachinesOptions } from './options.ts';
+import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 import { missing, type Shown, shownMachines } from './shown.ts';
 
-/** The state of a machine, the worst first. */
-const MACHINE_STATES = ['never seen', 'silent', 'partly silent', 'not synced', 'fresh'] as const;
-type MachineState = (typeof MACHINE_STATES)[number];
-
-const TONES = {
+/** The states of a machine, the worst first. */
+const STATES = {
   'never seen': 'bad',
   silent: 'bad',
   'partly silent': 'warning',
   'not synced': 'warning',
   fresh: 'good',
-} as const satisfies Record<MachineState, Tone>;
+} as const satisfies Record<string, Tone>;
+type MachineState = keyof typeof STATES;
+const WORST_FIRST = Object.keys(STATES) as MachineState[];
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -39,15 +38,19 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const shown = shownMachines(options, value.machines, timing);
   const all = [
     ...missing(options, shown).map((name): ListedMachine => ({ name, state: 'never seen', shown: undefined })),
-    ...shown.map((one): ListedMachine => ({ name: one.machine.name, state: stateOf(one), shown: one })),
-  ].sort((a, b) => MACHINE_STATES.indexOf(a.state) - MACHINE_STATES.indexOf(b.state));
+    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, state: stateOf(one), shown: one })),
+  ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   return {
     notices: noticesOf(all, value.dropped),
     tables: [
       {
         title: 'Machines',
         columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: { [Symbol.iterator]: () => rowsOf(options, all, timing) },
+        rows: {
+          *[Symbol.iterator]() {
+            for (const one of all) yield rowOf(options, one, timing);
+          },
+        },
         size: all.length,
         empty: 'None seen yet. A client reports machines once it is told the address of the service.',
         notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
@@ -70,13 +73,19 @@ function stateOf({ seen, fresh }: Shown): MachineState {
   return isSynced(fresh) === false ? 'not synced' : 'fresh';
 }
 
+function syncedText(records: Partial<Machine>): string {
+  const synced = isSynced(records);
+  if (synced === undefined) return '';
+  return synced ? 'yes' : 'no';
+}
+
 /** An absent flag is false. Null says nothing. */
 function isSynced({ node }: Partial<Machine>): boolean | undefined {
   return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
-  const notices = MACHINE_STATES.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
+  const notices = WORST_FIRST.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
     const names = all.filter((one) => one.state === state).map(({ name }) => titleOf(name));
     if (names.length === 0) return [];
     return [notice('warning', `${plural(names.length, 'machine')} ${state}: ${listed(names)}.`)];
@@ -85,12 +94,8 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
-function* rowsOf(options: MachinesOptions, all: readonly ListedMachine[], timing: Timing): Generator<Row> {
-  for (const one of all) yield rowOf(options, one, timing);
-}
-
 function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, { now }: Timing): Row {
-  const stateBadge = badge(TONES[state], state);
+  const stateBadge = badge(STATES[state], state);
   const title = titleOf(name);
   if (!shown) return [title, stateBadge, chainOf(options, name), '', '', '', ''];
   const { system } = shown.fresh;
@@ -99,7 +104,7 @@ function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, 
     stateBadge,
     shown.labels.chain,
     lines(...processLines(shown, now)),
-    { true: 'yes', false: 'no', undefined: '' }[String(isSynced(shown.fresh))] ?? '',
+    syncedText(shown.fresh),
     system ? memory(system) : '',
     system ? disk(system) : '',
   ];

@@ -1,14 +1,8 @@
+import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Span } from '../history.ts';
-import {
-  isForgotten,
-  isIncluded,
-  lastSeen,
-  type MachinesOptions,
-  machineName,
-  PROCESSES,
-  RECORDS_PER_PAGE,
-} from './options.ts';
-import type { Machine, Machines, Process } from './schema.ts';
+import { isIncluded, type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
+import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
+import { isForgotten, lastSeen } from './shown.ts';
 
 /** What was known before the sweep, with what it has read so far. */
 export interface Sweep {
@@ -25,7 +19,7 @@ export interface Sweep {
 }
 
 /** @param staleMs Age from which a machine counts as silent. */
-export function startSweep(options: MachinesOptions, previous: Machines, now: number, staleMs: number): Sweep {
+export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, staleMs: Milliseconds): Sweep {
   const known = previous.machines.filter(
     (machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
   );
@@ -50,12 +44,7 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: nu
 }
 
 /** Adds a record. It replaces the one that is held only if it is newer. */
-export function addRecord<P extends Process>(
-  sweep: Sweep,
-  options: MachinesOptions,
-  process: P,
-  record: NonNullable<Machine[P]>,
-): void {
+export function addRecord(sweep: Sweep, options: MachinesOptions, process: Process, record: ProcessRecord): void {
   sweep.records[process] += 1;
   const name = machineName(record.machine);
   if (!isIncluded(options, name)) return;
@@ -86,12 +75,7 @@ function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
 }
 
 export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machines {
-  return {
-    machines: [...machines.values()],
-    dropped: dropped.size,
-    ...(lookback ? { lookback } : {}),
-    ...(reach ? { reach } : {}),
-  };
+  return { machines: [...machines.values()], dropped: dropped.size, lookback, reach };
 }
 
 const SECONDS_PER_PUSH = 60;
@@ -112,10 +96,10 @@ export function splitRange(range: Span, machines: number): Span[] {
 /** The `machines` filter takes this many names (api-facts 2). */
 const NAMES_PER_REQUEST = 20;
 
-/** Names for one request, as the API spells them, and from when (Unix seconds) their records are missing. */
+/** Names for one request, as the API spells them, and from when their records are missing. */
 export interface Batch {
   readonly names: string[];
-  readonly since: number;
+  readonly since: UnixSeconds;
 }
 
 /**
@@ -123,8 +107,8 @@ export interface Batch {
  * `staleMs`. A silent machine is not asked for, because a sweep finds it when it is back. Machines that were last seen
  * together are asked for together, so that no request reads again what is already held.
  */
-export function namesToAsk(sweep: Sweep, staleMs: number, now: number): Batch[] {
-  const absent: { name: string; seen: number }[] = [];
+export function namesToAsk(sweep: Sweep, staleMs: Milliseconds, now: UnixMs): Batch[] {
+  const absent: { name: string; seen: UnixSeconds }[] = [];
   for (const [label, machine] of sweep.machines) {
     if (sweep.found.has(label)) continue;
     const seen = lastSeen(machine);
@@ -133,19 +117,15 @@ export function namesToAsk(sweep: Sweep, staleMs: number, now: number): Batch[] 
     for (const name of rawNames(machine)) absent.push({ name, seen });
   }
   absent.sort((a, b) => a.seen - b.seen);
-  return batches(absent, NAMES_PER_REQUEST).map((batch) => ({
-    names: batch.map(({ name }) => name),
-    since: Math.floor(batch[0]?.seen ?? 0) + 1,
-  }));
+  const batches: Batch[] = [];
+  for (let i = 0; i < absent.length; i += NAMES_PER_REQUEST) {
+    const batch = absent.slice(i, i + NAMES_PER_REQUEST);
+    batches.push({ names: batch.map(({ name }) => name), since: Math.floor(batch[0]?.seen ?? 0) + 1 });
+  }
+  return batches;
 }
 
 /** A label can stand for several spellings ("" and "unnamed"). */
 function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
-}
-
-function batches<T>(items: readonly T[], size: number): T[][] {
-  const result: T[][] = [];
-  for (let i = 0; i < items.length; i += size) result.push(items.slice(i, i + size));
-  return result;
 }

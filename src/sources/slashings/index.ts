@@ -18,7 +18,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
     state: Slashings,
     due(value, attempts, timing) {
       const tick = nextTick(attempts, timing.intervalMs);
-      return attempts.failing ? tick : slashingsDue(value, timing, tick);
+      return attempts.failuresInARow > 0 ? tick : slashingsDue(value, timing, tick);
     },
     isDaily: false,
     weight: options.weight,

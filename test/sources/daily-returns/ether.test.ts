@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { etherOf } from '../../../src/sources/daily-returns/ether.ts';
+import { etherOf } from '../../../src/sources/daily-returns/metrics.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;

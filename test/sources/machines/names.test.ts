@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeFamily, type Format } from '../../../src/metrics/encode.ts';
+import type { Format } from '../../../src/metrics/encode.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
+import { encodeFamily } from '../../support/encode.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { machinesOptions, machinesPage, nodeRecord, systemRecord } from '../../support/machine-records.ts';
 import { noSignal, timing } from '../../support/timing.ts';

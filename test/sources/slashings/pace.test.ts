@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../../src/config/config.ts';
 import { slashingsPace } from '../../../src/sources/slashings/pace.ts';
 import type { Coverage } from '../../../src/sources/source.ts';
+import { defaultConfig } from '../../support/default-config.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
 
 /** An epoch takes 384 s: 225 a day. */

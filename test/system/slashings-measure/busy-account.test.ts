@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../../src/config/config.ts';
 import { slotTime } from '../../../src/lib/chain.ts';
 import { unit } from '../../../src/lib/random.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import { defaultConfig } from '../../support/default-config.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { configured } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';

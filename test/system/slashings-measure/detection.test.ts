@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../../src/config/config.ts';
 import { slotTime } from '../../../src/lib/chain.ts';
 import { between } from '../../../src/lib/random.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import type { ObservedSlashing } from '../../../src/sources/slashings/count.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import { defaultConfig } from '../../support/default-config.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';

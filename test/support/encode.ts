@@ -1,0 +1,13 @@
+import { encodeHead, encodeSamples, type Format } from '../../src/metrics/encode.ts';
+import type { Family } from '../../src/metrics/family.ts';
+
+/** The lines of a family; '' if it has no samples. */
+export function encodeFamily(family: Family, format: Format): string {
+  return family.samples.length === 0 ? '' : encodeHead(family, format) + encodeSamples(family, format);
+}
+
+export function encodeFamilies(families: Iterable<Family>, format: Format): string {
+  let out = '';
+  for (const family of families) out += encodeFamily(family, format);
+  return out;
+}
