@@ -33,6 +33,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   slots_total: 'rate(NAME{status="missed"}[2h]) / on (chain) sum by (chain) (rate(NAME[2h]))',
   attester_slashings_total: 'sum by (chain) (increase(NAME[1d]))',
   watched_validators_slashed: 'NAME > 0',
+  watched_proposals_total: 'sum by (chain) (increase(NAME{status=~"missed|orphaned"}[7d]))',
+  watched_validator_missed_proposal_timestamp_seconds: 'time() - NAME < 86400',
   sync_committee_end_timestamp_seconds: 'NAME - time()',
   sync_committee_end_epoch: 'NAME - beaconchain_sync_committee_start_epoch',
   api_requests_total: 'sum(increase(NAME[1d]))',

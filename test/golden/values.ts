@@ -65,10 +65,16 @@ function slashings(headSlot: number, scale: number): Slashings {
       [12_345, headSlot - 1_800],
       [70_000, headSlot - 1_800],
     ],
+    // The second is not on the list of mainnet, the first not on that of hoodi.
+    missedProposals: [
+      [12_345, headSlot - 900],
+      [42, headSlot - 96],
+    ],
     lastAttesterSlashingSlot: headSlot - 1_800,
     lastProposerSlashingSlot: headSlot - 28_800,
     totals: {
       slots: { proposed: 7_100 * scale, missed: 60 * scale, orphaned: 8 * scale },
+      watchedProposals: { proposed: 11 * scale, missed: 2 * scale, orphaned: scale },
       attestations: 56_800 * scale,
       deposits: 31 * scale,
       voluntaryExits: 12 * scale,

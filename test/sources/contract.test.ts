@@ -65,6 +65,7 @@ describe('sources contract', () => {
     follower.chain.grow(405_000, 404_998);
     follower.chain.slash(404_998 * 32, [7]);
     follower.chain.change(404_998 * 32, { proposerslashingscount: 1 });
+    follower.chain.change(404_998 * 32 + 1, { status: '2', proposer: 7 });
     await follower.poll();
     expectContract(follower.families(), SLASHINGS);
   });

@@ -92,6 +92,8 @@ export const SLASHINGS: Contract = [
   ['watched_validators', 'gauge', ['chain']],
   ['watched_validators_slashed', 'gauge', ['chain']],
   ['watched_validator_slashed_timestamp_seconds', 'gauge', ['chain', 'validator']],
+  ['watched_proposals_total', 'counter', ['chain', 'status']],
+  ['watched_validator_missed_proposal_timestamp_seconds', 'gauge', ['chain', 'validator']],
 ];
 
 export const SYNC_COMMITTEE: Contract = [
