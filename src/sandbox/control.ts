@@ -1,4 +1,4 @@
-import { CHAIN_NAMES } from '../lib/chain.ts';
+import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { SandboxAnswer, SandboxRequest } from './answer.ts';
 import type { Sandbox } from './world.ts';
@@ -30,13 +30,22 @@ const ORDERS: Readonly<Record<string, Order>> = {
     return `${free * 100} % of the disk of ${name} are free`;
   },
   '/-/slash': (sandbox, given, now) => {
-    const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
-    if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
-    const validators = (given.get('validators') ?? '').split(',').map(Number);
-    if (!given.get('validators') || !validators.every(Number.isSafeInteger)) {
-      throw new BadOrder('validators: expected indices such as 12,345');
-    }
-    return `slot ${sandbox.slash(chain, validators, now)} of ${chain} slashes ${validators.join(', ')}`;
+    const chain = chainIn(given);
+    const validators = (given.get('validators') ?? '').split(',');
+    if (!validators.every(isIndex)) throw new BadOrder('validators: expected indices such as 12,345');
+    const offence = given.get('offence') ?? 'attester';
+    if (offence !== 'attester' && offence !== 'proposer') throw new BadOrder('offence: expected attester or proposer');
+    const indices = validators.map(Number);
+    const slot =
+      offence === 'proposer' ? sandbox.slashProposers(chain, indices, now) : sandbox.slash(chain, indices, now);
+    return `slot ${slot} of ${chain} slashes ${validators.join(', ')}`;
+  },
+  '/-/miss-proposal': (sandbox, given, now) => {
+    const chain = chainIn(given);
+    const validator = given.get('validator') ?? '';
+    if (!isIndex(validator)) throw new BadOrder('validator: expected an index such as 12345');
+    const slot = sandbox.missProposal(chain, Number(validator), now);
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in about 15 minutes`;
   },
   '/-/revoke': (sandbox) => {
     sandbox.revoked = true;
@@ -71,6 +80,16 @@ function machineIn({ fleet }: Sandbox, given: URLSearchParams): string {
   const name = given.get('machine') ?? '';
   if (!names.includes(name)) throw new BadOrder(`machine: expected one of ${names.join(', ')}`);
   return name;
+}
+
+function chainIn(given: URLSearchParams): Chain {
+  const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
+  if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
+  return chain;
+}
+
+function isIndex(value: string): boolean {
+  return /^\d{1,9}$/.test(value);
 }
 
 function text(status: number, body: string): SandboxAnswer {

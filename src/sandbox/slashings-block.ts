@@ -18,6 +18,11 @@ const BUILDERS = ['beaverbuild.org', 'Titan (titanbuilder.xyz)', 'geth', 'rsync-
 const BLOCK_NUMBER_OFFSET: Record<Chain, number> = { mainnet: 10_774_538, hoodi: -40_000 };
 const GAS_LIMIT = 60_000_000;
 
+/** The root of the canonical block of a slot. */
+export function rootOf(seed: number, slot: number): string {
+  return hexOf(32, seed, slot, 2);
+}
+
 /** The fields of a block row (api-facts 5.1) that concern neither slashings nor the chain itself. */
 export function blockFields(chain: Chain, seed: number, slot: number, parent: number): object {
   const id = (slotOf: number): readonly number[] => [seed, slotOf, 100];

@@ -1,7 +1,8 @@
 import { CHAINS, type Chain, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../lib/chain.ts';
 import { between, hexOf, seedOf, unit } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
+import { blockFields, EMPTY_FIELDS, rootOf } from './slashings-block.ts';
+import { attesterEvidence, proposerEvidence, type Slashing } from './slashings-evidence.ts';
 
 /**
  * `contested`: an orphaned block was the head for one slot, then another block of the same slot replaced it (api-facts
@@ -9,7 +10,13 @@ import { blockFields, EMPTY_FIELDS } from './slashings-block.ts';
  */
 type SlotKind = 'proposed' | 'missed' | 'orphaned' | 'contested';
 
-/** A chain that is computed from its seed slot by slot, plus the slashings that were ordered. */
+/** Validators that propose this share of the blocks. Only an order makes one of them miss. */
+export interface Proposers {
+  readonly validators: readonly number[];
+  readonly share: number;
+}
+
+/** A chain that is computed from its seed slot by slot, plus what was ordered. */
 export interface ChainWorld {
   readonly chain: Chain;
   readonly seed: number;
@@ -17,12 +24,30 @@ export interface ChainWorld {
   readonly slotsPerSlashing: number;
   /** The validators to be slashed, by slot of inclusion. */
   readonly ordered: Map<number, readonly number[]>;
+  /** The validators to be slashed as proposers, by slot of inclusion. */
+  readonly slashedProposers: Map<number, readonly number[]>;
+  /** The validators that miss their proposal, by slot. */
+  readonly missed: Map<number, number>;
+  readonly proposers: Proposers;
   /** A cache of the rows of canonical blocks as JSON; the oldest is dropped first. */
   readonly rows: Map<number, string>;
 }
 
-export function createChainWorld(chain: Chain, seed: string, slotsPerSlashing: number): ChainWorld {
-  return { chain, seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, ordered: new Map(), rows: new Map() };
+export function createChainWorld(
+  chain: Chain,
+  seed: string,
+  { slotsPerSlashing, proposers }: Pick<ChainWorld, 'slotsPerSlashing' | 'proposers'>,
+): ChainWorld {
+  return {
+    chain,
+    seed: seedOf(`${seed} ${chain}`),
+    slotsPerSlashing,
+    ordered: new Map(),
+    slashedProposers: new Map(),
+    missed: new Map(),
+    proposers,
+    rows: new Map(),
+  };
 }
 
 /** Enough for the head and for the epochs that become final; a row is about 4 kB. */
@@ -42,14 +67,15 @@ export function finalizedEpoch(head: number): number {
   return Math.max(0, epochOf(head) - 2);
 }
 
-function kindOf({ seed }: ChainWorld, slot: number): SlotKind {
+function kindOf({ seed, missed }: ChainWorld, slot: number): SlotKind {
+  if (missed.has(slot)) return 'missed';
   const draw = unit(seed, slot, 1);
   if (slot === 0 || draw >= 0.013) return 'proposed';
   if (draw < 0.01) return 'missed';
   return draw < 0.0115 ? 'orphaned' : 'contested';
 }
 
-function isCanonical(world: ChainWorld, slot: number): boolean {
+export function isCanonical(world: ChainWorld, slot: number): boolean {
   const kind = kindOf(world, slot);
   return kind === 'proposed' || kind === 'contested';
 }
@@ -64,11 +90,9 @@ function previousBlock(world: ChainWorld, slot: number): number {
 function visibleRoot(world: ChainWorld, slot: number, head: number): string | undefined {
   const kind = kindOf(world, slot);
   if (kind === 'missed') return undefined;
-  return kind === 'orphaned' || (kind === 'contested' && slot === head) ? orphanRoot(world, slot) : rootOf(world, slot);
-}
-
-function rootOf({ seed }: ChainWorld, slot: number): string {
-  return hexOf(32, seed, slot, 2);
+  return kind === 'orphaned' || (kind === 'contested' && slot === head)
+    ? orphanRoot(world, slot)
+    : rootOf(world.seed, slot);
 }
 
 function orphanRoot({ seed }: ChainWorld, slot: number): string {
@@ -103,7 +127,7 @@ function slotRows(world: ChainWorld, slot: number, head: number): string[] {
 function canonicalRow(world: ChainWorld, slot: number): string {
   let row = world.rows.get(slot);
   if (row !== undefined) return row;
-  row = blockRow(world, slot, '1', rootOf(world, slot));
+  row = blockRow(world, slot, '1', rootOf(world.seed, slot));
   for (const oldest of world.rows.keys()) {
     if (world.rows.size < MAX_ROWS) break;
     world.rows.delete(oldest);
@@ -113,14 +137,14 @@ function canonicalRow(world: ChainWorld, slot: number): string {
 }
 
 function blockRow(world: ChainWorld, slot: number, status: string, blockroot: string): string {
-  const { seed, chain, slotsPerSlashing } = world;
+  const { seed, chain } = world;
   return JSON.stringify({
     ...position(world, slot),
     status,
     blockroot,
-    parentroot: rootOf(world, previousBlock(world, slot)),
+    parentroot: rootOf(world.seed, previousBlock(world, slot)),
     attesterslashingscount: slashingIn(world, slot) ? 1 : 0,
-    proposerslashingscount: unit(seed, slot, 4) * slotsPerSlashing * SLOTS_PER_PROPOSER_SLASHING < 1 ? 1 : 0,
+    proposerslashingscount: slashedProposersIn(world, slot).length,
     ...blockFields(chain, seed, slot, previousBlock(world, slot)),
   });
 }
@@ -138,18 +162,23 @@ function emptyRow(world: ChainWorld, slot: number, final: boolean): string {
   });
 }
 
-function position({ seed }: ChainWorld, slot: number): object {
-  return { slot, epoch: epochOf(slot), proposer: between(0, 1_000_000, seed, slot, 6) };
+function position(world: ChainWorld, slot: number): object {
+  return { slot, epoch: epochOf(slot), proposer: proposerOf(world, slot) };
 }
 
-interface Slashing {
-  /** The slot that determines its content, whichever block includes it. */
-  readonly origin: number;
-  readonly validators: readonly number[];
+/** Of every slot, whatever became of it (api-facts 8.1). */
+function proposerOf(world: ChainWorld, slot: number): number {
+  const { seed, missed, proposers } = world;
+  const ordered = missed.get(slot);
+  if (ordered !== undefined) return ordered;
+  const { validators, share } = proposers;
+  const isTheirs = kindOf(world, slot) === 'proposed' && unit(seed, slot, 19) < share;
+  const theirs = isTheirs ? validators[between(0, validators.length - 1, seed, slot, 20)] : undefined;
+  return theirs ?? between(0, 1_000_000, seed, slot, 6);
 }
 
 /** The slashing that a block of `slot` includes: the oldest one since the last canonical block, one at most (Electra). */
-function slashingIn(world: ChainWorld, slot: number): Slashing | undefined {
+export function slashingIn(world: ChainWorld, slot: number): Slashing | undefined {
   const ordered = world.ordered.get(slot);
   if (ordered) return { origin: slot, validators: ordered };
   for (let origin = previousBlock(world, slot) + 1; origin <= slot; origin += 1) {
@@ -168,16 +197,12 @@ function slashedAt({ seed }: ChainWorld, origin: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-/** Orders a slashing for the next block without one, and returns its slot. */
-export function orderSlashing(world: ChainWorld, validators: readonly number[], now: UnixMs): number {
-  // The block of the current slot has been sent and cannot change any more.
-  let slot = headSlot(world.chain, now) + 2;
-  while (!isCanonical(world, slot) || slashingIn(world, slot)) slot += 1;
-  world.ordered.set(
-    slot,
-    [...new Set(validators)].sort((a, b) => a - b),
-  );
-  return slot;
+export function slashedProposersIn(
+  { seed, slotsPerSlashing, slashedProposers }: ChainWorld,
+  slot: number,
+): readonly number[] {
+  const isDrawn = unit(seed, slot, 4) * slotsPerSlashing * SLOTS_PER_PROPOSER_SLASHING < 1;
+  return slashedProposers.get(slot) ?? (isDrawn ? [between(0, 1_000_000, seed, slot, 21)] : []);
 }
 
 /** The attester slashings (api-facts 5.2) of the block that is seen at `slot` when the head is `head`. */
@@ -185,48 +210,19 @@ export function slotSlashings(world: ChainWorld, slot: number, head: number): ob
   const blockRoot = slot <= head ? visibleRoot(world, slot, head) : undefined;
   const slashing = blockRoot === undefined ? undefined : slashingIn(world, slot);
   if (!slashing) return [];
-  return [{ block_index: 0, block_root: blockRoot, block_slot: slot, ...evidence(world, slashing) }];
+  return [{ block_index: 0, block_root: blockRoot, block_slot: slot, ...attesterEvidence(world.seed, slashing) }];
 }
 
-/** consensus-specs phase0, is_slashable_attestation_data: a double vote, or every eighth time a surround vote. */
-function evidence(world: ChainWorld, { origin, validators }: Slashing): object {
-  const { seed } = world;
-  const voted = Math.max(3 * SLOTS_PER_EPOCH, origin - 2);
-  const target = epochOf(voted);
-  const surround = unit(seed, origin, 11) < 1 / 8;
-  const one = { slot: voted, source: surround ? target - 3 : target - 1, target };
-  const two = surround
-    ? { slot: voted - SLOTS_PER_EPOCH, source: target - 2, target: target - 1 }
-    : { slot: voted, source: target - 1, target };
-  // Validators with only one of the two votes have even indices in the first and odd ones in the second.
-  const others = (parity: number, count: number): number[] =>
-    Array.from({ length: count }, (_, i) => 2 * between(0, 500_000, seed, origin, 12 + parity, i) + parity).filter(
-      (validator) => !validators.includes(validator),
-    );
-  const sorted = (indices: number[]): number[] => [...new Set(indices)].sort((a, b) => a - b);
-  return {
-    ...attestation(world, 1, one, rootOf(world, one.slot), sorted([...validators, ...others(0, 30)])),
-    ...attestation(world, 2, two, hexOf(32, seed, origin, 14), sorted([...validators, ...others(1, 10)])),
-  };
-}
-
-function attestation(
-  world: ChainWorld,
-  n: 1 | 2,
-  vote: { readonly slot: number; readonly source: number; readonly target: number },
-  beaconBlockRoot: string,
-  indices: readonly number[],
-): object {
-  return {
-    [`attestation${n}_beaconblockroot`]: beaconBlockRoot,
-    // Committees are merged since Electra (api-facts 8).
-    [`attestation${n}_index`]: 0,
-    [`attestation${n}_indices`]: indices,
-    [`attestation${n}_signature`]: hexOf(96, world.seed, vote.slot, vote.source, 15 + n),
-    [`attestation${n}_slot`]: vote.slot,
-    [`attestation${n}_source_epoch`]: vote.source,
-    [`attestation${n}_source_root`]: rootOf(world, vote.source * SLOTS_PER_EPOCH),
-    [`attestation${n}_target_epoch`]: vote.target,
-    [`attestation${n}_target_root`]: rootOf(world, vote.target * SLOTS_PER_EPOCH),
-  };
+/** The proposer slashings (api-facts 8.1) of the block that is seen at `slot` when the head is `head`. */
+export function slotProposerSlashings(world: ChainWorld, slot: number, head: number): object[] {
+  const blockRoot = slot <= head ? visibleRoot(world, slot, head) : undefined;
+  if (blockRoot === undefined) return [];
+  const records = slashedProposersIn(world, slot).map((proposerindex, block_index) => ({
+    block_index,
+    block_root: blockRoot,
+    block_slot: slot,
+    proposerindex,
+    ...proposerEvidence(world.seed, slot, proposerindex),
+  }));
+  return records.reverse();
 }

@@ -1,18 +1,27 @@
 import type { Chain } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { Refusal } from './refusal.ts';
-import { epochOf, epochRows, finalizedEpoch, headSlot, slotSlashings } from './slashings-data.ts';
+import {
+  epochOf,
+  epochRows,
+  finalizedEpoch,
+  headSlot,
+  slotProposerSlashings,
+  slotSlashings,
+} from './slashings-data.ts';
 import type { Sandbox } from './world.ts';
 
 const EPOCH_SLOTS = /^\/api\/v1\/epoch\/([^/]*)\/slots$/;
-const ATTESTER_SLASHINGS = /^\/api\/v1\/slot\/([^/]*)\/attesterslashings$/;
+const SLASHINGS_OF_SLOT = /^\/api\/v1\/slot\/([^/]*)\/(attester|proposer)slashings$/;
 
-/** The v1 endpoints of api-facts 5.1 and 5.2. Returns the body, undefined for a path that is neither. */
+/** The v1 endpoints of api-facts 5.1, 5.2 and 8.1. Returns the body, undefined for a path that is none of them. */
 export function v1Body(sandbox: Sandbox, chain: Chain, path: string, now: UnixMs): string | undefined {
   const epoch = EPOCH_SLOTS.exec(path)?.[1];
   if (epoch !== undefined) return epochSlots(sandbox, chain, epoch, now);
-  const slot = ATTESTER_SLASHINGS.exec(path)?.[1];
-  return slot === undefined ? undefined : attesterSlashings(sandbox, chain, slot, now);
+  const [, slot, offence] = SLASHINGS_OF_SLOT.exec(path) ?? [];
+  if (slot === undefined) return undefined;
+  const read = offence === 'proposer' ? slotProposerSlashings : slotSlashings;
+  return slashingsOfSlot(sandbox, chain, slot, now, read);
 }
 
 function epochSlots(sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
@@ -31,9 +40,15 @@ function epochNumber(selector: string, head: number): number {
 }
 
 /** Only a number: `latest` is documented and refused, a future slot has no slashings (api-facts 5.2). */
-function attesterSlashings(sandbox: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
+function slashingsOfSlot(
+  sandbox: Sandbox,
+  chain: Chain,
+  selector: string,
+  now: UnixMs,
+  read: typeof slotSlashings,
+): string {
   const slot = whole(selector, 'invalid slot number provided');
-  const data = slotSlashings(sandbox.chains[chain], slot, headSlot(chain, now));
+  const data = read(sandbox.chains[chain], slot, headSlot(chain, now));
   return JSON.stringify({ status: 'OK', data });
 }
 

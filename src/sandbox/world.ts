@@ -2,9 +2,10 @@ import type { Chain } from '../lib/chain.ts';
 import { seedOf } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { createFleet, type Fleet, machineOf, NAMED_MACHINES } from './machines-data.ts';
+import { orderMiss, orderProposerSlashings, orderSlashing } from './orders.ts';
 import type { AccountPlan } from './plan.ts';
 import { newUsage, spend, type Usage } from './rate-limit.ts';
-import { type ChainWorld, createChainWorld, orderSlashing } from './slashings-data.ts';
+import { type ChainWorld, createChainWorld } from './slashings-data.ts';
 
 export const DEMO_KEY = 'sandbox';
 
@@ -17,6 +18,8 @@ export interface SandboxOptions {
   readonly machines?: number;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
   readonly slotsPerSlashing?: number;
+  /** Validators that propose this share of the blocks of their chain, and miss only what is ordered. */
+  readonly watched?: { readonly validators: Readonly<Record<Chain, readonly number[]>>; readonly share: number };
 }
 
 /** A simulated account and the chains and machines that it sees. The fields without `readonly` may be set at any time. */
@@ -37,15 +40,16 @@ export class Sandbox {
   outage = false;
 
   constructor(options: SandboxOptions) {
-    const { seed = 'sandbox', slotsPerSlashing = 300 } = options;
+    const { seed = 'sandbox', slotsPerSlashing = 300, watched } = options;
     this.seed = seedOf(seed);
     this.key = options.key ?? DEMO_KEY;
     this.plan = options.plan ?? 'scale';
     this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES, options.start);
-    this.chains = {
-      mainnet: createChainWorld('mainnet', seed, slotsPerSlashing),
-      hoodi: createChainWorld('hoodi', seed, slotsPerSlashing),
+    const chainWorld = (chain: Chain): ChainWorld => {
+      const proposers = { validators: watched?.validators[chain] ?? [], share: watched?.share ?? 0 };
+      return createChainWorld(chain, seed, { slotsPerSlashing, proposers });
     };
+    this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
   }
 
   /** A machine stops pushing at `now`. */
@@ -64,9 +68,19 @@ export class Sandbox {
     machineOf(this.fleet, name).disk = { from: now, free: freeRatio };
   }
 
-  /** The next block slashes these validators. Returns its slot. */
+  /** The next block slashes these validators for an attester offence. Returns its slot. */
   slash(chain: Chain, validators: readonly number[], now: UnixMs): number {
     return orderSlashing(this.chains[chain], validators, now);
+  }
+
+  /** The next block slashes these validators for a proposer offence. Returns its slot. */
+  slashProposers(chain: Chain, validators: readonly number[], now: UnixMs): number {
+    return orderProposerSlashings(this.chains[chain], validators, now);
+  }
+
+  /** The validator is to propose one of the next blocks, and misses it. Returns the slot. */
+  missProposal(chain: Chain, validator: number, now: UnixMs): number {
+    return orderMiss(this.chains[chain], validator, now);
   }
 
   /** Someone else uses the account. */

@@ -43,7 +43,9 @@ machines:
   timestamps: true
 slashings:
   catch_up: 0
+  proposer_names: true
   watch: {hoodi: [7, "10-20", "30"]}
+sync_committee: {members: true}
 state: {dir: /var/lib/exporter, redis: null}
 web: {listen_address: "[::1]:0", telemetry_path: /a/metrics, config_file: web.yml}
 log: {level: debug, format: json}
@@ -75,6 +77,7 @@ log: {level: debug, format: json}
         intervalMs: 65_000,
         weight: 3,
         catchUpMs: 0,
+        proposerNames: true,
         watch: {
           mainnet: [],
           hoodi: [
@@ -84,7 +87,7 @@ log: {level: debug, format: json}
           ],
         },
       },
-      syncCommittee: { enabled: true, intervalMs: 3_600_000, weight: 1 },
+      syncCommittee: { enabled: true, intervalMs: 3_600_000, weight: 1, members: true },
       state: { dir: '/var/lib/exporter' },
       web: { listenAddress: { host: '::1', port: 0 }, telemetryPath: '/a/metrics', configFile: 'web.yml' },
       log: { level: 'debug', format: 'json' },

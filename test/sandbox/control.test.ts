@@ -29,6 +29,19 @@ describe('sandbox/control', () => {
     expect([...sandbox.chains.hoodi.ordered.values()]).toEqual([[7, 9]]);
   });
 
+  it('slashes validators as proposers', () => {
+    const { sandbox, result } = order('/-/slash?offence=proposer&validators=7');
+    expect(result?.body).toMatch(/^slot \d+ of mainnet slashes 7\n$/);
+    expect([...sandbox.chains.mainnet.slashedProposers.values()]).toEqual([[7]]);
+    expect(sandbox.chains.mainnet.ordered.size).toBe(0);
+  });
+
+  it('lets a validator miss its proposal', () => {
+    const { sandbox, result } = order('/-/miss-proposal?chain=hoodi&validator=7');
+    expect(result?.body).toMatch(/^validator 7 of hoodi misses slot \d+, which is final in about 15 minutes\n$/);
+    expect([...sandbox.chains.hoodi.missed.values()]).toEqual([7]);
+  });
+
   it('revokes access and grants it again', () => {
     const { sandbox } = order('/-/revoke');
     expect(sandbox.revoked).toBe(true);
@@ -42,7 +55,12 @@ describe('sandbox/control', () => {
     ['/-/fill-disk?machine=node-a&free=2', 400, /^free: expected a share from 0 to 1/],
     ['/-/slash?validators=', 400, /^validators: expected indices/],
     ['/-/slash?validators=1,x', 400, /^validators: expected indices/],
+    ['/-/slash?validators=1,-2', 400, /^validators: expected indices/],
     ['/-/slash?validators=1&chain=other', 400, /^chain: expected mainnet or hoodi/],
+    ['/-/slash?validators=1&offence=theft', 400, /^offence: expected attester or proposer/],
+    ['/-/miss-proposal', 400, /^validator: expected an index/],
+    ['/-/miss-proposal?validator=x', 400, /^validator: expected an index/],
+    ['/-/miss-proposal?validator=1&chain=other', 400, /^chain: expected mainnet or hoodi/],
   ])('says what was expected instead of %s', (path, status, body) => {
     expect(order(path).result).toMatchObject({ status, body: expect.stringMatching(body) });
   });

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { type Chain, slotTime } from '../../src/lib/chain.ts';
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { ProposerSlashing } from '../../src/sources/slashings/schema.ts';
+import { get, NOW, refusalOf, SECOND, sandboxOf } from './call.ts';
+
+interface Row {
+  readonly slot: number;
+  readonly status: string;
+  readonly proposer: number;
+  readonly blockroot: string;
+  readonly proposerslashingscount: number;
+}
+
+const PREFIX: Record<Chain, string> = { mainnet: '', hoodi: '/hoodi' };
+const WATCHED = [500, 501, 502];
+/** Mainnet epochs that are final at NOW. */
+const EPOCHS = Array.from({ length: 200 }, (_, i) => 408_000 + i);
+
+function list<T>(sandbox: Sandbox, path: string, now = NOW): T[] {
+  const { status, body } = get(sandbox, path, now);
+  expect(status).toBe(200);
+  return JSON.parse(body).data;
+}
+
+function rowsOf(sandbox: Sandbox, epoch: number | string, now = NOW, chain: Chain = 'mainnet'): Row[] {
+  return list(sandbox, `${PREFIX[chain]}/api/v1/epoch/${epoch}/slots`, now);
+}
+
+/** Unix ms at which the epoch of this slot is final. */
+function finalAt(chain: Chain, slot: number): number {
+  return slotTime(chain, (Math.floor(slot / 32) + 3) * 32 + 1) * SECOND;
+}
+
+describe('sandbox/proposers', () => {
+  it('the watched propose as often as asked, and miss nothing by chance; the others propose and miss as before', () => {
+    const plain = EPOCHS.flatMap((epoch) => rowsOf(sandboxOf(), epoch));
+    const sandbox = sandboxOf({ watched: { validators: { mainnet: WATCHED, hoodi: [] }, share: 1 / 8 } });
+    const rows = EPOCHS.flatMap((epoch) => rowsOf(sandbox, epoch));
+    const own = rows.filter(({ proposer }) => WATCHED.includes(proposer));
+    expect(own.length / rows.length).toBeGreaterThan(0.11);
+    expect(own.length / rows.length).toBeLessThan(0.14);
+    expect(new Set(own.map(({ proposer }) => proposer))).toEqual(new Set(WATCHED));
+    expect(new Set(own.map(({ status }) => status))).toEqual(new Set(['1']));
+    for (const status of ['1', '2', '3']) expect(rows.some((row) => row.status === status)).toBe(true);
+    const others = (of: Row[]): Row[] => of.filter(({ slot }) => !own.some((row) => row.slot === slot));
+    expect(others(rows)).toEqual(others(plain));
+    expect(rows.map(({ slot, status, blockroot }) => [slot, status, blockroot])).toEqual(
+      plain.map(({ slot, status, blockroot }) => [slot, status, blockroot]),
+    );
+  });
+
+  it('names the proposer of a slot also where it has no block, and each chain has its own watched validators', () => {
+    const sandbox = sandboxOf({ watched: { validators: { mainnet: [], hoodi: [7] }, share: 1 } });
+    for (const { proposer } of EPOCHS.flatMap((epoch) => rowsOf(sandbox, epoch))) {
+      expect(proposer).toBeGreaterThanOrEqual(0);
+      expect(proposer).toBeLessThanOrEqual(1_000_000);
+    }
+    const hoodi = rowsOf(sandbox, 'finalized', NOW, 'hoodi').filter(({ status }) => status === '1');
+    expect(new Set(hoodi.map(({ proposer }) => proposer))).toEqual(new Set([7]));
+  });
+
+  it.each(['mainnet', 'hoodi'] as const)('lets a validator of %s miss one of the next slots, and names it', (chain) => {
+    const sandbox = sandboxOf();
+    const slot = sandbox.missProposal(chain, 42, NOW);
+    const next = sandbox.missProposal(chain, 43, NOW);
+    expect(next).toBeGreaterThan(slot);
+    expect(slotTime(chain, next) * SECOND - NOW).toBeLessThan(120 * SECOND);
+    const row = rowsOf(sandbox, Math.floor(slot / 32), finalAt(chain, slot), chain).filter((one) => one.slot === slot);
+    expect(row).toMatchObject([{ status: '2', proposer: 42, proposerslashingscount: 0 }]);
+    // The chain goes on over the gap.
+    const rows = rowsOf(sandbox, Math.floor((slot + 1) / 32), finalAt(chain, slot + 1), chain) as (Row & {
+      parentroot: string;
+    })[];
+    expect(rows.some(({ parentroot }) => parentroot === row[0]?.blockroot)).toBe(false);
+  });
+
+  it('does not touch what was said of slots before', () => {
+    const sandbox = sandboxOf();
+    const before = rowsOf(sandbox, 'latest');
+    sandbox.missProposal('mainnet', 42, NOW);
+    sandbox.slashProposers('mainnet', [42], NOW);
+    expect(rowsOf(sandbox, 'latest')).toEqual(before);
+  });
+
+  it('slashes proposers in the next block, by name', () => {
+    const sandbox = sandboxOf({ slotsPerSlashing: Number.POSITIVE_INFINITY });
+    const slot = sandbox.slashProposers('mainnet', [9, 7], NOW);
+    const later = slotTime('mainnet', slot + 1) * SECOND;
+    const path = `/api/v1/slot/${slot}/proposerslashings`;
+    expect(list(sandbox, path)).toEqual([]);
+    const row = rowsOf(sandbox, Math.floor(slot / 32), later).find((one) => one.slot === slot);
+    expect(row).toMatchObject({ status: '1', proposerslashingscount: 2 });
+    const records = list<Record<string, unknown>>(sandbox, path, later);
+    expect(records).toMatchObject([
+      { block_index: 1, block_root: row?.blockroot, block_slot: slot, proposerindex: 9 },
+      { block_index: 0, block_root: row?.blockroot, block_slot: slot, proposerindex: 7 },
+    ]);
+    for (const record of records) {
+      ProposerSlashing.parse(record);
+      // Two blocks of one slot.
+      expect(record['header1_slot']).toBe(record['header2_slot']);
+      expect(record['header1_bodyroot']).not.toBe(record['header2_bodyroot']);
+      // api-facts 8.1.
+      expect(Object.keys(record)).toHaveLength(14);
+    }
+  });
+
+  it('names as many as a block announces', () => {
+    const sandbox = sandboxOf({ slotsPerSlashing: 3 });
+    const announced = EPOCHS.flatMap((epoch) => rowsOf(sandbox, epoch)).filter((row) => row.proposerslashingscount > 0);
+    expect(announced.length).toBeGreaterThan(50);
+    for (const { slot, proposerslashingscount, blockroot, status } of announced) {
+      if (status !== '1') continue;
+      const records = list<{ block_root: string }>(sandbox, `/api/v1/slot/${slot}/proposerslashings`);
+      expect(records.map(({ block_root }) => block_root)).toEqual(Array(proposerslashingscount).fill(blockroot));
+    }
+  });
+
+  it.each(['latest', '0x1', ''])('refuses slot "%s"', (slot) => {
+    expect(refusalOf(get(sandboxOf(), `/api/v1/slot/${slot}/proposerslashings`))).toEqual({
+      status: 400,
+      body: { status: 'ERROR: invalid slot number provided', data: null },
+    });
+  });
+});
