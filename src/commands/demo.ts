@@ -14,9 +14,16 @@ export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
   readonly readAgain: () => Promise<Config>;
 }
 
+/** Four proposals of watched validators in an epoch. */
+const SLOTS_PER_WATCHED_PROPOSAL = 8;
+/** The most validators of a list that propose. */
+const MAX_PROPOSERS = 100;
+
 /** Runs the daemon and a simulated API in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
   const { config, isDefault, log, access, readAgain } = options;
+  const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
+  const { watch } = demonstrated(config).slashings;
   await using starting = new AsyncDisposableStack();
   const {
     url: api,
@@ -28,12 +35,16 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     clock: systemClock,
     // No slashings until somebody orders one.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
+    watched: {
+      validators: { mainnet: firstOf(watch.mainnet), hoodi: firstOf(watch.hoodi) },
+      slots: SLOTS_PER_WATCHED_PROPOSAL,
+    },
   });
   starting.defer(close);
   // As if it had never been silent. A machine that wakes now would be reported as silent until its next record.
   sandbox.wake(QUIET_MACHINE, 0);
   const { key } = sandbox;
-  const simulated = (given: Config): Config => onSandbox(isDefault ? withBothChains(given) : given, api);
+  const simulated = (given: Config): Config => onSandbox(demonstrated(given), api);
   const daemon = await startDaemon({
     ...options,
     config: simulated(config),
@@ -55,7 +66,8 @@ function browserHost(host: string | undefined): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-function withBothChains(config: Config): Config {
+/** Both chains, and watched validators on each. */
+function withEverything(config: Config): Config {
   return {
     ...config,
     chains: [
@@ -63,7 +75,19 @@ function withBothChains(config: Config): Config {
       { name: 'hoodi', v1BaseUrl: '' },
     ],
     machines: { ...config.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+    slashings: {
+      ...config.slashings,
+      watch: { mainnet: [{ first: 12_340, last: 12_349 }], hoodi: [{ first: 500, last: 504 }] },
+    },
   };
+}
+
+function firstOf(ranges: Config['slashings']['watch']['mainnet']): number[] {
+  const validators: number[] = [];
+  for (const { first, last } of ranges) {
+    for (let one = first; one <= last && validators.length < MAX_PROPOSERS; one += 1) validators.push(one);
+  }
+  return validators;
 }
 
 /** The two hosts of the real service are two paths of the sandbox. */

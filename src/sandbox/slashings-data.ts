@@ -10,10 +10,10 @@ import { attesterEvidence, proposerEvidence, type Slashing } from './slashings-e
  */
 type SlotKind = 'proposed' | 'missed' | 'orphaned' | 'contested';
 
-/** Validators that propose this share of the blocks. Only an order makes one of them miss. */
+/** One of these validators proposes one block in each `slots` slots. Only an order makes one of them miss. */
 export interface Proposers {
   readonly validators: readonly number[];
-  readonly share: number;
+  readonly slots: number;
 }
 
 /** A chain that is computed from its seed slot by slot, plus what was ordered. */
@@ -171,9 +171,12 @@ function proposerOf(world: ChainWorld, slot: number): number {
   const { seed, missed, proposers } = world;
   const ordered = missed.get(slot);
   if (ordered !== undefined) return ordered;
-  const { validators, share } = proposers;
-  const isTheirs = kindOf(world, slot) === 'proposed' && unit(seed, slot, 19) < share;
-  const theirs = isTheirs ? validators[between(0, validators.length - 1, seed, slot, 20)] : undefined;
+  const { validators, slots } = proposers;
+  const isTurn = slot % slots === between(0, slots - 1, seed, Math.floor(slot / slots), 19);
+  const theirs =
+    isTurn && kindOf(world, slot) === 'proposed'
+      ? validators[between(0, validators.length - 1, seed, slot, 20)]
+      : undefined;
   return theirs ?? between(0, 1_000_000, seed, slot, 6);
 }
 

@@ -18,8 +18,8 @@ export interface SandboxOptions {
   readonly machines?: number;
   /** On average one attester slashing in this many slots; Infinity: only ordered ones. */
   readonly slotsPerSlashing?: number;
-  /** Validators that propose this share of the blocks of their chain, and miss only what is ordered. */
-  readonly watched?: { readonly validators: Readonly<Record<Chain, readonly number[]>>; readonly share: number };
+  /** One of these validators proposes one block in each `slots` slots of its chain, and misses only what is ordered. */
+  readonly watched?: { readonly validators: Readonly<Record<Chain, readonly number[]>>; readonly slots: number };
 }
 
 /** A simulated account and the chains and machines that it sees. The fields without `readonly` may be set at any time. */
@@ -46,7 +46,7 @@ export class Sandbox {
     this.plan = options.plan ?? 'scale';
     this.fleet = createFleet(seed, options.machines ?? NAMED_MACHINES, options.start);
     const chainWorld = (chain: Chain): ChainWorld => {
-      const proposers = { validators: watched?.validators[chain] ?? [], share: watched?.share ?? 0 };
+      const proposers = { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 };
       return createChainWorld(chain, seed, { slotsPerSlashing, proposers });
     };
     this.chains = { mainnet: chainWorld('mainnet'), hoodi: chainWorld('hoodi') };
