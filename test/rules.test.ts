@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { slotUrl, validatorUrl } from '../src/lib/chain.ts';
 import { ALL_LABELS, unknownNames } from './support/exposed.ts';
 import { namesIn } from './support/promql.ts';
 import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
@@ -88,8 +89,20 @@ describe('rules', () => {
       severity: expect.stringMatching(/^(critical|warning|info)$/),
       subject: expect.stringMatching(/^(machine|chain|returns|exporter)$/),
     });
-    expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'runbook_url']);
+    const { explorer_url: _, ...words } = annotations ?? {};
+    expect(Object.keys(words)).toEqual(['summary', 'description', 'runbook_url']);
     expect(annotations?.['runbook_url']).toMatch(new RegExp(`docs/alerts\\.md#${alert.toLowerCase()}$`));
+  });
+
+  it('alerts that know a validator or a slot link it in the explorer, each chain on its own host', () => {
+    const linked = alerts.filter(({ annotations }) => annotations?.['explorer_url']).map(({ alert }) => alert);
+    const naming = alerts.filter(({ annotations }) => annotations?.['summary']?.includes('$labels.validator'));
+    expect(linked).toEqual(expect.arrayContaining(naming.map(({ alert }) => alert)));
+    expect(linked).toEqual(expect.arrayContaining(['AttesterSlashing', 'ProposerSlashing']));
+    const rendered = readFileSync(TESTS, 'utf8');
+    for (const url of [validatorUrl('mainnet', 7), validatorUrl('hoodi', 8), slotUrl('hoodi', 249)]) {
+      expect(rendered).toContain(url);
+    }
   });
 
   it.each(alerts)('the words of $alert use labels that exist', ({ annotations }) => {
