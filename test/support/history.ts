@@ -10,6 +10,12 @@ import { BOTH_CHAINS, configured } from './month.ts';
 import { Simulation } from './simulation.ts';
 import { HOUR, MINUTE } from './timing.ts';
 
+/** As in the demo. */
+const WATCH = {
+  mainnet: [{ first: 12_340, last: 12_349 }],
+  hoodi: [{ first: 500, last: 504 }],
+};
+
 /** Often enough that a few hours have one of every kind. */
 const SLOTS_PER_SLASHING = 5;
 
@@ -28,11 +34,17 @@ export interface HistoryOptions {
 /** What scrapes of an exporter of the simulated service would have brought, minute by minute, as OpenMetrics. */
 export async function history({ end, hours, days, labels, more }: HistoryOptions): Promise<string> {
   const start = end - hours * HOUR;
-  const machines = { ...defaultConfig().machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' as const }] };
+  const defaults = defaultConfig();
+  const machines = { ...defaults.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' as const }] };
+  const slashings = { ...defaults.slashings, watch: WATCH };
   const sim = new Simulation({
     start,
-    sources: configured({ ...BOTH_CHAINS, machines }),
-    sandbox: { plan: 'scale', slotsPerSlashing: SLOTS_PER_SLASHING },
+    sources: configured({ ...BOTH_CHAINS, machines, slashings }),
+    sandbox: {
+      plan: 'scale',
+      slotsPerSlashing: SLOTS_PER_SLASHING,
+      watched: { validators: { mainnet: [12_340, 12_349], hoodi: [500] }, slots: 8 },
+    },
   });
   const scrapes: Family[] = [];
   const scrape = (families: readonly Family[], at: number, extra: Labels): void => {

@@ -23,7 +23,7 @@ import { VirtualClock } from './virtual-clock.ts';
 export const SCRIPT = '<script>alert(1)</script>';
 
 /** The states in which the page is looked at. */
-export const STATES = ['healthy', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
+export const STATES = ['healthy', 'missed', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
 export type StateName = (typeof STATES)[number];
 
 const SECONDS = NOW / 1000;
@@ -58,9 +58,16 @@ export function fleetAt(
 }
 
 /** As of `age` ms ago. */
-function slashings(slot: number, recent: Slashings['recent'], age: number): Slashings {
+function slashings(
+  slot: number,
+  recent: Slashings['recent'],
+  age: number,
+  recentProposals: Slashings['recentProposals'] = [],
+): Slashings {
   const headSlot = slot - Math.floor(age / 12_000);
   const headEpoch = Math.floor(headSlot / 32);
+  const proposals = (status: string): number => recentProposals.filter((one) => one.status === status).length;
+  const missed = recentProposals.filter(({ status }) => status !== 'proposed');
   const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
   return Slashings.parse({
     headReadAt: NOW - 20_000 - age,
@@ -72,8 +79,15 @@ function slashings(slot: number, recent: Slashings['recent'], age: number): Slas
     seen: [],
     slashed: validators,
     recent,
+    recentProposals,
+    missedProposals: missed.map(({ validator, slot: missedSlot }) => [validator, missedSlot]),
     totals: {
       slots: { proposed: 7_100, missed: 60, orphaned: 8 },
+      watchedProposals: {
+        proposed: proposals('proposed'),
+        missed: proposals('missed'),
+        orphaned: proposals('orphaned'),
+      },
       attestations: 0,
       deposits: 0,
       voluntaryExits: 0,
@@ -93,15 +107,26 @@ const RECENT: Slashings['recent'] = [
   { slot: 15_327_003, kind: 'double_vote', validators: [801_200, 801_201, 801_202], count: 3 },
 ];
 
+const PROPOSED: Slashings['recentProposals'] = [
+  { slot: 15_201_744, validator: 12_345, status: 'proposed' },
+  { slot: 15_311_007, validator: 12_345, status: 'proposed' },
+];
+/** The last one two hours ago. */
+const MISSED: Slashings['recentProposals'] = [
+  ...PROPOSED,
+  { slot: 15_320_033, validator: 12_345, status: 'orphaned' },
+  { slot: 15_328_205, validator: 12_345, status: 'missed' },
+];
+
 const span = { epoch: { start: 478_976, end: 479_231 }, timestamp: { start: SECONDS - 18_853, end: SECONDS + 79_450 } };
 
-function values(machines: Machines, recent = RECENT, age = 0): Record<string, unknown> {
+function values(machines: Machines, recent = RECENT, age = 0, proposals = PROPOSED): Record<string, unknown> {
   const day = { day: 2_128, day_start: SECONDS - 86_437 - 40_000, day_end: SECONDS - 40_037 };
   return {
     machines,
     'daily_returns-mainnet': DailyReturns.parse({ newest: datapoint(day) }),
     'daily_returns-hoodi': DailyReturns.parse({ newest: datapoint({ ...day, day: 560 }) }),
-    'slashings-mainnet': slashings(15_328_801, recent, age),
+    'slashings-mainnet': slashings(15_328_801, recent, age, proposals),
     'slashings-hoodi': slashings(4_046_353, [], age),
     'sync_committee-mainnet': SyncCommittee.parse({ period: { number: 1_871, ...span } }),
     'sync_committee-hoodi': SyncCommittee.parse({ period: { number: 493, ...span } }),
@@ -137,6 +162,7 @@ interface State {
 
 const STATE_OF: Readonly<Record<StateName, () => State>> = {
   healthy: () => ({ ledger: SCALE, values: values(fleetAt(4)) }),
+  missed: () => ({ ledger: SCALE, values: values(fleetAt(4), RECENT, 0, MISSED) }),
   stretched: () => ({ ledger: TRIAL, values: values(fleetAt(3), RECENT, HOUR), entry: () => ({ costs: [1] }) }),
   revoked: () => ({
     ledger: { ...TRIAL, key: { ...TRIAL.key, standing: 'revoked', since: NOW - 3 * HOUR } },

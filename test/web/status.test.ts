@@ -31,7 +31,14 @@ describe('web/status', () => {
 
   it('shows what is asked most often first, and the long list last', () => {
     const titles = pageIn('healthy').tables.map(({ title }) => title);
-    expect(titles).toEqual(['Sources', 'Budget', 'Chains', 'Last slashings', 'Machines']);
+    expect(titles).toEqual([
+      'Sources',
+      'Budget',
+      'Chains',
+      'Last proposals of watched validators',
+      'Last slashings',
+      'Machines',
+    ]);
   });
 
   it('has a column for each chain, and in it what all sources know of the chain', () => {
@@ -42,6 +49,7 @@ describe('web/status', () => {
       'Finalized epoch',
       'Scan lag',
       'Slashings counted',
+      'Watched proposals',
       'Sync committee',
       'Daily return',
     ]);
@@ -87,6 +95,27 @@ describe('web/status', () => {
     ]) {
       expect(silent).toContain(words);
     }
+  });
+
+  it('tells of a missed proposal of a watched validator, with links to the explorer', () => {
+    const page = pageIn('missed');
+    const missed = wordsOf(page);
+    for (const words of [
+      'Working, with something to look at',
+      'Watched validator 12345 of mainnet missed its proposal 2 h ago.',
+      '2 proposed, 1 missed, 1 orphaned',
+    ]) {
+      expect(missed).toContain(words);
+    }
+    const outcomes = /Last proposals of watched validators.*?(?=Last slashings)/.exec(missed)?.[0] ?? '';
+    expect(outcomes.match(/12345 (missed|orphaned|proposed)/g)).toEqual([
+      '12345 missed',
+      '12345 orphaned',
+      '12345 proposed',
+      '12345 proposed',
+    ]);
+    expect(pageText(page)).toContain('href="https://beaconcha.in/slot/15328205"');
+    expect(pageText(page)).toContain('href="https://beaconcha.in/validator/12345"');
   });
 
   it('puts the worst first', () => {

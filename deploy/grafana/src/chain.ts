@@ -73,7 +73,7 @@ const slashings: Section = {
     graph({
       title: 'Proposer slashings',
       description:
-        'New ones in each step, at finality. The service gives their number only: a watched validator cannot be told among them.',
+        'New ones in each step, at finality. The specified API gives their number only; with slashings.proposer_names the exporter knows the validators.',
       decimals: 0,
       min: 0,
       softMax: 2,

@@ -99,6 +99,14 @@ export function ofChain(metric: string): string {
   return `max by (chain) (beaconchain_${metric}{${CHAIN}})`;
 }
 
+/** When something last happened to each watched validator, in milliseconds, with the host of the explorer of its chain. */
+export function ofWatched(event: 'slashed' | 'missed_proposal'): string {
+  const times = `1000 * max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`;
+  const host = (of: string, chain: string, name: string): string =>
+    `label_replace(${of}, "explorer", "${name}", "chain", "${chain}")`;
+  return host(host(times, 'mainnet', 'beaconcha.in'), 'hoodi', 'hoodi.beaconcha.in');
+}
+
 /** How much a counter of finalized epochs grew, by chain and these labels. */
 export function grown(metric: string, window = '$__rate_interval', by = 'chain', more = ''): string {
   return `max by (${by}) (increase(beaconchain_${metric}{${CHAIN}${more && `, ${more}`}}[${window}]))`;

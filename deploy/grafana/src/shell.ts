@@ -167,6 +167,18 @@ export function watchedSlashingMarks(): AnnotationQueryBuilder[] {
   ];
 }
 
+export function missedProposalMarks(): AnnotationQueryBuilder[] {
+  return [
+    marks(
+      'Watched proposals missed',
+      'orange',
+      `1000 * max by (chain, validator) (beaconchain_watched_validator_missed_proposal_timestamp_seconds{${CHAIN}})`,
+      'Watched validator missed a proposal',
+      '{{validator}} of {{chain}}',
+    ),
+  ];
+}
+
 /** As the alert MachineRebooted: some clients compute the boot time anew each time, and a second is no reboot. */
 export function rebootMarks(): AnnotationQueryBuilder[] {
   const boot = `beaconchain_machine_boot_time_seconds{${MACHINE}}`;

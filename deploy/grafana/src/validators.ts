@@ -1,14 +1,26 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { above, BAD, lineAt, POOR, words } from './look.ts';
-import { graph, stat, table } from './panels.ts';
-import { CHAIN, ofChain, ofMachine, ofProcess, orZero, processSilence } from './queries.ts';
-import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
+import { type Column, graph, stat, table } from './panels.ts';
+import { CHAIN, grown, ofChain, ofMachine, ofProcess, ofWatched, orZero, processSilence } from './queries.ts';
+import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
 const NAME = '{{machine}}';
+const NAME_OF_CHAIN = '{{chain}}';
 const VALIDATOR_SILENCE = processSilence('process="validator"');
 const LOADED = ofMachine('beaconchain_machine_validators');
 const ACTIVE = ofMachine('beaconchain_machine_validators_active');
+
+/** Columns of a table of validators. Each chain has its own explorer. */
+const VALIDATOR: Readonly<Record<string, Column>> = {
+  validator: { name: 'Validator' },
+  chain: { name: 'Chain' },
+  explorer: {
+    name: 'Explorer',
+    link: { title: 'The page of the validator', url: 'https://${__value.text}/validator/${__data.fields.Validator}' },
+  },
+};
 
 const now: Section = {
   title: '',
@@ -39,7 +51,7 @@ const now: Section = {
     stat({
       title: 'Watched, slashed',
       description:
-        'Of those, how many were seen slashed for an attester offence. The service does not name the validators of proposer slashings.',
+        'Of those, how many were seen slashed. For proposer offences only with slashings.proposer_names, because the specified API does not name the validators.',
       queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
       steps: above(1, BAD),
     }),
@@ -55,14 +67,82 @@ const now: Section = {
       description:
         'Empty as long as all is well. The series stays until the validator is taken out of slashings.watch. Stop every client that holds the key of one that is listed here.',
       height: 5,
-      labels: { validator: { name: 'Validator' }, chain: { name: 'Chain' } },
-      values: [
+      labels: VALIDATOR,
+      values: [[ofWatched('slashed'), { name: 'Slashed at', unit: 'dateTimeAsIso' }]],
+      sortBy: 'Slashed at',
+      noValue: 'None: all is well',
+    }),
+  ],
+};
+
+/** An epoch is 6.4 minutes, and a validator proposes a few times a year. */
+const PROPOSALS_INTERVAL = '1h';
+
+function outcomeInRange(status: 'proposed' | 'missed' | 'orphaned'): string {
+  return grown('watched_proposals_total', '$__range', 'chain', `status="${status}"`);
+}
+
+const proposals: Section = {
+  title: 'Proposals of watched validators',
+  panels: [
+    stat({
+      title: 'Proposed',
+      description: 'Blocks of watched validators that are part of the finalized chain, in the time that is shown.',
+      decimals: 0,
+      span: 6,
+      queries: [[outcomeInRange('proposed'), NAME_OF_CHAIN]],
+    }),
+    stat({
+      title: 'Missed',
+      description:
+        'Slots without a block of the watched validator that was to propose it. As the alert WatchedProposalMissed.',
+      decimals: 0,
+      span: 6,
+      queries: [[outcomeInRange('missed'), NAME_OF_CHAIN]],
+      steps: above(0.5, POOR),
+    }),
+    stat({
+      title: 'Orphaned',
+      description: 'Blocks of watched validators that the chain did not keep. As the alert WatchedProposalMissed.',
+      decimals: 0,
+      span: 6,
+      queries: [[outcomeInRange('orphaned'), NAME_OF_CHAIN]],
+      steps: above(0.5, POOR),
+    }),
+    stat({
+      title: 'Last missed or orphaned',
+      description: 'Time since the slot.',
+      unit: 's',
+      decimals: 0,
+      span: 6,
+      queries: [
         [
-          `1000 * max by (chain, validator) (beaconchain_watched_validator_slashed_timestamp_seconds{${CHAIN}})`,
-          { name: 'Slashed at', unit: 'dateTimeAsIso' },
+          `time() - max by (chain) (beaconchain_watched_validator_missed_proposal_timestamp_seconds{${CHAIN}})`,
+          NAME_OF_CHAIN,
         ],
       ],
-      sortBy: 'Slashed at',
+      noValue: 'none seen',
+    }),
+    graph({
+      title: 'Proposals by outcome',
+      description: 'New ones in each step, counted when their epoch is final, about 15 minutes after the slot.',
+      decimals: 0,
+      min: 0,
+      softMax: 2,
+      bars: true,
+      stacked: true,
+      interval: PROPOSALS_INTERVAL,
+      queries: [[grown('watched_proposals_total', '$__interval', 'chain, status'), '{{chain}}, {{status}}']],
+      colors: { '.*, proposed': 'green', '.*, missed': BAD, '.*, orphaned': POOR },
+    }),
+    table({
+      title: 'Validators that missed a proposal',
+      description:
+        'With the slot of the newest one, missed or orphaned; at most 100 validators for each chain. Empty as long as none was missed since counting began.',
+      span: 12,
+      labels: VALIDATOR,
+      values: [[ofWatched('missed_proposal'), { name: 'Last missed at', unit: 'dateTimeAsIso' }]],
+      sortBy: 'Last missed at',
       noValue: 'None: all is well',
     }),
   ],
@@ -170,10 +250,10 @@ export function validators(): Dashboard {
     uid: 'beaconchain-validators',
     title: "Validators' health",
     description:
-      'The keys, the clients that hold them, what these depend on, and whether a watched validator was slashed.',
+      'The keys, the clients that hold them, what these depend on, and whether a watched validator missed a proposal or was slashed.',
     range: '24h',
     variables: ['chain', 'machines'],
-    annotations: [...watchedSlashingMarks(), ...rebootMarks()],
-    sections: [now, keys, nodes],
+    annotations: [...watchedSlashingMarks(), ...missedProposalMarks(), ...rebootMarks()],
+    sections: [now, proposals, keys, nodes],
   });
 }
