@@ -99,7 +99,7 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
       '?refresh=30',
       'https://beaconcha.in/slot/15328801',
       'https://hoodi.beaconcha.in/slot/4046353',
-      'https://beaconcha.in/slot/15328700',
+      'https://beaconcha.in/slot/15311007',
     ]);
     await close();
   });
