@@ -31,11 +31,16 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
   return [
     ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
     ...selected.flatMap(([metric, label]) =>
-      OF_THE_SCRAPE.includes(label) || labelsOf.get(metric)?.includes(label) ? [] : [`${metric}{${label}}`],
+      OF_THE_SCRAPE.includes(label) || labelsOf.get(sourceOf(metric))?.includes(label) ? [] : [`${metric}{${label}}`],
     ),
     ...selected.flatMap(([, label, value]) =>
       value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),
     ),
     ...grouped.filter((label) => !ALL_LABELS.has(label)),
   ];
+}
+
+/** A series that is recorded of a single metric has its name in the middle, and its labels. */
+function sourceOf(metric: string): string {
+  return metric.replace(/^beaconchain:(\w+):\w+$/, 'beaconchain_$1');
 }
