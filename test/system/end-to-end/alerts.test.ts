@@ -79,17 +79,35 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     });
   });
 
+  it('a watched validator misses its proposal: WatchedProposalMissed, once that is final', async () => {
+    const since = clock.now();
+    sandbox.missProposal('mainnet', WATCHED, since);
+    // The slot is among the next ones, and final two epochs later at the earliest.
+    expect(await told('WatchedProposalMissed', since)).toBeGreaterThan(12);
+    await expectFiring('DiskAlmostFull node-a', 'MachineOffline node-a', 'WatchedProposalMissed');
+    const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'WatchedProposalMissed') ?? {};
+    expect(annotations?.['summary']).toBe(`Watched validator ${WATCHED} (mainnet) missed its proposal`);
+    expect(annotations?.['explorer_url']).toBe(`https://beaconcha.in/validator/${WATCHED}`);
+  });
+
   it('a watched validator is slashed: WatchedValidatorSlashed, and AttesterSlashing for the log', async () => {
     const since = clock.now();
     sandbox.slash('mainnet', [WATCHED], since);
     await told('WatchedValidatorSlashed', since);
     await told('AttesterSlashing', since);
-    await expectFiring('AttesterSlashing', 'DiskAlmostFull node-a', 'MachineOffline node-a', 'WatchedValidatorSlashed');
+    await expectFiring(
+      'AttesterSlashing',
+      'DiskAlmostFull node-a',
+      'MachineOffline node-a',
+      'WatchedProposalMissed',
+      'WatchedValidatorSlashed',
+    );
     const receivers = alertmanager.notifications.map(({ alert, receiver }) => `${alert} ${receiver}`);
     expect([...new Set(receivers)].toSorted()).toEqual([
       'AttesterSlashing log',
       'DiskAlmostFull pager',
       'MachineOffline pager',
+      'WatchedProposalMissed chat',
       'WatchedValidatorSlashed pager',
     ]);
   });
@@ -104,6 +122,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
       'AttesterSlashing',
       'DiskAlmostFull node-a',
       'MachineOffline node-a',
+      'WatchedProposalMissed',
       'WatchedValidatorSlashed',
     );
     const alerts = await alertmanager.alerts();
@@ -117,7 +136,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/alerts'
     const since = clock.now();
     await exporter.down();
     expect(await told('ExporterDown', since)).toBeGreaterThan(5);
-    await expectFiring('AttesterSlashing', 'ExporterDown', 'WatchedValidatorSlashed');
+    await expectFiring('AttesterSlashing', 'ExporterDown', 'WatchedProposalMissed', 'WatchedValidatorSlashed');
   });
 
   it('says in words what happened', () => {
