@@ -159,9 +159,11 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
   ['sources/machines/lookback.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
+  ['sources/refusal.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/slashings/finalized-pass.ts', 'api', 'a half of poll.ts, which would be too long'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
+  ['sources/slashings/schema.ts', 'sources', 'a refusal is kept in one shape'],
 ];
 
 /** The doors to real time, and who may use them. */

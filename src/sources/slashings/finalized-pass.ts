@@ -8,7 +8,7 @@ import { countProposals, watchedProposals } from './proposals.ts';
 import { readProposerNames } from './proposer-names.ts';
 import {
   type EpochRows,
-  implausibleEpoch,
+  implausible,
   isRequestSpecific,
   isWhole,
   type PollContext,
@@ -86,7 +86,7 @@ function afterFinality(
 ): Slashings {
   const { epoch } = view;
   if (latest !== undefined && (epoch > latest || (epoch === latest && !isWhole(view)))) {
-    throw implausibleEpoch(`epoch ${epoch} is called finalized, and ${latest} the latest`);
+    throw implausible(`epoch ${epoch} is called finalized, and ${latest} the latest`);
   }
   const report = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
   const state = withoutFutureScan(withFinality(previous, report), chain, now);

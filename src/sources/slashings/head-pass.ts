@@ -1,6 +1,6 @@
 import {
   type EpochRows,
-  implausibleEpoch,
+  implausible,
   isRequestSpecific,
   isWhole,
   MAX_TRIES_AT_HEAD,
@@ -74,7 +74,7 @@ function isJump({ headEpoch }: Slashings, latest: number): boolean {
 /** The service refuses an epoch that the chain has not reached, or answers with scheduled slots (api-facts 5.1). */
 function errorIfEmpty({ epoch, rows }: EpochRows, latest: number): Error | undefined {
   if (rows.some(({ status }) => status !== '0')) return undefined;
-  return implausibleEpoch(`epoch ${latest} is called the latest, and ${epoch} has no block`);
+  return implausible(`epoch ${latest} is called the latest, and ${epoch} has no block`);
 }
 
 function withHead(state: Slashings, { epoch, rows }: EpochRows, now: number): Slashings {

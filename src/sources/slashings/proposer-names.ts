@@ -1,7 +1,6 @@
-import { RequestFailed } from '../../api/errors.ts';
 import { isInForce, refusalOf } from '../refusal.ts';
 import { addRecent } from './count.ts';
-import type { PollContext } from './read.ts';
+import { implausible, type PollContext } from './read.ts';
 import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema.ts';
 
 /**
@@ -61,7 +60,9 @@ function withNames(
   return state;
 }
 
-function incomplete({ slot, proposerslashingscount: announced }: SlotRow, known: number): RequestFailed {
-  const detail = `slot ${slot} announces ${announced} proposer slashings, ${known} can be read`;
-  return new RequestFailed('proposer_slashings', 'invalid_body', detail, 200);
+function incomplete({ slot, proposerslashingscount: announced }: SlotRow, known: number): Error {
+  return implausible(
+    `slot ${slot} announces ${announced} proposer slashings, ${known} can be read`,
+    'proposer_slashings',
+  );
 }

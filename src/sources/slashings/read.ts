@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { RequestFailed } from '../../api/errors.ts';
+import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
 import { type Chain, epochAt, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { canonicalRows } from './canonical.ts';
@@ -51,13 +51,13 @@ export async function readEpoch(
   const rows = await api.records('epoch_slots', context.row, data);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
-  if (own.length === 0) throw implausibleEpoch(`no readable row of epoch ${epoch}`);
+  if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);
   return { epoch: read, rows: canonicalRows(own), allRows: own };
 }
 
 /** An answer that cannot be true is treated like a body that cannot be read. */
-export function implausibleEpoch(detail: string): RequestFailed {
-  return new RequestFailed('epoch_slots', 'invalid_body', detail, 200);
+export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
+  return new RequestFailed(endpoint, 'invalid_body', detail, 200);
 }
 
 /** The epoch of most rows. All rows of a view should have the same one, and a single wrong row must not decide. */
