@@ -6,8 +6,8 @@ import type { Source } from '../../src/sources/source.ts';
 import { emptyEntry, entrySchema } from '../../src/state/entry.ts';
 import { encodeFamilies } from '../support/encode.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { type Fault, fault, oddApi } from '../support/odd-api.ts';
 import { MINUTE, NOW, noSignal, timing } from '../support/timing.ts';
+import { type Fault, fault, oddApi } from './odd-api.ts';
 
 /** A few polls; of each, what becomes of its first requests. */
 export const trouble: fc.Arbitrary<Fault[][]> = fc.array(fc.array(fault, { minLength: 1, maxLength: 6 }), {

@@ -4,12 +4,12 @@ import { CHAINS, SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
-import type { Fault } from '../support/odd-api.ts';
-import { named } from '../support/odd-json.ts';
 import { sampleValue } from '../support/samples.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
 import { epochRows, slashing } from '../support/slot-rows.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import type { Fault } from './odd-api.ts';
+import { named } from './odd-json.ts';
 import { pollThrough, trouble } from './poll.ts';
 
 const SOURCE = slashingsSource(slashingsOptions({ catchUpMs: HOUR }));

@@ -1,4 +1,4 @@
-import type { Exchange } from './chain-server.ts';
+import type { Exchange } from '../system/end-to-end/chain-server.ts';
 import { seriesOf } from './exposition-text.ts';
 import { type LivelyChain, validatorsOf } from './lively-chain.ts';
 

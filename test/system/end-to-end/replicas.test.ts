@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LeaseTimings } from '../../../src/replica/lease.ts';
 import { ask } from '../../support/ask.ts';
-import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from '../../support/cluster.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { portOf, waitFor } from '../../support/program.ts';
 import { type Instead, type StubApi, startStubApi } from '../../support/stub-api.ts';
 import { areMissing, REDIS } from '../../support/tools.ts';
+import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from './cluster.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 /** Three times as fast as real ones, on a machine that has much to do. */

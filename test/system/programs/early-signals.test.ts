@@ -2,9 +2,9 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
-import { makePipe } from '../../support/named-pipe.ts';
 import { type Running, startExporter } from '../../support/program.ts';
 import { startStubApi } from '../../support/stub-api.ts';
+import { makePipe } from './named-pipe.ts';
 
 /** A program in the middle of reading its configuration, and how it gets to the end of that. */
 async function startInTheMiddle(command: string, text: string): Promise<{ program: Running; goOn(): void }> {

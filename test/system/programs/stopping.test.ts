@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
-import { makePipe } from '../../support/named-pipe.ts';
 import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { startReloading } from '../../support/reloading.ts';
 import { startStubApi } from '../../support/stub-api.ts';
+import { makePipe } from './named-pipe.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
 

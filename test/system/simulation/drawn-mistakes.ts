@@ -1,7 +1,7 @@
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import { idle } from './drawn-idle.ts';
 import { isUndisturbed, type Life, lastsEvenly } from './drawn-life.ts';
 import type { LifeSeen, PollSeen } from './drawn-seen.ts';
-import { DAY, HOUR, MINUTE } from './timing.ts';
 
 /** What a life shows that must not be, in words. */
 export function mistakesOf(life: Life, seen: LifeSeen): string[] {

@@ -1,15 +1,15 @@
-import { unit } from '../../src/lib/random.ts';
-import { Sandbox } from '../../src/sandbox/world.ts';
-import type { SourceView } from '../../src/scheduler/views.ts';
-import { sourceId } from '../../src/state/entry.ts';
+import { unit } from '../../../src/lib/random.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
+import type { SourceView } from '../../../src/scheduler/views.ts';
+import { sourceId } from '../../../src/state/entry.ts';
+import { Fleet } from '../../support/fleet.ts';
+import { BOTH_CHAINS, configured } from '../../support/month.ts';
+import { type Exchange, Simulation, type SimulationOptions } from '../../support/simulation.ts';
+import { DAY } from '../../support/timing.ts';
 import type { Life } from './drawn-life.ts';
 import { pastOf } from './drawn-past.ts';
 import type { LifeSeen, Moment, PollSeen, Told } from './drawn-seen.ts';
-import { Fleet } from './fleet.ts';
-import { BOTH_CHAINS, configured } from './month.ts';
 import { restarted } from './restart.ts';
-import { type Exchange, Simulation, type SimulationOptions } from './simulation.ts';
-import { DAY } from './timing.ts';
 
 interface Happening {
   readonly at: number;

@@ -2,22 +2,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { parse } from 'yaml';
-import { ConfigFile } from '../../src/config/config.ts';
-import { type Engine, startEngine } from '../../src/exporter/engine.ts';
-import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
-import { QUIET_MACHINE } from '../../src/sandbox/machines-data.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import type { Sandbox } from '../../src/sandbox/world.ts';
-import { startServer } from '../../src/web/server.ts';
+import { ConfigFile } from '../../../src/config/config.ts';
+import { type Engine, startEngine } from '../../../src/exporter/engine.ts';
+import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
+import { ProcessMetrics } from '../../../src/metrics/self.ts';
+import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
+import type { Sandbox } from '../../../src/sandbox/world.ts';
+import { startServer } from '../../../src/web/server.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { hastyDuration, hastyExpression, type Setting } from '../../support/haste.ts';
+import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
 import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
-import { atTheEnd } from './cleanup.ts';
-import { temporaryFolder } from './files.ts';
-import { hastyDuration, hastyExpression, type Setting } from './haste.ts';
-import { type Prometheus, startPrometheus } from './prometheus.ts';
 
-const DEPLOY = join(import.meta.dirname, '../../deploy');
+const DEPLOY = join(import.meta.dirname, '../../../deploy');
 
 /** The validator that is watched. */
 export const WATCHED = 12_345;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import type { PlanLimits } from '../../src/lib/plans.ts';
-import { DAY, MINUTE } from './timing.ts';
+import type { PlanLimits } from '../../../src/lib/plans.ts';
+import { DAY, MINUTE } from '../../support/timing.ts';
 
 /** What else is on the account. `share`: of the month's quota, or of the limit per second where that alone counts. */
 export interface Others {

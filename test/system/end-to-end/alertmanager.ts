@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { atTheEnd } from './cleanup.ts';
-import { temporaryFolder } from './files.ts';
-import { freePort } from './ports.ts';
-import { start, waitFor } from './program.ts';
-import { ALERTMANAGER } from './tools.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { freePort } from '../../support/ports.ts';
+import { start, waitFor } from '../../support/program.ts';
+import { ALERTMANAGER } from '../../support/tools.ts';
 
 export interface Notification {
   readonly at: number;

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeaseTimings } from '../../src/replica/lease.ts';
-import { scrape } from './ask.ts';
-import { temporaryFolder } from './files.ts';
-import { type Network, startNetwork } from './network.ts';
-import { freePort } from './ports.ts';
-import { portOf, type Running, SURROUNDINGS, start, waitFor } from './program.ts';
-import { RedisServer, startRedis } from './redis.ts';
+import type { LeaseTimings } from '../../../src/replica/lease.ts';
+import { scrape } from '../../support/ask.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { type Network, startNetwork } from '../../support/network.ts';
+import { freePort } from '../../support/ports.ts';
+import { portOf, type Running, SURROUNDINGS, start, waitFor } from '../../support/program.ts';
+import { RedisServer, startRedis } from '../../support/redis.ts';
 
 const FAST_REPLICA = join(import.meta.dirname, 'fast-replica.ts');
 /** A second of writes is lost with a server that dies. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { waitFor } from './program.ts';
+import { waitFor } from '../../support/program.ts';
 
 /** A file that does not answer: who reads it waits until `end`. */
 export interface NamedPipe {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { LivelyChain } from './lively-chain.ts';
-import type { Fields } from './slot-rows.ts';
+import type { LivelyChain } from '../../support/lively-chain.ts';
+import type { Fields } from '../../support/slot-rows.ts';
 
 /** One request, and what its answer said. */
 export interface Exchange {

@@ -1,4 +1,4 @@
-import type { Exchange } from './simulation.ts';
+import type { Exchange } from '../../support/simulation.ts';
 
 /** Times are Unix ms. */
 export interface PollSeen {

@@ -4,8 +4,8 @@ import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import type { Priority } from '../../src/budget/priority.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { NOW } from './timing.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 export const LANE = 'machine_metrics https://v2';
 

@@ -1,6 +1,6 @@
+import { MINUTE } from '../../support/timing.ts';
 import { type Life, lastsToMonthEnd } from './drawn-life.ts';
 import type { LifeSeen } from './drawn-seen.ts';
-import { MINUTE } from './timing.ts';
 
 /** By this part of a span it is known what polls cost and take. */
 const LEARNED = 0.4;

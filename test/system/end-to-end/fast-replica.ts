@@ -1,9 +1,9 @@
-import { startDaemon } from '../../src/commands/serve.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { openSharedState } from '../../src/exporter/state.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import type { LeaseTimings } from '../../src/replica/lease.ts';
+import { startDaemon } from '../../../src/commands/serve.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { openSharedState } from '../../../src/exporter/state.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import type { LeaseTimings } from '../../../src/replica/lease.ts';
 
 /** What `serve` does, on a wall clock that is wrong, and with a lease that runs faster. */
 const [file = '', options = '{}'] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { type Api, createApi } from '../../src/api/client.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { bodyOf } from './body.ts';
+import { bodyOf } from '../support/body.ts';
 import { oddHeaders } from './odd-headers.ts';
 import { type Spoil, spoil } from './odd-json.ts';
 

@@ -1,14 +1,14 @@
-import { sourceFamilies } from '../../src/exporter/own-families.ts';
-import { OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
-import { type Family, type Labels, mergeFamilies } from '../../src/metrics/family.ts';
-import { datapoints, newestDay } from '../../src/sandbox/daily-returns-data.ts';
-import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
-import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
-import { defaultConfig } from './default-config.ts';
-import { encodeFamily } from './encode.ts';
-import { BOTH_CHAINS, configured } from './month.ts';
-import { Simulation } from './simulation.ts';
-import { HOUR, MINUTE } from './timing.ts';
+import { sourceFamilies } from '../../../src/exporter/own-families.ts';
+import { OPENMETRICS_EOF } from '../../../src/metrics/encode.ts';
+import { type Family, type Labels, mergeFamilies } from '../../../src/metrics/family.ts';
+import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';
+import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
+import { Datapoint } from '../../../src/sources/daily-returns/schema.ts';
+import { defaultConfig } from '../../support/default-config.ts';
+import { encodeFamily } from '../../support/encode.ts';
+import { BOTH_CHAINS, configured } from '../../support/month.ts';
+import { Simulation } from '../../support/simulation.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** Often enough that a few hours have one of every kind. */
 const SLOTS_PER_SLASHING = 5;

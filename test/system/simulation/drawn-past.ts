@@ -1,9 +1,9 @@
-import { emptyLedger, type Ledger, withKey } from '../../src/budget/ledger.ts';
-import { noteTaken, type TakenByOthers } from '../../src/budget/others.ts';
-import { fingerprintOf } from '../../src/exporter/state.ts';
-import { DEMO_KEY } from '../../src/sandbox/world.ts';
+import { emptyLedger, type Ledger, withKey } from '../../../src/budget/ledger.ts';
+import { noteTaken, type TakenByOthers } from '../../../src/budget/others.ts';
+import { fingerprintOf } from '../../../src/exporter/state.ts';
+import { DEMO_KEY } from '../../../src/sandbox/world.ts';
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import type { Life } from './drawn-life.ts';
-import { DAY, HOUR, MINUTE } from './timing.ts';
 
 /** What others did is looked at for a week. */
 const HABIT_DAYS = 7.5;
