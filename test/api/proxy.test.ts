@@ -8,13 +8,13 @@ import { setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, type WireRequest } from '../../src/api/transport.ts';
 import type { Proxies } from '../../src/lib/proxies.ts';
-import { failureOf } from '../support/api-harness.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
 import { freePort } from '../support/ports.ts';
 import { noSignal } from '../support/timing.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
+import { failureOf } from './api-harness.ts';
 
 const CREDENTIALS = 'user:p@ss/w%rd';
 const IN_URL = 'user:p%40ss%2Fw%25rd';

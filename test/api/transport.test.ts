@@ -7,9 +7,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Endpoint } from '../../src/api/errors.ts';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
-import { apiHarness, failureOf, V1_REQUEST } from '../support/api-harness.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
 import { noSignal } from '../support/timing.ts';
+import { apiHarness, failureOf, V1_REQUEST } from './api-harness.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

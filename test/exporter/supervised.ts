@@ -7,13 +7,12 @@ import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { AccountPlan } from '../../src/sandbox/plan.ts';
-import { settled } from '../support/api-harness.ts';
 import { FaultServer } from '../support/fault-server.ts';
-import { Metrics } from '../support/fault-world.ts';
 import { logLines } from '../support/log-lines.ts';
 import { steppedBack } from '../support/reloading.ts';
+import { Metrics } from '../support/scraped-metrics.ts';
 import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { settled, VirtualClock } from '../support/virtual-clock.ts';
 
 export const KEY = 'the-key';
 
@@ -37,7 +36,7 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
   await service.listen();
   const { log, lines } = logLines();
   const settingsOf = (given: Sections, key = KEY): Settings => {
-    const url = `http://127.0.0.1:${service.port}`;
+    const { url } = service;
     const { api = {}, ...rest } = given;
     const chains = { mainnet: { v1_base_url: url } };
     return { config: ConfigFile.parse({ api: { base_url: url, ...api }, chains, ...rest }), key };

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FaultServer } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { type Running, startExporter } from './program.ts';
-import type { StubApi } from './stub-api.ts';
 
 export const KEY = 'a-key-that-nobody-may-see';
 
@@ -14,7 +14,7 @@ export class BackfillRuns {
 
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor({ url }: StubApi, env: NodeJS.ProcessEnv = {}) {
+  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}) {
     this.#env = env;
     writeFileSync(
       this.config,

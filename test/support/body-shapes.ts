@@ -37,14 +37,16 @@ export function announced(path: string, count: number): string {
 export function largeBodies(shape: string, { isZipped, slots }: { isZipped: boolean; slots: number }): Fault {
   const of = SHAPES[shape];
   if (!of) throw new RangeError(`no shape ${shape}`);
-  const [small, large] = [4, 32].map((mib) => (isZipped ? gzipSync(of(mib * MIB)) : Buffer.from(of(mib * MIB))));
+  const bytes = (mib: number): Buffer => (isZipped ? gzipSync(of(mib * MIB)) : Buffer.from(of(mib * MIB)));
+  const small = bytes(4);
+  const large = bytes(32);
   return {
-    request(response, { status, headers, body }, { path }) {
-      const isRows = path.endsWith('/slots');
-      response.writeHead(status, { ...headers, ...(isZipped && !isRows && { 'content-encoding': 'gzip' }) });
-      if (status !== 200) response.end(body);
-      else if (isRows) response.end(announcing(body, slots));
-      else response.end(path.endsWith('/attesterslashings') ? large : small);
+    request({ path }, genuine) {
+      const { status, headers, body } = genuine();
+      if (status !== 200) return { status, headers, body };
+      if (path.endsWith('/slots')) return { status, headers, body: announcing(body, slots) };
+      const coding = isZipped ? { 'content-encoding': 'gzip' } : {};
+      return { status, headers: { ...headers, ...coding }, body: path.endsWith('/attesterslashings') ? large : small };
     },
   };
 }

@@ -84,6 +84,17 @@ export class VirtualClock implements Clock {
   }
 }
 
+/** Lets virtual time pass until the promise settles, also one that waits for real input and output. */
+export async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let done = false;
+  const note = (): void => {
+    done = true;
+  };
+  promise.then(note, note);
+  while (!done) await clock.advance(10);
+  return promise;
+}
+
 /** Runs until no promise job is left: a macrotask comes after all of them. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

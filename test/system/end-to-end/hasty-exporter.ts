@@ -2,19 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { parse } from 'yaml';
-import { ConfigFile } from '../../../src/config/config.ts';
-import { type Engine, startEngine } from '../../../src/exporter/engine.ts';
-import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
+import type { Engine } from '../../../src/exporter/engine.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
-import { ProcessMetrics } from '../../../src/metrics/self.ts';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
-import { startServer } from '../../../src/web/server.ts';
 import { atTheEnd } from '../../support/cleanup.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { hastyDuration, hastyExpression, type Setting } from '../../support/haste.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
+import { startServedExporter } from '../../support/served-exporter.ts';
+import { startService } from '../../support/service.ts';
 import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../deploy');
@@ -26,51 +23,36 @@ export interface HastyExporter {
   readonly port: number;
   readonly engine: Engine;
   readonly sandbox: Sandbox;
-  /** It answers no more. */
+  /** Closes its server. */
   down(): Promise<void>;
 }
 
 interface HastyOptions {
-  /** Of the section `machines`. */
+  /** Fields of the section `machines`. */
   readonly machines?: object;
   readonly log?: Logger;
 }
 
-/** The exporter and the service that it reads, of which all is well. */
+/** Starts the exporter and its service on this clock. */
 export async function startHastyExporter(clock: Clock, options: HastyOptions = {}): Promise<HastyExporter> {
-  const service = await startSandbox({
-    host: '127.0.0.1',
-    port: 0,
-    clock,
-    slotsPerSlashing: Number.POSITIVE_INFINITY,
-  });
-  atTheEnd(() => service.close());
+  const service = await startService('key', { now: clock.now, slotsPerSlashing: Number.POSITIVE_INFINITY });
   service.sandbox.wake(QUIET_MACHINE, clock.now());
-  const config = ConfigFile.parse({
-    api: { base_url: service.url },
-    chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
-    machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
-    slashings: { watch: { mainnet: [WATCHED] } },
-  });
-  const engine = await startEngine({
-    config,
-    key: service.sandbox.key,
+  const { engine, port, close } = await startServedExporter({
+    file: {
+      api: { base_url: service.url },
+      chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
+      machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
+      slashings: { watch: { mainnet: [WATCHED] } },
+    },
+    key: 'key',
     clock,
     log: options.log ?? pino({ level: 'silent' }),
-    documents: NO_DOCUMENTS,
-    processMetrics: new ProcessMetrics(false),
-    lastReload: () => ({ isSuccessful: true, successAt: clock.now() }),
-    startedAt: clock.now(),
   });
   atTheEnd(() => engine.stop());
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
-    { ...engine, reload: async () => undefined, onError: () => undefined },
-  );
-  let down: Promise<void> | undefined;
-  const stop = (): Promise<void> => (down ??= server.close());
-  atTheEnd(stop);
-  return { port: server.port, engine, sandbox: service.sandbox, down: stop };
+  let closed: Promise<void> | undefined;
+  const down = (): Promise<void> => (closed ??= close());
+  atTheEnd(down);
+  return { port, engine, sandbox: service.sandbox, down };
 }
 
 interface RuleFile {
@@ -81,7 +63,7 @@ interface Haste extends Setting {
   readonly speed: number;
 }
 
-/** The rules as they are shipped, with all times divided by the speed, and the time of the exporter. */
+/** The shipped rules, with all durations divided by the speed and `time()` on the clock of the exporter. */
 function hastyRules({ speed, ...setting }: Haste): string {
   const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
   for (const rule of rules.groups.flatMap((group) => group.rules)) {
@@ -93,7 +75,7 @@ function hastyRules({ speed, ...setting }: Haste): string {
   return file;
 }
 
-/** A Prometheus with the rules and an Alertmanager with the example that are shipped, both as hasty as the exporter. */
+/** Starts a Prometheus with the shipped rules and an Alertmanager with the shipped example, at the speed of the exporter. */
 export async function startHastyAlerts(
   exporter: HastyExporter,
   haste: Haste,
