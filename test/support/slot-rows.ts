@@ -3,7 +3,7 @@ import { failed } from './fake-api.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** The root of the usual block of a slot; `fork` names another block of the same slot. */
+/** The root of the usual block of a slot, or of its block on another fork. */
 export function rootOf(slot: number, fork = 0): string {
   return `0x${fork.toString(16)}${slot.toString(16).padStart(63, '0')}`;
 }
@@ -86,45 +86,35 @@ export function slashing(slot: number, validators: readonly number[], fields: Fi
   };
 }
 
-/** What the service knows of a chain. Epochs without rows answer 400. */
-export class FakeChain {
-  latest = 0;
-  finalized = 0;
-  readonly epochs = new Map<number, Fields[]>();
-  /** Slashing records by slot; none is an empty list. */
-  readonly slashings = new Map<number, Fields[]>();
+/** A chain as the v1 endpoints show it. */
+export interface ChainView {
+  readonly latest: number;
+  readonly finalized: number;
+  /** The rows of an epoch. undefined: the service refuses the request. */
+  rows(epoch: number): readonly Fields[] | undefined;
+  /** The slashing records of a slot. */
+  records(slot: number): readonly Fields[];
+}
 
-  /** Adds proposed epochs up to `latest` where none are set, from the finalized one on. */
-  grow(latest: number, finalized: number): void {
-    const first = this.finalized === 0 ? finalized : this.finalized;
-    this.latest = latest;
-    this.finalized = finalized;
-    for (let epoch = first; epoch <= latest; epoch += 1) {
-      if (!this.epochs.has(epoch)) this.epochs.set(epoch, epochRows(epoch));
-    }
-  }
+/** What a v1 path asks for: `latest`, `finalized`, the number of an epoch, or `slot/N`; empty for any other path. */
+export function askedFor(path: string): string {
+  const [, epoch = '', slot] = /^\/api\/v1\/(?:epoch\/(\w+)\/slots|slot\/(\d+)\/attesterslashings)$/.exec(path) ?? [];
+  return slot === undefined ? epoch : `slot/${slot}`;
+}
 
-  /** Puts a slashing into the block of a slot, and announces it there. */
-  slash(slot: number, validators: readonly number[], fields: Fields = {}): void {
-    const records = [...(this.slashings.get(slot) ?? []), slashing(slot, validators, fields)];
-    this.slashings.set(slot, records);
-    this.change(slot, { attesterslashingscount: records.length });
-  }
+export function epochOf({ latest, finalized }: ChainView, asked: string): number {
+  if (asked === 'latest') return latest;
+  return asked === 'finalized' ? finalized : Number(asked);
+}
 
-  change(slot: number, fields: Fields): void {
-    const rows = this.epochs.get(Math.floor(slot / 32)) ?? [];
-    this.epochs.set(
-      Math.floor(slot / 32),
-      rows.map((one) => (one['slot'] === slot ? { ...one, ...fields } : one)),
-    );
-  }
+/** The list that the service answers with. undefined: it refuses the request. */
+export function listOf(chain: ChainView, asked: string): readonly Fields[] | undefined {
+  return asked.startsWith('slot/') ? chain.records(Number(asked.slice(5))) : chain.rows(epochOf(chain, asked));
+}
 
-  answer(request: ApiRequest): unknown {
-    const [, kind, name] = /^\/api\/v1\/(epoch|slot)\/(\w+)\//.exec(request.path) ?? [];
-    if (kind === 'slot') return { status: 'OK', data: this.slashings.get(Number(name)) ?? [] };
-    const epoch = name === 'latest' ? this.latest : name === 'finalized' ? this.finalized : Number(name);
-    const rows = this.epochs.get(epoch);
-    if (!rows) throw failed(request, 'bad_request');
-    return { status: 'OK', data: rows };
-  }
+/** The body of the answer. @throws RequestFailed where the service refuses the request, as the client does. */
+export function chainAnswer(chain: ChainView, request: ApiRequest): unknown {
+  const data = listOf(chain, askedFor(request.path));
+  if (!data) throw failed(request, 'bad_request');
+  return { status: 'OK', data };
 }

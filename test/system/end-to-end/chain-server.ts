@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { LivelyChain } from '../../support/lively-chain.ts';
-import type { Fields } from '../../support/slot-rows.ts';
+import { askedFor, epochOf, type Fields, listOf } from '../../support/slot-rows.ts';
 
 /** One request, and what its answer said. */
 export interface Exchange {
@@ -73,27 +73,49 @@ function answer(
   response: ServerResponse,
   key: string,
 ): Exchange | undefined {
-  const [, epochName, slotName] = /^\/api\/v1\/(?:epoch\/(\w+)\/slots|slot\/(\d+)\/attesterslashings)$/.exec(url) ?? [];
-  const nothing = { key, at: Date.now(), epoch: undefined, canonical: new Map(), sent: new Set<string>() };
-  if (slotName !== undefined) {
-    const records = chain.records(Number(slotName));
-    send(response, 200, records);
-    return {
-      ...nothing,
-      what: `slot/${slotName}`,
-      sent: new Set(records.map((record) => String(record['block_root']))),
-    };
-  }
-  const epoch = epochName === 'latest' ? chain.latest : epochName === 'finalized' ? chain.finalized : Number(epochName);
-  if (epochName === undefined || !(epoch <= chain.latest)) {
-    send(response, epochName === undefined ? 404 : 400, null);
+  const what = askedFor(url);
+  const list = listOf(chain, what);
+  if (!list) {
+    send(response, what === '' ? 404 : 400, null);
     return undefined;
   }
-  send(response, 200, chain.rows(epoch));
-  return { ...nothing, what: epochName, epoch, canonical: chain.canonical(epoch) };
+  send(response, 200, list);
+  const common = { key, at: Date.now(), what };
+  if (what.startsWith('slot/')) {
+    return {
+      ...common,
+      epoch: undefined,
+      canonical: new Map(),
+      sent: new Set(list.map((record) => String(record['block_root']))),
+    };
+  }
+  const epoch = epochOf(chain, what);
+  return { ...common, epoch, canonical: chain.canonical(epoch), sent: new Set() };
 }
 
 function send(response: ServerResponse, status: number, data: readonly Fields[] | null): void {
   response.writeHead(status, HEADERS);
   response.end(JSON.stringify({ status: data ? 'OK' : 'ERROR: made up', data }));
+}
+
+/**
+ * The exchanges of all polls up to the one that began at `lastPoll` (Unix ms). The next poll begins with `latest`. A poll
+ * without it reads only final epochs, which count anyway.
+ */
+export function exchangesUpTo(exchanges: readonly Exchange[], lastPoll: number): readonly Exchange[] {
+  const began = exchanges.findIndex(({ at }) => at >= lastPoll);
+  const next = exchanges.findIndex(({ what }, i) => i > began && what === 'latest');
+  return began === -1 || next === -1 ? exchanges : exchanges.slice(0, next);
+}
+
+/** The slashings whose block a poll saw as canonical and whose records it received. */
+export function slashingsIn(exchanges: readonly Exchange[]): Set<number> {
+  const read = new Set<number>();
+  let shown = new Map<string, readonly number[]>();
+  for (const { what, canonical, sent } of exchanges) {
+    if (what === 'latest') shown = new Map();
+    for (const [root, slashings] of canonical) shown.set(root, slashings);
+    for (const root of sent) for (const n of shown.get(root) ?? []) read.add(n);
+  }
+  return read;
 }

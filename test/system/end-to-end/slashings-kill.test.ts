@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { between, unit } from '../../../src/lib/random.ts';
 import { peek } from '../../../src/state/file.ts';
 import { scrape } from '../../support/ask.ts';
-import { countersOf, exchangesUpTo, slashingsIn, truthOf } from '../../support/chain-truth.ts';
+import { countersOf, truthOf } from '../../support/chain-truth.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
-import { type ChainServer, type Exchange, startChainServer } from './chain-server.ts';
+import { type ChainServer, type Exchange, exchangesUpTo, slashingsIn, startChainServer } from './chain-server.ts';
 
 const SEED = 20_260_930;
 const FIRST_EPOCH = 405_000;
