@@ -1,4 +1,4 @@
-import { type ApiOptions, createApi, routeOf } from '../../src/api/client.ts';
+import { type ApiOptions, createApi, NO_OBSERVER, routeOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { BudgetOptions } from '../../src/budget/bucket.ts';
@@ -14,9 +14,9 @@ import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { sourceId } from '../../src/state/entry.ts';
-import { bodyOf } from './body.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import { writtenAnswer } from './written-answer.ts';
 
 export interface SimulationOptions {
   /** Unix ms. */
@@ -92,7 +92,7 @@ export class Simulation {
       const result = text === undefined ? usual : { ...usual, status: 200, body: text };
       this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
       await clock.sleep(back, signal);
-      return { ...result, body: () => bodyOf(result.body), discard: () => undefined };
+      return writtenAnswer(result);
     };
     const apiOptions: ApiOptions = {
       baseUrl: 'http://sandbox',
@@ -104,8 +104,13 @@ export class Simulation {
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
     const viewOptions = { budgetOptions, routeOf: (source: Source) => routeOf(apiOptions, source) };
     const nothing = (): void => undefined;
-    const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
-    const api = createApi(apiOptions, { budget: rateLimiter, transport, observer, clock, random: () => 0.5 });
+    const api = createApi(apiOptions, {
+      budget: rateLimiter,
+      transport,
+      observer: NO_OBSERVER,
+      clock,
+      random: () => 0.5,
+    });
     this.entries = new Map(options.entries);
     this.clock = clock;
     this.sandbox = sandbox;

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { atTheEnd } from '../../support/cleanup.ts';
 import { temporaryFolder } from '../../support/files.ts';
+import { listen } from '../../support/listen.ts';
 import { freePort } from '../../support/ports.ts';
 import { start, waitFor } from '../../support/program.ts';
 import { ALERTMANAGER } from '../../support/tools.ts';
@@ -46,14 +45,9 @@ export async function startAlertmanager(configure: (webhook: string) => string):
     notifications.push(...alerts.map((alert) => ({ ...alert, at, receiver, alert: alert.labels['alertname'] ?? '' })));
     response.end();
   });
-  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
-  atTheEnd(() => {
-    webhook.close();
-    webhook.closeAllConnections();
-  });
   const folder = temporaryFolder();
   const file = join(folder, 'alertmanager.yml');
-  writeFileSync(file, configure(`127.0.0.1:${(webhook.address() as AddressInfo).port}`));
+  writeFileSync(file, configure(`127.0.0.1:${await listen(webhook)}`));
   const port = await freePort();
   start(ALERTMANAGER.command, [
     `--config.file=${file}`,

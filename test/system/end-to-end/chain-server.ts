@@ -1,21 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from '../../support/listen.ts';
 import type { LivelyChain } from '../../support/lively-chain.ts';
 import { askedFor, epochOf, type Fields, listOf } from '../../support/slot-rows.ts';
 
-/** One request, and what its answer said. */
+/** One request and what its answer said. */
 export interface Exchange {
   readonly key: string;
   /** Unix ms of its arrival. */
   readonly at: number;
   /** `latest`, `finalized`, the number of an epoch, or `slot/N`. */
   readonly what: string;
-  /** Of an epoch: which. */
+  /** The epoch of the answer. undefined: it was about a slot. */
   readonly epoch: number | undefined;
-  /** Of an epoch: the slashings of each block that the rows call canonical, by block root. */
+  /** The slashings of each block that the rows call canonical, by block root. */
   readonly canonical: ReadonlyMap<string, readonly number[]>;
-  /** Of a slot: the blocks whose slashings were sent. */
+  /** The roots of the blocks whose slashing records were sent. */
   readonly sent: ReadonlySet<string>;
 }
 
@@ -23,11 +22,11 @@ export interface ChainServer {
   readonly url: string;
   /** Everything that was answered, in order. */
   readonly exchanges: readonly Exchange[];
-  /** Resolves when so many more requests with this key were answered. */
+  /** Resolves after this many more requests with this key. */
   asked(key: string, times: number): Promise<void>;
 }
 
-/** So many a second that pacing takes milliseconds. */
+/** So high that pacing takes milliseconds. */
 const LIMIT = '200';
 const HEADERS = {
   'content-type': 'application/json',
@@ -36,7 +35,7 @@ const HEADERS = {
   'x-ratelimit-remaining-second': LIMIT,
 };
 
-/** The v1 endpoints (api-facts 5.1, 5.2) over a chain that moves while they are asked, until the end of the test. */
+/** Serves a chain over HTTP as the v1 endpoints do (api-facts 5.1, 5.2). The chain may move between two requests. */
 export async function startChainServer(chain: LivelyChain): Promise<ChainServer> {
   const exchanges: Exchange[] = [];
   const listeners = new Set<(key: string) => void>();
@@ -46,13 +45,8 @@ export async function startChainServer(chain: LivelyChain): Promise<ChainServer>
     if (exchange) exchanges.push(exchange);
     for (const listener of listeners) listener(key);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     exchanges,
     asked: (wanted, times) =>
       new Promise((resolve) => {

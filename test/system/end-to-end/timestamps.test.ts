@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Asked, ask } from '../../support/ask.ts';
 import type { Respond } from '../../support/fault-server.ts';
+import { listen } from '../../support/listen.ts';
 import { machinesPage, nodeRecord, systemRecord } from '../../support/machine-records.ts';
 import { portOf, startServe, waitFor } from '../../support/program.ts';
 import { type PrometheusRange, startPrometheus } from '../../support/prometheus.ts';
@@ -62,12 +62,7 @@ async function serveAgain({ headers, body }: Asked): Promise<{ port: number; ref
     response.writeHead(200, { 'content-type': headers['content-type'], 'content-encoding': 'gzip' });
     response.end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { port: (server.address() as AddressInfo).port, refused: () => refused };
+  return { port: await listen(server), refused: () => refused };
 }
 
 /** Each member begins with a header of its own (RFC 1952, 2.3). */

@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/certificates.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
 import { seriesValue } from '../../support/exposition-text.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { type ForwardProxy, startForwardProxy } from '../../support/forward-proxy.ts';
 import { formsOf, leaksOf } from '../../support/key-forms.ts';
+import { listen } from '../../support/listen.ts';
 import { portOf, type Running, startExporter, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 import { areMissing, OPENSSL, TINYPROXY } from '../../support/tools.ts';
@@ -165,9 +165,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
       socket.pipe(onward).pipe(socket);
     });
     opened.on('tlsClientError', () => undefined);
-    await new Promise<void>((resolve) => opened.listen(0, '127.0.0.1', resolve));
-    atTheEnd(() => opened.close());
-    const proxy = await startForwardProxy({ leadsTo: opened.address() as AddressInfo });
+    const proxy = await startForwardProxy({ leadsTo: { port: await listen(opened) } });
     const trusting = serve(`https://${name}`, { HTTPS_PROXY: proxy.url });
     await isUp(await portOf(trusting));
     // The proxy looks the name up: it exists nowhere else.
