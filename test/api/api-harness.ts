@@ -24,7 +24,7 @@ export const V1_REQUEST: ApiRequest = {
   path: '/api/v1/epoch/latest/slots',
 };
 
-/** The client on a virtual clock with a real rateLimiter, and a log of what its observer was told. */
+/** The real client and rate limiter on a virtual clock, and a log of the calls to the observer. */
 export function apiHarness(transport: Transport) {
   const clock = new VirtualClock(NOW);
   const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
@@ -52,7 +52,7 @@ export function apiHarness(transport: Transport) {
   return { api, clock, rateLimiter, log };
 }
 
-/** What a request fails with. */
+/** The failure of a request. @throws if it does not fail */
 export async function failureOf(promise: Promise<unknown>): Promise<RequestFailed> {
   const error = await promise.then(
     () => new Error('it did not fail'),

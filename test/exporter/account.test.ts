@@ -1,5 +1,5 @@
 import { FaultWorld } from '../support/fault-world.ts';
-// First, so that it sees what the program does.
+// The first import, because it patches modules that the program uses.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';

@@ -1,4 +1,4 @@
-// First, so that it sees what the program does.
+// The first import, because it patches modules that the program uses.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/timing.ts';

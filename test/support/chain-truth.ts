@@ -9,7 +9,7 @@ export interface Truth {
   readonly slashed: readonly number[];
 }
 
-/** What the exporter must have counted from epoch `first` on, once everything is final. `seen`: the slashings it has read. */
+/** What the exporter must count from epoch `first` on, once all is final. `seen`: the slashings that it has read. */
 export function truthOf(chain: Chain, first: number, seen: ReadonlySet<number>): Truth {
   const epochs = Array.from({ length: chain.finalized - first + 1 }, (_, i) => first + i);
   const final = epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat());

@@ -9,8 +9,8 @@ interface Block {
 }
 
 /**
- * A chain with forks, independent of the sandbox: blocks are orphaned and replaced until they are final. It knows what the
- * exporter must count. Slashing `n` is of kind `n % 3` and names the validators `n` and `n + 1`.
+ * A chain with forks, independent of the sandbox: blocks are orphaned and replaced until they are final. It knows what
+ * the exporter must count. Slashing `n` is of kind `n % 3` and names the validators `n` and `n + 1`.
  */
 export class Chain implements ChainView {
   readonly firstSlot: number;
@@ -141,7 +141,7 @@ const TARGETS = [
   [8, 9],
 ] as const;
 
-/** A slashing as the block with this root has it. Every block has the same content, in its own order with its own signatures. */
+/** A slashing in the block with this root. Each block has the same content in its own order, with its own signatures. */
 function recordOf(n: number, slot: number, root: string): Fields {
   const [first, second] = TARGETS[n % 3] ?? TARGETS[0];
   const record = slashing(slot, validatorsOf(n), {

@@ -16,8 +16,8 @@ export interface Fault {
 }
 
 /**
- * Answers a request in place of the service. `genuine` asks the service, which counts the request. A function that writes
- * to `response` itself returns 'silence'.
+ * Answers a request in place of the service. `genuine` asks the service, which counts the request. A function that
+ * writes to `response` itself returns 'silence'.
  */
 export type Respond = (
   request: ServiceRequest,

@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { type Asked, ask } from './ask.ts';
+import { steppedBack } from './exposition-text.ts';
 import { FaultServer } from './fault-server.ts';
 import { leaksOf } from './key-forms.ts';
 import { logLines } from './log-lines.ts';
@@ -28,7 +29,7 @@ export interface FaultWorldOptions {
 }
 
 /**
- * The exporter on a virtual clock, served over HTTP, and a fault server in front of it. Requests cross real sockets. They
+ * The exporter on a virtual clock, served over HTTP, and a fault server as its service. Requests cross real sockets. They
  * take real time, during which the virtual clock stands still. So hours pass in a second, and each run is the same.
  */
 export class FaultWorld {
@@ -41,7 +42,7 @@ export class FaultWorld {
   readonly #saved = new Map<string, string>();
   #exporter: ServedExporter | undefined;
   #stopped: Promise<void> | undefined;
-  #before = new Map<string, number>();
+  #before = '';
 
   private constructor({ credentials }: FaultWorldOptions) {
     ({ log: this.#log, lines: this.lines } = logLines());
@@ -147,12 +148,8 @@ export class FaultWorld {
     await rendered();
     const metrics = new Metrics((await this.ask('/metrics')).body.toString());
     expect(tooOld(metrics, this.clock.now())).toEqual([]);
-    const counters = metrics.counters();
-    for (const [series, value] of this.#before) {
-      if (!((counters.get(series) ?? Number.NaN) >= value))
-        expect.fail(`${series} was ${value}, is ${counters.get(series)}`);
-    }
-    this.#before = counters;
+    expect(steppedBack(this.#before, metrics.text)).toEqual([]);
+    this.#before = metrics.text;
     return metrics;
   }
 }

@@ -11,7 +11,7 @@ import { slashingsOptions } from './slashings-options.ts';
 import { askedFor, type ChainView, chainAnswer, epochRows, type Fields, slashing } from './slot-rows.ts';
 import { attempts, MINUTE, NOW, noSignal, timing } from './timing.ts';
 
-/** A chain whose rows and records a test writes down one by one. */
+/** A chain whose rows and records a test writes one by one, as answers for the fake API. */
 class ScriptedChain implements ChainView {
   latest = 0;
   finalized = 0;
@@ -92,7 +92,7 @@ export class Follower {
     return this.asked;
   }
 
-  /** When the next poll is due, given that the last one was at `now`. */
+  /** When the next poll is due if the last one was at `now`. */
   due(overrides: Partial<Timing> = {}): number {
     const failuresInARow = this.failure === undefined ? 0 : 1;
     return this.source.due(this.state, attempts(this.now, { failuresInARow }), this.timing(overrides));

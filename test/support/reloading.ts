@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/world.ts';
 import { ask, scrape } from './ask.ts';
-import { seriesOf, seriesValue } from './exposition-text.ts';
+import { seriesValue } from './exposition-text.ts';
 import type { Respond } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { portOf, startExporter, waitFor } from './program.ts';
@@ -55,14 +55,4 @@ export async function startReloading({ key, given = key, more = '', request, wor
   const isUp = (source: string): Promise<void> =>
     waitFor(async () => expect(await value('beaconchain_source_up', { source })).toBe(1));
   return { api, file, dir, configure, setKey, program, port, reload, value, isUp };
-}
-
-/** The exporter's own counters that are lower or absent in `after`. */
-export function steppedBack(before: string, after: string): string[] {
-  const now = new Map(seriesOf(after).map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
-  return seriesOf(before)
-    .filter(({ name }) => /^beaconchain_(?!machine_)\w+_(total|bucket|sum|count)$/.test(name))
-    .map(({ name, labels, value }) => ({ series: name + JSON.stringify(labels), value }))
-    .filter(({ series, value }) => !((now.get(series) ?? Number.NaN) >= value))
-    .map(({ series, value }) => `${series} was ${value}, is ${now.get(series)}`);
 }

@@ -56,13 +56,4 @@ export class Metrics {
       this.of('beaconchain_api_invalid_records_total').find(({ labels }) => labels['endpoint'] === endpoint)?.value ?? 0
     );
   }
-
-  /** The exporter's own counters, by series. */
-  counters(): Map<string, number> {
-    return new Map(
-      this.series
-        .filter(({ name }) => /_total$|_count$/.test(name) && !name.startsWith('beaconchain_machine_'))
-        .map(({ name, labels, value }) => [`${name}${JSON.stringify(labels)}`, value]),
-    );
-  }
 }

@@ -8,7 +8,7 @@ export function rootOf(slot: number, fork = 0): string {
   return `0x${fork.toString(16)}${slot.toString(16).padStart(63, '0')}`;
 }
 
-/** One row of an epoch as the service sends it (api-facts 5.1): proposed, unless `status` says otherwise. */
+/** One row of an epoch as the service sends it (api-facts 5.1). By default its block was proposed. */
 export function row({ slot, status = '1', ...fields }: Fields & { slot: number }): Fields {
   const common = { slot, epoch: Math.floor(slot / 32), proposer: 965785, status, graffiti_text: '' };
   const proposed = status === '1' || status === '3';
@@ -36,7 +36,7 @@ function block(slot: number): Fields {
   };
 }
 
-/** A missed or scheduled slot: nulls, zeros and a placeholder for the root. */
+/** The fields of a missed or scheduled slot: nulls, zeros and a placeholder for the root. */
 function noBlock(): Fields {
   return {
     blockroot: '0x00',
@@ -58,12 +58,12 @@ function noBlock(): Fields {
   };
 }
 
-/** The first `count` slots of an epoch, proposed; `special` gives fields of single ones, by index in the epoch. */
+/** The first `count` slots of an epoch, proposed. `special` has fields of single slots, by index in the epoch. */
 export function epochRows(epoch: number, special: Readonly<Record<number, Fields>> = {}, count = 32): Fields[] {
   return Array.from({ length: count }, (_, i) => row({ slot: epoch * 32 + i, ...special[i] }));
 }
 
-/** A double vote of these validators, included in the block of `slot` (api-facts 5.2). */
+/** A double vote of these validators in the block of `slot` (api-facts 5.2). */
 export function slashing(slot: number, validators: readonly number[], fields: Fields = {}): Fields {
   const attestation = (n: 1 | 2, beaconblockroot: string): Fields => ({
     [`attestation${n}_beaconblockroot`]: beaconblockroot,

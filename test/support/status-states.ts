@@ -22,7 +22,7 @@ import { VirtualClock } from './virtual-clock.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
 
-/** The states in which the page is looked at. */
+/** The states in which tests look at the page. */
 export const STATES = ['healthy', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
 export type StateName = (typeof STATES)[number];
 
@@ -41,7 +41,7 @@ function config(expected: readonly string[]): Config {
   };
 }
 
-/** Simulated machines that reported half a minute ago; the names of some are others. */
+/** Simulated machines that reported half a minute ago. `names` replaces the first names. */
 export function fleetAt(
   count: number,
   { names = [], silent = [] }: { names?: string[]; silent?: string[] } = {},
@@ -57,7 +57,7 @@ export function fleetAt(
   return Machines.parse({ machines, dropped: 0 });
 }
 
-/** As of `age` ms ago. */
+/** The state of the source `age` ms ago. */
 function slashings(slot: number, recent: Slashings['recent'], age: number): Slashings {
   const headSlot = slot - Math.floor(age / 12_000);
   const headEpoch = Math.floor(headSlot / 32);
@@ -121,7 +121,7 @@ function ledger(
 }
 
 const SCALE = ledger({ second: 5 });
-/** A trial in its twelfth day, of which somebody else has used a little. */
+/** A trial in its twelfth day. Others have used a small part of it. */
 const TRIAL = ledger(
   { second: 1, month: 1_000 },
   { remaining: { month: 596 }, month: { limit: 1_000, remaining: 596, own: 358, since: NOW - 12 * DAY } },
@@ -175,7 +175,7 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
   }),
 };
 
-/** All that is known in a state. */
+/** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
   const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }));
@@ -192,7 +192,7 @@ export function knownIn(name: StateName): StatusInput {
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
   const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
-  // Never run: it is only asked what it knows.
+  // It never runs. It only provides the views.
   const scheduler = new ViewedScheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,

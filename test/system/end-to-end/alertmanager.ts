@@ -21,10 +21,10 @@ export interface KnownAlert {
   readonly status: { readonly state: string; readonly inhibitedBy: readonly string[] };
 }
 
-/** A real Alertmanager that notifies a webhook, until the tests have ended. */
+/** A real Alertmanager that notifies a webhook. It is killed after the tests of the file. */
 export interface Alertmanager {
   readonly port: number;
-  /** What the webhook was told, one entry per alert. */
+  /** The notifications to the webhook, one entry per alert. */
   readonly notifications: readonly Notification[];
   alerts(): Promise<readonly KnownAlert[]>;
 }
@@ -34,7 +34,7 @@ interface Message {
   readonly alerts: readonly Pick<Notification, 'status' | 'labels' | 'annotations'>[];
 }
 
-/** @param configure The text of its configuration, given the address of the webhook. */
+/** @param configure Returns the configuration for the address of the webhook. */
 export async function startAlertmanager(configure: (webhook: string) => string): Promise<Alertmanager> {
   const notifications: Notification[] = [];
   const webhook = createServer(async (request, response) => {

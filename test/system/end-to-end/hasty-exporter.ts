@@ -16,7 +16,7 @@ import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../deploy');
 
-/** The validator that is watched. */
+/** The watched validator. */
 export const WATCHED = 12_345;
 
 export interface HastyExporter {
@@ -75,7 +75,7 @@ function hastyRules({ speed, ...setting }: Haste): string {
   return file;
 }
 
-/** Starts a Prometheus with the shipped rules and an Alertmanager with the shipped example, at the speed of the exporter. */
+/** Starts a Prometheus with the shipped rules and an Alertmanager with the shipped example, at the exporter's speed. */
 export async function startHastyAlerts(
   exporter: HastyExporter,
   haste: Haste,

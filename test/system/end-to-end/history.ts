@@ -10,22 +10,22 @@ import { BOTH_CHAINS, configured } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
-/** Often enough that a few hours have one of every kind. */
+/** So often that a few hours contain slashings of every kind. */
 const SLOTS_PER_SLASHING = 5;
 
 export interface HistoryOptions {
-  /** Unix ms. */
+  /** End of the history, Unix ms. */
   readonly end: number;
   readonly hours: number;
-  /** Days before that of which only the daily returns are known, a sample a day as a backfill writes them. */
+  /** Days before that with daily returns only: one sample a day, as a backfill writes them. */
   readonly days: number;
-  /** What the scrapes would have added. */
+  /** Labels that Prometheus adds, such as `job`. */
   readonly labels: Labels;
-  /** What else was there all the time. */
+  /** Families that every scrape contains as well. */
   readonly more: readonly Family[];
 }
 
-/** What scrapes of an exporter of the simulated service would have brought, minute by minute, as OpenMetrics. */
+/** The samples that scrapes of an exporter would have brought, minute by minute, as OpenMetrics. */
 export async function history({ end, hours, days, labels, more }: HistoryOptions): Promise<string> {
   const start = end - hours * HOUR;
   const machines = { ...defaultConfig().machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' as const }] };

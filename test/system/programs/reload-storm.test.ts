@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { scrape } from '../../support/ask.ts';
-import { seriesValue } from '../../support/exposition-text.ts';
+import { seriesValue, steppedBack } from '../../support/exposition-text.ts';
 import { type Running, waitFor } from '../../support/program.ts';
-import { startReloading, steppedBack } from '../../support/reloading.ts';
+import { startReloading } from '../../support/reloading.ts';
 
 const KEY = 'the-key';
 const ATTEMPTS = 'beaconchain_source_attempts_total';

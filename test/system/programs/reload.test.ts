@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { scrape } from '../../support/ask.ts';
-import { seriesValue } from '../../support/exposition-text.ts';
+import { seriesValue, steppedBack } from '../../support/exposition-text.ts';
 import type { Respond } from '../../support/fault-server.ts';
 import { waitFor } from '../../support/program.ts';
-import { startReloading, steppedBack } from '../../support/reloading.ts';
+import { startReloading } from '../../support/reloading.ts';
 
 const KEY = 'the-first-key';
 const OTHER_KEY = 'the-second-key';
