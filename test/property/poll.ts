@@ -26,8 +26,8 @@ export type Service = (now: number) => (path: string) => unknown;
 
 /**
  * Polls with these faults, and then `calm` times without. Fails if anything but RequestFailed is thrown, if a shown
- * value is not a number or a counter is negative, or if a saved value is not read back as it was. `compare` receives each
- * two consecutive values.
+ * value is not a number or a counter is negative, or if a saved value is not read back as it was. `compare` receives
+ * each two consecutive values.
  */
 export async function pollThrough<T>(
   source: Source<T>,

@@ -141,7 +141,7 @@ const TARGETS = [
   [8, 9],
 ] as const;
 
-/** A slashing in the block with this root. Each block has the same content in its own order, with its own signatures. */
+/** A slashing in the block with this root. Each block has it in its own order and with its own signatures. */
 function recordOf(n: number, slot: number, root: string): Fields {
   const [first, second] = TARGETS[n % 3] ?? TARGETS[0];
   const record = slashing(slot, validatorsOf(n), {

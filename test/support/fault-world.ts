@@ -29,8 +29,8 @@ export interface FaultWorldOptions {
 }
 
 /**
- * The exporter on a virtual clock, served over HTTP, and a fault server as its service. Requests cross real sockets. They
- * take real time, during which the virtual clock stands still. So hours pass in a second, and each run is the same.
+ * The exporter on a virtual clock, served over HTTP, and a fault server as its service. Requests cross real sockets.
+ * They take real time, during which the virtual clock stands still. So hours pass in a second, and each run is the same.
  */
 export class FaultWorld {
   readonly clock = new VirtualClock(NOW, requestsAnswered);

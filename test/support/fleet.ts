@@ -53,8 +53,7 @@ const MAX_WAY_MS = 2_000;
 
 /**
  * Machines that push about once a minute, and how the service returns their records: newest first, in pages with
- * cursors. They are independent of the sandbox, so that each checks the other. Minutes can be missing, and pushes arrive
- * late.
+ * cursors. They are independent of the sandbox, so that each checks the other. Minutes can be missing. Pushes are late.
  */
 export class Fleet {
   /** Every request, in order, with its time (Unix ms). */

@@ -93,8 +93,8 @@ function send(response: ServerResponse, status: number, data: readonly Fields[] 
 }
 
 /**
- * The exchanges of all polls up to the one that began at `lastPoll` (Unix ms). The next poll begins with `latest`. A poll
- * without it reads only final epochs, which count anyway.
+ * The exchanges of all polls up to the one that began at `lastPoll` (Unix ms). The next poll begins with `latest`. A
+ * poll without it reads only final epochs, which count anyway.
  */
 export function exchangesUpTo(exchanges: readonly Exchange[], lastPoll: number): readonly Exchange[] {
   const began = exchanges.findIndex(({ at }) => at >= lastPoll);
