@@ -87,7 +87,7 @@ export class FaultServer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.#port}`;
   }
 
   /** Listens on any free port, and after an interruption on the same port again. */

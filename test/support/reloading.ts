@@ -1,10 +1,9 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/world.ts';
 import { ask, scrape } from './ask.ts';
 import { seriesValue } from './exposition-text.ts';
-import type { Respond } from './fault-server.ts';
+import type { FaultServerOptions } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { portOf, startExporter, waitFor } from './program.ts';
 import { startService } from './service.ts';
@@ -15,14 +14,13 @@ interface Reloading {
   readonly given?: string;
   /** Sections of the configuration other than `api`, `chains` and `state`. */
   readonly more?: string;
-  readonly request?: Respond;
-  readonly world?: Omit<SandboxOptions, 'start' | 'key'>;
+  readonly service?: Omit<FaultServerOptions, 'key'>;
   readonly flags?: readonly string[];
 }
 
 /** Starts a daemon and a service for it. The test can change its configuration file and its key file. */
-export async function startReloading({ key, given = key, more = '', request, world, flags = [] }: Reloading) {
-  const api = await startService(key, { ...world, ...(request && { request }) });
+export async function startReloading({ key, given = key, more = '', service, flags = [] }: Reloading) {
+  const api = await startService(key, service);
   const folder = temporaryFolder();
   const file = join(folder, 'config.yaml');
   const keyFile = join(folder, 'key');

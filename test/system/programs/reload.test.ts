@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { scrape } from '../../support/ask.ts';
 import { seriesValue, steppedBack } from '../../support/exposition-text.ts';
-import type { Respond } from '../../support/fault-server.ts';
+import type { Fault } from '../../support/fault-server.ts';
 import { waitFor } from '../../support/program.ts';
 import { startReloading } from '../../support/reloading.ts';
 
@@ -12,7 +12,7 @@ const OTHER_KEY = 'the-second-key';
 interface SetUp {
   readonly key?: string;
   readonly more?: string;
-  readonly request?: Respond;
+  readonly service?: Pick<Fault, 'request'>;
   readonly flags?: readonly string[];
 }
 
@@ -146,7 +146,7 @@ describe.concurrent('system/programs/reload', () => {
     let hangs = true;
     const { api, reload, setKey, isUp, program } = await setUp({
       key: OTHER_KEY,
-      request: () => (hangs ? 'silence' : undefined),
+      service: { request: () => (hangs ? 'silence' : undefined) },
     });
     await waitFor(() => expect(api.requests).toHaveLength(1));
     expect((await reload()).status).toBe(200);
