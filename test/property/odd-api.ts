@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type Api, createApi, NO_OBSERVER } from '../../src/api/client.ts';
+import { type Api, createApi } from '../../src/api/client.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { writtenAnswer } from '../support/written-answer.ts';
@@ -44,7 +44,6 @@ export function oddApi(good: (path: string) => unknown, faults: readonly Fault[]
       clock: NO_WAIT,
       random: () => 0,
       budget: { acquire: async () => ({ release: () => undefined }) },
-      observer: NO_OBSERVER,
     },
   );
 }

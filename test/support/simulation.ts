@@ -1,4 +1,4 @@
-import { type ApiOptions, createApi, NO_OBSERVER, routeOf } from '../../src/api/client.ts';
+import { type ApiOptions, createApi, routeOf } from '../../src/api/client.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import type { BudgetOptions } from '../../src/budget/bucket.ts';
@@ -107,7 +107,6 @@ export class Simulation {
     const api = createApi(apiOptions, {
       budget: rateLimiter,
       transport,
-      observer: NO_OBSERVER,
       clock,
       random: () => 0.5,
     });
