@@ -3,8 +3,8 @@ import { largeBodies } from '../test/support/body-shapes.ts';
 import { FaultServer } from '../test/support/fault-server.ts';
 
 const [shape = '', coding] = process.argv.slice(2);
-const service = new FaultServer({ now: Date.now, plan: { perSecond: 100 } });
+const service = new FaultServer({ plan: { perSecond: 100 } });
 await service.listen();
 const fault = largeBodies(shape, { isZipped: coding === 'gzip', slots: 32 });
-process.send?.({ url: `http://127.0.0.1:${service.port}`, key: service.sandbox.key });
+process.send?.({ url: service.url, key: service.sandbox.key });
 process.once('message', () => service.suffer(fault));

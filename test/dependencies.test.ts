@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complaints, readLockfile, sizeOf, withAllItBrings } from './support/lockfile.ts';
+import { complaints, readLockfile, sizeOf, withAllItBrings } from './lockfile.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENT = readFileSync(join(ROOT, 'docs/dependencies.md'), 'utf8');

@@ -1,4 +1,4 @@
-import type { FaultRequest } from '../../test/support/fault-server.ts';
+import type { ServiceRequest } from '../../test/support/fault-server.ts';
 import { seriesValue } from './scraper.ts';
 
 /** What is due every minute. */
@@ -8,7 +8,7 @@ const ASKED: Readonly<Record<string, RegExp>> = {
   'slashings hoodi': /^\/hoodi\/api\/v1\/epoch\//,
 };
 
-export function countPolls(requests: readonly FaultRequest[]): Record<string, number> {
+export function countPolls(requests: readonly ServiceRequest[]): Record<string, number> {
   return Object.fromEntries(
     Object.entries(ASKED).map(([what, path]) => [what, requests.filter((one) => path.test(one.path)).length]),
   );

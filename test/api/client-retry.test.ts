@@ -4,9 +4,9 @@ import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
-import { apiHarness, failureOf, V2_REQUEST } from '../support/api-harness.ts';
-import { bodyOf } from '../support/body.ts';
 import { MINUTE, noSignal } from '../support/timing.ts';
+import { writtenAnswer } from '../support/written-answer.ts';
+import { apiHarness, failureOf, V2_REQUEST } from './api-harness.ts';
 
 type Step = FailureReason | { status: number; headers?: Record<string, string>; body?: string };
 
@@ -21,12 +21,7 @@ function scripted(steps: readonly Step[]) {
     sentAt.push(harness.clock.monotonic());
     const step = steps[Math.min(sentAt.length, steps.length) - 1] ?? OK;
     if (typeof step === 'string') throw new RequestFailed(endpoint, step, 'made up');
-    return {
-      status: step.status,
-      headers: step.headers ?? {},
-      body: () => bodyOf(step.body ?? ''),
-      discard: () => discarded.push(step.status),
-    };
+    return { ...writtenAnswer(step), discard: () => void discarded.push(step.status) };
   };
   const harness = apiHarness(transport);
   const ask = (signal = noSignal()): Promise<unknown> => harness.api.request(V2_REQUEST, z.array(z.unknown()), signal);

@@ -2,8 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { routeOf } from '../../src/api/client.ts';
 import { createTransport } from '../../src/api/transport.ts';
-import { apiHarness, failureOf, KEY, settled, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from '../support/api-harness.ts';
 import { noSignal } from '../support/timing.ts';
+import { settled } from '../support/virtual-clock.ts';
+import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
 import { httpMock } from './http-mock.ts';
 
 const transport = createTransport({ timeoutMs: 10_000 });

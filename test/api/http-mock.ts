@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { afterEach, beforeEach, expect } from 'vitest';
 
-/** A request as it went over the wire. */
+/** A request on the wire. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -16,17 +16,17 @@ export interface MockAnswer {
 }
 
 export interface HttpMock {
-  /** Everything that was sent in this test to a mock, in order. */
+  /** All requests of this test that had a mock, in order. */
   readonly seen: readonly SeenRequest[];
-  /** Expects one request more, and answers it. */
+  /** Expects one more request and answers it. */
   answer(method: 'GET' | 'POST', url: string, answer?: MockAnswer): void;
-  /** Expects one request more, whose connection fails with this code. */
+  /** Expects one more request. Its connection fails with this code. */
   fail(method: 'GET' | 'POST', url: string, code: string): void;
 }
 
 /**
- * The only door to nock. Call it in a `describe`: in each of its tests nothing reaches the network, not even loopback,
- * and the test fails on a request without a mock and on a mock without a request.
+ * The wire format, with nock: exact requests and hand-written answers. Call it in a `describe`. Its tests reach no
+ * network, not even loopback. A test fails on a request without a mock and on a mock without a request.
  */
 export function httpMock(): HttpMock {
   const seen: SeenRequest[] = [];

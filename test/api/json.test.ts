@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonRefused, parseJson } from '../../src/api/json.ts';
-import { bodyOf } from '../support/body.ts';
+import { bodyOf } from '../support/written-answer.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
@@ -8,13 +7,14 @@ import { setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, type WireRequest } from '../../src/api/transport.ts';
 import type { Proxies } from '../../src/lib/proxies.ts';
-import { failureOf } from '../support/api-harness.ts';
 import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
+import { listen } from '../support/listen.ts';
 import { freePort } from '../support/ports.ts';
 import { noSignal } from '../support/timing.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
+import { failureOf } from './api-harness.ts';
 
 const CREDENTIALS = 'user:p@ss/w%rd';
 const IN_URL = 'user:p%40ss%2Fw%25rd';
@@ -27,14 +27,9 @@ afterEach(async () => {
 let authority: Certificate;
 let own: Certificate;
 
-async function listen(listener: RequestListener, scheme: 'http' | 'https' = 'http'): Promise<string> {
+async function serve(listener: RequestListener, scheme: 'http' | 'https' = 'http'): Promise<string> {
   const server = scheme === 'http' ? createServer(listener) : createSecureServer(own, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return `${scheme}://localhost:${(server.address() as AddressInfo).port}`;
+  return `${scheme}://localhost:${await listen(server)}`;
 }
 
 function transportOf(proxies: Partial<Proxies>, timeoutMs = 5_000) {
@@ -73,7 +68,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     'asks %s as it would without one, over connections that are kept',
     async (scheme) => {
       const proxy = await startForwardProxy({ credentials: CREDENTIALS });
-      const base = await listen(echo, scheme);
+      const base = await serve(echo, scheme);
       const { send } = transportOf(both(withCredentials(proxy.url)));
       for (let i = 0; i < 10; i += 1) {
         const answer = await send(get(`${base}/prefix`, { method: 'POST', body: '{"a":1}' }), noSignal());
@@ -95,7 +90,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     const proxy = await startForwardProxy({ credentials: CREDENTIALS, tls: own });
     const url = withCredentials(proxy.url.replace('127.0.0.1', 'localhost'));
     for (const scheme of ['http', 'https'] as const) {
-      const answer = await transportOf(both(url)).send(get(await listen(echo, scheme)), noSignal());
+      const answer = await transportOf(both(url)).send(get(await serve(echo, scheme)), noSignal());
       expect([answer.status, await text(answer.body())]).toEqual([200, '{"url":"/x","apikey":"secret"}']);
     }
     expect([proxy.tunnels.length, proxy.forwards.length]).toEqual([1, 1]);
@@ -103,7 +98,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
 
   it('follows no redirect', async () => {
     const proxy = await startForwardProxy();
-    const base = await listen((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
+    const base = await serve((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
     expect((await transportOf(both(proxy.url)).send(get(base), noSignal())).status).toBe(302);
     expect(proxy.forwards).toHaveLength(1);
   });
@@ -120,7 +115,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     ['', false],
   ])('with NO_PROXY=%s goes there without it: %s', async (except, isDirect) => {
     const proxy = await startForwardProxy();
-    const base = await listen(echo);
+    const base = await serve(echo);
     const proxies = { ...both(proxy.url), except: except.replace('PORT', new URL(base).port) };
     expect((await transportOf(proxies).send(get(base), noSignal())).status).toBe(200);
     expect(proxy.forwards).toHaveLength(isDirect ? 0 : 1);
@@ -128,7 +123,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
 
   it('the variables of the process are not read behind our back', async () => {
     const proxy = await startForwardProxy();
-    const base = await listen(echo);
+    const base = await serve(echo);
     process.env['http_proxy'] = proxy.url;
     cleanups.push(() => delete process.env['http_proxy']);
     for (const proxies of [undefined, { http: '', https: '', except: '' }]) {
@@ -142,7 +137,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   describe.each(['http', 'https'] as const)('to %s', (scheme) => {
     /** What a request through this proxy fails with, and that the one after it is answered where `mend` was called. */
     async function failing(proxy: ForwardProxy, credentials = IN_URL, timeoutMs = 5_000, mend?: () => Promise<void>) {
-      const base = await listen(echo, scheme);
+      const base = await serve(echo, scheme);
       const { send } = transportOf(both(withCredentials(proxy.url, credentials)), timeoutMs);
       const failure = await failureOf(send(get(base), noSignal()));
       expect(failure.message).not.toMatch(/user|p@ss|p%40|dXNlc|127\.0\.0\.1/);
@@ -181,13 +176,13 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       const port = await freePort();
       cleanups.push(await fillBacklog(port));
       const { send } = transportOf(both(`http://127.0.0.1:${port}/`), 300);
-      const failure = await failureOf(send(get(await listen(echo, scheme)), noSignal()));
+      const failure = await failureOf(send(get(await serve(echo, scheme)), noSignal()));
       expect(failure.message).toBe('epoch_slots: network (the proxy: no connection within api.timeout)');
     });
 
     it('is network where its name is not known', async () => {
       const { send } = transportOf(both('http://proxy.invalid:3128/'));
-      const failure = await failureOf(send(get(await listen(echo, scheme)), noSignal()));
+      const failure = await failureOf(send(get(await serve(echo, scheme)), noSignal()));
       expect(failure.message).toMatch(/^epoch_slots: network \(the proxy: (ENOTFOUND|EAI_AGAIN)\)$/);
     });
 
@@ -205,7 +200,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       proxy.behave('silence');
       const stop = new AbortController();
       const transport = transportOf(both(proxy.url), 60_000);
-      const asked = transport.send(get(await listen(echo, scheme)), stop.signal);
+      const asked = transport.send(get(await serve(echo, scheme)), stop.signal);
       while (proxy.tunnels.length + proxy.forwards.length === 0) await setImmediate();
       stop.abort('stopping');
       await expect(asked).rejects.toBe('stopping');
@@ -218,7 +213,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     async (status) => {
       const proxy = await startForwardProxy();
       proxy.behave(status);
-      const base = await listen(echo, 'https');
+      const base = await serve(echo, 'https');
       const { send } = transportOf(both(proxy.url));
       for (let i = 0; i < 2; i += 1) {
         const failure = await failureOf(send(get(base), noSignal()));
@@ -232,10 +227,8 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
 
   it('is network where what listens there is no proxy', async () => {
     const server = createTcpServer((socket) => socket.on('error', () => undefined).end('220 mail.test ESMTP\r\n\r\n'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    cleanups.push(() => server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const failure = await failureOf(transportOf(both(url)).send(get(await listen(echo, 'https')), noSignal()));
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    const failure = await failureOf(transportOf(both(url)).send(get(await serve(echo, 'https')), noSignal()));
     expect(failure.message).toMatch(
       /^epoch_slots: network \(the proxy: (HPE_\w+|UND_ERR_SOCKET|ECONNRESET|connection failed)\)$/,
     );
@@ -244,10 +237,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   it('is network where the certificate at the end of the tunnel is not vouched for, and does not blame the proxy', async () => {
     const proxy = await startForwardProxy();
     const stranger = makeCertificate();
-    const server = createSecureServer(stranger, echo);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    cleanups.push(() => server.close());
-    const base = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const base = `https://localhost:${await listen(createSecureServer(stranger, echo))}`;
     const failure = await failureOf(transportOf(both(proxy.url)).send(get(base), noSignal()));
     expect(failure).toMatchObject({ reason: 'network' });
     expect(failure.message).toMatch(/CERT/);
@@ -256,13 +246,13 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
 
   it('what comes over a tunnel is limited in time and size as without one', async () => {
     const proxy = await startForwardProxy();
-    const hangs = await listen((_, response) => void response.write('{'), 'https');
+    const hangs = await serve((_, response) => void response.write('{'), 'https');
     const answer = await transportOf(both(proxy.url), 300).send(get(hangs), noSignal());
     expect((await failureOf(text(answer.body()))).reason).toBe('timeout');
-    const mute = await listen(() => undefined, 'https');
+    const mute = await serve(() => undefined, 'https');
     expect((await failureOf(transportOf(both(proxy.url), 300).send(get(mute), noSignal()))).reason).toBe('timeout');
     const chunk = Buffer.alloc(1024 * 1024, 'a');
-    const endless = await listen((_, response) => {
+    const endless = await serve((_, response) => {
       for (let i = 0; i < 33; i += 1) response.write(chunk);
       response.end();
     }, 'https');

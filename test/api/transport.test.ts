@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -7,23 +6,19 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Endpoint } from '../../src/api/errors.ts';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
-import { apiHarness, failureOf, V1_REQUEST } from '../support/api-harness.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
+import { listen } from '../support/listen.ts';
 import { noSignal } from '../support/timing.ts';
+import { apiHarness, failureOf, V1_REQUEST } from './api-harness.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-async function listen(handler: RequestListener): Promise<{ server: Server; base: string }> {
+async function serve(handler: RequestListener): Promise<{ server: Server; base: string }> {
   const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return { server, base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { server, base: `http://127.0.0.1:${await listen(server)}` };
 }
 
 function transportOf(timeoutMs: number) {
@@ -43,7 +38,7 @@ async function exchange(
   stop = noSignal(),
   endpoint: Endpoint = 'epoch_slots',
 ): Promise<[Answer, string]> {
-  const { base } = await listen(handler);
+  const { base } = await serve(handler);
   const answer = await transportOf(timeoutMs).send(get(base, { endpoint }), stop);
   return [answer, await text(answer.body())];
 }
@@ -53,7 +48,7 @@ const MIB = 1024 * 1024;
 
 describe('api/transport', () => {
   it('sends method, path with its prefix, headers and body, and brings status, headers and body back', async () => {
-    const { base } = await listen((request, response) => {
+    const { base } = await serve((request, response) => {
       request.setEncoding('utf8').on('data', (body: string) => {
         const { method, url, headers } = request;
         response.writeHead(418, { 'x-a': 'b' });
@@ -70,7 +65,7 @@ describe('api/transport', () => {
   it('puts a character together that the network cut in two', async () => {
     const euro = Buffer.from('€');
     let finish = (): unknown => undefined;
-    const { base } = await listen((_, response) => {
+    const { base } = await serve((_, response) => {
       response.write(euro.subarray(0, 1));
       finish = () => response.end(euro.subarray(1));
     });
@@ -83,7 +78,7 @@ describe('api/transport', () => {
   it('reuses connections for requests that follow each other', async () => {
     let connections = 0;
     // Otherwise it would be kept for ten minutes.
-    const { server, base } = await listen((_, response) => {
+    const { server, base } = await serve((_, response) => {
       response.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=600' }).end('{}');
     });
     server.keepAliveTimeout = 0;
@@ -173,7 +168,7 @@ describe('api/transport: failures', () => {
   });
 
   it('is network where the connection is refused', async () => {
-    const { server, base } = await listen(() => undefined);
+    const { server, base } = await serve(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     const failure = await failureOf(transportOf(5_000).send(get(base), noSignal()));
     expect(failure).toMatchObject({ reason: 'network', message: 'epoch_slots: network (ECONNREFUSED)' });
@@ -196,7 +191,7 @@ describe('api/transport: failures', () => {
   });
 
   it('gives the status of a 429 whose body never ends', async () => {
-    const { base } = await listen((_, response) => {
+    const { base } = await serve((_, response) => {
       response.writeHead(429, { 'retry-after': '7' });
       response.write('Too Many');
     });
@@ -218,7 +213,7 @@ describe('api/transport: failures', () => {
     { timeout: 30_000 },
     async (_, timeoutMs, bytes) => {
       const closed = Promise.withResolvers<void>();
-      const { base } = await listen((_request, response) => {
+      const { base } = await serve((_request, response) => {
         response.on('close', closed.resolve).writeHead(500);
         response.write(Buffer.alloc(bytes));
       });
@@ -232,7 +227,7 @@ describe('api/transport: failures', () => {
     const head = exchange(() => before.abort('stopping'), 5_000, before.signal);
     await expect(head).rejects.toBe('stopping');
     const during = new AbortController();
-    const { base } = await listen((_, response) => void response.write('{"data":'));
+    const { base } = await serve((_, response) => void response.write('{"data":'));
     const answer = await transportOf(5_000).send(get(base), during.signal);
     const body = text(answer.body());
     during.abort('stopping');
@@ -241,7 +236,7 @@ describe('api/transport: failures', () => {
   });
 
   it('stops also where no connection comes about, and not only when time is up', { timeout: 30_000 }, async () => {
-    const { server, base } = await listen(() => undefined);
+    const { server, base } = await serve(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     cleanups.push(await fillBacklog(Number(new URL(base).port)));
     const stop = new AbortController();
@@ -256,7 +251,7 @@ describe('api/transport: failures', () => {
   it('keeps no connection after it is closed', async () => {
     const closed = Promise.withResolvers<void>();
     // Otherwise it would be kept for ten minutes.
-    const { server, base } = await listen((_, response) => {
+    const { server, base } = await serve((_, response) => {
       response.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=600' }).end('{}');
     });
     server.keepAliveTimeout = 0;

@@ -3,9 +3,9 @@ import { type Bucket, type BudgetOptions, chargeBucket, EMPTY_BUCKET } from '../
 import { emptyLedger, Ledger, quotaIn } from '../../src/budget/ledger.ts';
 import { type Quota, quotaOf } from '../../src/budget/quota.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { Queue } from '../support/queue.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { Queue } from './queue.ts';
 
 const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 const OCTOBER = Date.UTC(2026, 9, 1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withKey } from '../../src/budget/ledger.ts';
-import { bucket, LANE, Queue } from '../support/queue.ts';
+import { bucket, LANE, Queue } from './queue.ts';
 
 const OTHER_LANE = 'epoch_slots https://v1';
 

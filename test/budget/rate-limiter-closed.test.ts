@@ -4,9 +4,9 @@ import { Ledger, opensAt } from '../../src/budget/ledger.ts';
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { bucket, LANE, Queue } from '../support/queue.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { bucket, LANE, Queue } from './queue.ts';
 
 const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };
 

@@ -4,9 +4,9 @@ import { emptyLedger } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/priority.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
-import { bucket } from '../support/queue.ts';
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { bucket } from './queue.ts';
 
 /** Which bucket each route draws from; the rateLimiter has to find out. */
 const LANES = { a: 'default', b: 'default', c: 'other' } as const;

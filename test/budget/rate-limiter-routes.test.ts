@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucket, LANE, Queue } from '../support/queue.ts';
+import { bucket, LANE, Queue } from './queue.ts';
 
 describe('budget/rateLimiter: lanes', () => {
   it('keeps a route that no answer has assigned at one request a second, next to faster ones', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bucketOf } from '../../src/budget/ledger.ts';
 import { PRIORITIES } from '../../src/budget/priority.ts';
-import { bucket, LANE, Queue } from '../support/queue.ts';
+import { bucket, LANE, Queue } from './queue.ts';
 
 /** Lets everything that waits leave, one by one, each answered at once. */
 async function drain(queue: Queue, names: number): Promise<void> {

@@ -2,10 +2,10 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { unit } from '../../src/lib/random.ts';
 
 export interface WindowServerOptions {
-  /** Where the one-second windows begin: on the clock's whole seconds, or with the first request after the last one. */
+  /** When a window of one second begins: at each whole second, or with the first request after the last window. */
   readonly windows: 'aligned' | 'opened_by_request';
   readonly seed: number;
-  /** Requests per second of each bucket; may be changed while it runs. */
+  /** Requests per second by bucket. A test may change them at any time. */
   readonly limits: Record<string, number>;
   readonly bucketOf?: (route: string) => string;
 }
@@ -15,7 +15,7 @@ interface Head {
   readonly headers: Record<string, string>;
 }
 
-/** Counts requests in fixed windows of one second per bucket, refused ones included, as the service does (api-facts 6.1). */
+/** Counts requests as the service does: in windows of one second per bucket, with refused ones (api-facts 6.1). */
 export class WindowServer {
   readonly #clock: Clock;
   readonly #options: WindowServerOptions;
@@ -30,7 +30,7 @@ export class WindowServer {
     this.#options = options;
   }
 
-  /** One exchange of 20 to 400 ms, 210 on average; the request is counted anywhere between its start and its end. */
+  /** One request of 20 to 400 ms. The service counts it at a random time between start and end. */
   async exchange(route = 'any'): Promise<Head> {
     const latency = 20 + 380 * this.#random();
     const there = latency * this.#random();

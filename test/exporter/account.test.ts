@@ -1,5 +1,5 @@
 import { FaultWorld } from '../support/fault-world.ts';
-// First, so that it sees what the program does.
+// The first import, because it patches modules that the program uses.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';
@@ -9,7 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { V1List } from '../../src/sources/slashings/schema.ts';
 import type { StateStore } from '../../src/state/store.ts';
 import { refusal, tooMany } from '../support/faults.ts';
-import { startStubApi } from '../support/stub-api.ts';
+import { startService } from '../support/service.ts';
 import { noSignal } from '../support/timing.ts';
 
 const WAIT = /"closedUntil":[1-9]|"standing":"(revoked|refused)"/;
@@ -55,7 +55,7 @@ describe('exporter/account', () => {
 
   it('tells a program that spends in place of the daemon when the wait is written, not before', async () => {
     const slow = new SlowLedger();
-    const { url } = await startStubApi('key', () => ({ status: 429, headers: { 'retry-after': '420' }, body: '{}' }));
+    const { url } = await startService('key', tooMany({ 'retry-after': '420' }));
     const config = ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } });
     const { documents } = slow;
     const account = await openAccount({ config, key: 'key', documents, clock: systemClock, onError: () => undefined });

@@ -1,8 +1,8 @@
-// First, so that it sees what the program does.
+// The first import, because it patches modules that the program uses.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { settled } from '../support/api-harness.ts';
 import { MINUTE } from '../support/timing.ts';
+import { settled } from '../support/virtual-clock.ts';
 import { KEY, type Sections, startSupervised } from './supervised.ts';
 
 type World = Awaited<ReturnType<typeof startSupervised>>;

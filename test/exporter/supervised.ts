@@ -1,5 +1,5 @@
 import { rendered, requestsAnswered } from '../support/under-way.ts';
-// First, so that it sees what the program does.
+// The first import, because it patches modules that the program uses.
 
 import { ConfigFile } from '../../src/config/config.ts';
 import { supervise } from '../../src/exporter/reload.ts';
@@ -7,17 +7,16 @@ import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { AccountPlan } from '../../src/sandbox/plan.ts';
-import { settled } from '../support/api-harness.ts';
+import { steppedBack } from '../support/exposition-text.ts';
 import { FaultServer } from '../support/fault-server.ts';
-import { Metrics } from '../support/fault-world.ts';
 import { logLines } from '../support/log-lines.ts';
-import { steppedBack } from '../support/reloading.ts';
+import { Metrics } from '../support/scraped-metrics.ts';
 import { NOW } from '../support/timing.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { settled, VirtualClock } from '../support/virtual-clock.ts';
 
 export const KEY = 'the-key';
 
-/** Sections of a config file, those of the service apart. */
+/** Sections of a configuration file, without those about the service. */
 export type Sections = Readonly<Record<string, Record<string, unknown>>>;
 
 interface World {
@@ -26,9 +25,9 @@ interface World {
   readonly sections?: Sections;
 }
 
-/** What keeps the engine, on virtual time, against the simulated service on real sockets. */
+/** Starts the supervisor of the engine on virtual time, with a fault server as its service. */
 export async function startSupervised({ machines, plan, sections = {} }: World) {
-  // A reload ends when it is shown what came of it.
+  // A reload ends only when its result is shown.
   const clock = new VirtualClock(NOW, async () => {
     await requestsAnswered();
     await rendered();
@@ -37,7 +36,7 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
   await service.listen();
   const { log, lines } = logLines();
   const settingsOf = (given: Sections, key = KEY): Settings => {
-    const url = `http://127.0.0.1:${service.port}`;
+    const { url } = service;
     const { api = {}, ...rest } = given;
     const chains = { mainnet: { v1_base_url: url } };
     return { config: ConfigFile.parse({ api: { base_url: url, ...api }, chains, ...rest }), key };
@@ -66,16 +65,16 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
     supervisor,
     shown,
     readings: () => readings,
-    /** What the next reload will read. */
+    /** Sets what the next reload reads. */
     configure: (next: Sections, key?: string): void => {
       settings = settingsOf(next, key);
     },
-    /** What the next reload will read is on a disk that does not answer. */
+    /** From now on reading the configuration hangs. */
     hang: (): void => {
       isHanging = true;
     },
     reload: () => settled(clock, supervisor.reload()),
-    /** A reload so often, for so long. @throws where one fails or a counter steps back */
+    /** Reloads every `everyMs` for `forMs`. @throws if a reload fails or a counter steps back */
     async storm(everyMs: number, forMs: number, prepare: (i: number) => void = () => undefined): Promise<void> {
       const end = clock.monotonic() + forMs;
       for (let i = 0; clock.monotonic() < end; i += 1) {

@@ -10,8 +10,8 @@ import { sourcesOf } from '../../src/exporter/sources.ts';
 import { pacesOf } from '../../src/scheduler/paces.ts';
 import { withConfig } from '../config/with-config.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
-import { mutated, mutations } from '../support/odd-json.ts';
 import { NOW, timing } from '../support/timing.ts';
+import { mutated, mutations } from './odd-json.ts';
 
 const KEY = 'S3cr3t-K3y';
 const EXAMPLE = readFileSync(join(import.meta.dirname, '../../config.example.yaml'), 'utf8').replace(/\$\{\w+\}/g, KEY);

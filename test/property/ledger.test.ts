@@ -6,9 +6,9 @@ import { bucketOf, emptyLedger, Ledger, opensAt } from '../../src/budget/ledger.
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
-import { oddHeaders } from '../support/odd-headers.ts';
 import { DAY, NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { oddHeaders } from './odd-headers.ts';
 
 const LANES = ['a', 'b'] as const;
 const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;

@@ -6,28 +6,28 @@ import type { Source } from '../../src/sources/source.ts';
 import { emptyEntry, entrySchema } from '../../src/state/entry.ts';
 import { encodeFamilies } from '../support/encode.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { type Fault, fault, oddApi } from '../support/odd-api.ts';
 import { MINUTE, NOW, noSignal, timing } from '../support/timing.ts';
+import { type Fault, fault, oddApi } from './odd-api.ts';
 
-/** A few polls; of each, what becomes of its first requests. */
+/** A few polls, each with the faults of its first requests. */
 export const trouble: fc.Arbitrary<Fault[][]> = fc.array(fc.array(fault, { minLength: 1, maxLength: 6 }), {
   minLength: 1,
   maxLength: 4,
 });
 
-/** What a source knows, and what it shows. */
+/** The value of a source and its families. */
 export interface Shown<T> {
   readonly value: T;
   readonly families: Family[];
 }
 
-/** The service at a time (Unix ms): the body of a good answer to a path, undefined where there is none. */
+/** The service at a time (Unix ms): the body of the good answer for a path. undefined: there is none. */
 export type Service = (now: number) => (path: string) => unknown;
 
 /**
- * Polls through the trouble, and then `calm` times without. Throws where anything but a failed request is thrown, where
- * something is shown that is no number or a negative counter, and where what was saved is not read back as it was.
- * `compare` is told of every two values that follow each other.
+ * Polls with these faults, and then `calm` times without. Fails if anything but RequestFailed is thrown, if a shown
+ * value is not a number or a counter is negative, or if a saved value is not read back as it was. `compare` receives
+ * each two consecutive values.
  */
 export async function pollThrough<T>(
   source: Source<T>,
@@ -51,7 +51,7 @@ export async function pollThrough<T>(
   return last;
 }
 
-/** As the scheduler does it: what is thrown leaves the value as it was. */
+/** Polls as the scheduler does: an error leaves the value as it was. */
 async function pollOnce<T>(source: Source<T>, api: ReturnType<typeof oddApi>, previous: T, now: number): Promise<T> {
   try {
     const { value, failure } = await source.poll(api, previous, timing({ now }), noSignal());
@@ -63,7 +63,7 @@ async function pollOnce<T>(source: Source<T>, api: ReturnType<typeof oddApi>, pr
   }
 }
 
-/** The value as the next process reads it. */
+/** Saves the value and reads it again, as the next process does. */
 function saved<T>(source: Source<T>, value: T): T {
   const written = JSON.parse(JSON.stringify({ ...emptyEntry(source), value }));
   const read = entrySchema(source).parse(written);
@@ -71,7 +71,7 @@ function saved<T>(source: Source<T>, value: T): T {
   return read.value;
 }
 
-/** Throws where a sample is no number, or a counter is negative. */
+/** Fails if a sample is not a number or a counter is negative. */
 export function expectShowable(families: readonly Family[]): void {
   const read = parseExposition(Buffer.from(encodeFamilies(families, 'text')).toString());
   for (const { metadata, samples } of read) {

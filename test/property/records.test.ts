@@ -7,9 +7,9 @@ import { AttesterSlashing, SlotRow } from '../../src/sources/slashings/schema.ts
 import { datapoint } from '../support/datapoint.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
-import { oddApi } from '../support/odd-api.ts';
-import { mutated, mutations } from '../support/odd-json.ts';
 import { row, slashing } from '../support/slot-rows.ts';
+import { oddApi } from './odd-api.ts';
+import { mutated, mutations } from './odd-json.ts';
 
 const RECORDS: readonly (readonly [string, z.ZodType, Record<string, unknown>])[] = [
   ['of a system', SystemRecord, systemRecord()],

@@ -4,12 +4,12 @@ import { CHAINS, SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../src/sources/slashings/schema.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
-import type { Fault } from '../support/odd-api.ts';
-import { named } from '../support/odd-json.ts';
 import { sampleValue } from '../support/samples.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
-import { epochRows, slashing } from '../support/slot-rows.ts';
+import { askedFor, type ChainView, epochRows, listOf, slashing } from '../support/slot-rows.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
+import type { Fault } from './odd-api.ts';
+import { named } from './odd-json.ts';
 import { pollThrough, trouble } from './poll.ts';
 
 const SOURCE = slashingsSource(slashingsOptions({ catchUpMs: HOUR }));
@@ -18,14 +18,18 @@ function epochAt(now: number): number {
   return Math.floor((now / 1000 - CHAINS.mainnet.genesis) / SECONDS_PER_EPOCH);
 }
 
-/** Every tenth slot of an epoch announces a slashing of two validators. */
+/** Slot 9 of every epoch announces a slashing of three validators. */
 const service = (now: number) => (path: string) => {
-  const [, kind, name] = /^\/api\/v1\/(epoch|slot)\/(\w+)\//.exec(path) ?? [];
-  if (kind === 'slot') return { status: 'OK', data: [slashing(Number(name), [1, 2, Number(name)])] };
   const latest = epochAt(now);
-  const epoch = name === 'latest' ? latest : name === 'finalized' ? latest - 2 : Number(name);
-  if (epoch > latest) return undefined;
-  return { status: 'OK', data: epochRows(epoch, { 9: { attesterslashingscount: 1 } }) };
+  const chain: ChainView = {
+    latest,
+    finalized: latest - 2,
+    rows: (epoch) => (epoch > latest ? undefined : epochRows(epoch, { 9: { attesterslashingscount: 1 } })),
+    records: (slot) => [slashing(slot, [1, 2, slot])],
+    proposerRecords: () => [],
+  };
+  const data = listOf(chain, askedFor(path));
+  return data && { status: 'OK', data };
 };
 
 /** A well-formed answer about another epoch: that of a cache, of another chain, or of nowhere. */

@@ -19,10 +19,10 @@ import { datapoint } from '../support/datapoint.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { logLines } from '../support/log-lines.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
-import { mutated, mutations, spoil } from '../support/odd-json.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
 import { HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { mutated, mutations, spoil } from './odd-json.ts';
 import { expectShowable } from './poll.ts';
 
 const DAILY = { chain: 'mainnet', intervalMs: HOUR, weight: 1 } as const;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
-import { NO_QUOTA } from '../support/quota.ts';
-import { schedule } from '../support/scheduler-harness.ts';
+import { NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 

@@ -4,7 +4,7 @@ import { type Schedule, type ScheduleInput, scheduleOf } from '../../src/schedul
 import type { Pace } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
-import { NO_QUOTA } from '../support/quota.ts';
+import { NO_QUOTA } from '../support/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);

@@ -5,8 +5,7 @@ import { BudgetClosed } from '../../src/budget/permit.ts';
 import type { Pace, Source } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
-import { NO_QUOTA } from '../support/quota.ts';
-import { type Harness, schedule } from '../support/scheduler-harness.ts';
+import { type Harness, NO_QUOTA, schedule } from '../support/scheduler-harness.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 

@@ -5,20 +5,20 @@ import type { ConnectionOptions } from 'node:tls';
 export interface Asked {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, compressed or not. */
+  /** The bytes of the body, compressed or not. */
   readonly body: Buffer;
 }
 
 interface Asking {
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  /** Over TLS, with these settings. */
+  /** Settings of TLS. undefined: plain HTTP. */
   readonly tls?: ConnectionOptions;
-  /** Keeps connections open; without one each request has its own. */
+  /** Keeps connections open. Without an agent each request opens its own. */
   readonly agent?: Agent;
 }
 
-/** One request to a server on loopback, with these headers and no others. */
+/** Sends one request to a server on loopback, with only these headers. */
 export function ask(
   port: number,
   path: string,
@@ -42,7 +42,7 @@ export function ask(
   });
 }
 
-/** The metrics as text. */
+/** The text of /metrics. @throws if the status is not 200 */
 export async function scrape(port: number, path = '/metrics'): Promise<string> {
   const { status, body } = await ask(port, path);
   if (status !== 200) throw new Error(`status ${status}`);

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FaultServer } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { type Running, startExporter } from './program.ts';
-import type { StubApi } from './stub-api.ts';
 
 export const KEY = 'a-key-that-nobody-may-see';
 
-/** A folder with a configuration for this service, and backfills that run in it. */
+/** Runs backfills in a temporary folder, with a configuration for this service. */
 export class BackfillRuns {
   readonly folder = temporaryFolder();
   readonly output = join(this.folder, 'past.om');
@@ -14,7 +14,7 @@ export class BackfillRuns {
 
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor({ url }: StubApi, env: NodeJS.ProcessEnv = {}) {
+  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}) {
     this.#env = env;
     writeFileSync(
       this.config,
@@ -34,7 +34,7 @@ state: {dir: "${this.folder}/state"}
     return ['backfill', `--config.file=${this.config}`, `--output=${this.output}`, ...flags];
   }
 
-  /** Runs it to its end, which is to be a good one. Returns what it said. */
+  /** Waits for the end of a run. @throws if it fails */
   async run(...flags: readonly string[]): Promise<Running> {
     const running = this.start(...flags);
     const { code } = await running.ended;
@@ -43,10 +43,10 @@ state: {dir: "${this.folder}/state"}
   }
 }
 
-/** The promtool command lines that a run printed for a plain Prometheus, each as its words. */
+/** The promtool command lines that a run printed for a plain Prometheus, split into words. */
 export function promtoolLines(output: string): string[][] {
   return [...output.matchAll(/^ {2}promtool (.*)$/gm)].map(([, line = '']) => line.split(' '));
 }
 
-/** Fast enough for a test; without the machine that falls silent some hours before the start. */
+/** A service that is fast enough for a test, without the machine that is silent from the start. */
 export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;

@@ -3,7 +3,7 @@ import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { MINUTE, NOW, noSignal } from './timing.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** Requests per second that the rateLimiter lets go when there is always one waiting, each answered after `latencyMs`. */
+/** Requests per second that the rate limiter allows if others always wait. Each is answered after `latencyMs`. */
 export async function backlogRate(perSecond: number, latencyMs: number): Promise<number> {
   const clock = new VirtualClock(NOW);
   const rateLimiter = new RateLimiter({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
@@ -18,7 +18,7 @@ export async function backlogRate(perSecond: number, latencyMs: number): Promise
     }
   }
   for (let i = 0; i < 4 * perSecond; i += 1) void work();
-  // The first answers teach the limit.
+  // The rate limiter learns the limit from the first answers.
   await clock.advance(MINUTE);
   const before = answered;
   await clock.advance(5 * MINUTE);

@@ -4,7 +4,7 @@ import { epochRows } from './slot-rows.ts';
 
 const MIB = 2 ** 20;
 
-/** Answers of so many bytes or a few less, each costly in another way. */
+/** Answers of at most this many bytes, each expensive to read for another reason. */
 export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   wide: (bytes) => `{"data":[${'{},'.repeat(bytes / 3 - 10)}{}]}`,
   deep: (bytes) => `{"data":${'['.repeat(bytes / 2 - 10)}${']'.repeat(bytes / 2 - 10)}}`,
@@ -14,11 +14,11 @@ export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'of long numbers': (bytes) => `{"data":[${`${'9'.repeat(900)},`.repeat(Math.floor(bytes / 902))}0]}`,
 };
 
-/** Just below what an answer may hold, of a page and of slashings. */
+/** Just below the limits on values and objects, of a page and of slashings. */
 const VALUES = [99_900, 599_900] as const;
 const OBJECTS = [9_900, 990] as const;
 
-/** So many items, with as much space between them as makes the size; a page lists them as metrics of systems. */
+/** A list at the limit, with spaces between the items to reach the size. A page has it as `system_metrics`. */
 function listOf(item: string, [ofPage, ofSlashings]: readonly [number, number], bytes: number): string {
   const isPage = bytes <= 4 * MIB;
   const count = isPage ? ofPage : ofSlashings;
@@ -26,25 +26,27 @@ function listOf(item: string, [ofPage, ofSlashings]: readonly [number, number], 
   return isPage ? `{"data":{"system_metrics":${list}}}` : `{"data":${list}}`;
 }
 
-/** An epoch whose first `count` slots have a slashing. */
+/** The answer for an epoch whose first `count` slots announce a slashing. */
 export function announced(path: string, count: number): string {
   const epoch = path.includes('finalized') ? 398_000 : 398_002;
   const rows = epochRows(epoch).map((row, i) => ({ ...row, attesterslashingscount: i < count ? 1 : 0 }));
   return JSON.stringify({ status: 'OK', data: rows });
 }
 
-/** Answers of this shape just below the limit of each endpoint. Slot rows are genuine, but so many announce a slashing. */
+/** Answers of this shape just below the size limit. Slot rows stay genuine, but `slots` of them announce a slashing. */
 export function largeBodies(shape: string, { isZipped, slots }: { isZipped: boolean; slots: number }): Fault {
   const of = SHAPES[shape];
   if (!of) throw new RangeError(`no shape ${shape}`);
-  const [small, large] = [4, 32].map((mib) => (isZipped ? gzipSync(of(mib * MIB)) : Buffer.from(of(mib * MIB))));
+  const bytes = (mib: number): Buffer => (isZipped ? gzipSync(of(mib * MIB)) : Buffer.from(of(mib * MIB)));
+  const small = bytes(4);
+  const large = bytes(32);
   return {
-    request(response, { status, headers, body }, { path }) {
-      const isRows = path.endsWith('/slots');
-      response.writeHead(status, { ...headers, ...(isZipped && !isRows && { 'content-encoding': 'gzip' }) });
-      if (status !== 200) response.end(body);
-      else if (isRows) response.end(announcing(body, slots));
-      else response.end(path.endsWith('/attesterslashings') ? large : small);
+    request({ path }, genuine) {
+      const { status, headers, body } = genuine();
+      if (status !== 200) return { status, headers, body };
+      if (path.endsWith('/slots')) return { status, headers, body: announcing(body, slots) };
+      const coding = isZipped ? { 'content-encoding': 'gzip' } : {};
+      return { status, headers: { ...headers, ...coding }, body: path.endsWith('/attesterslashings') ? large : small };
     },
   };
 }

@@ -11,16 +11,16 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** Such as `DNS:localhost,IP:127.0.0.1`. */
+  /** Names of the server, such as `DNS:localhost,IP:127.0.0.1`. */
   readonly names?: string;
-  /** Who vouches for it; nobody else does where it is left out. */
+  /** The certificate authority. Without one the certificate is self-signed. */
   readonly issuer?: Certificate;
   readonly kind?: 'EC' | 'RSA';
 }
 
 const KINDS = { EC: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], RSA: ['rsa:2048'] } as const;
 
-/** A certificate that is valid for a day, and its key, in a folder that is gone after the tests. */
+/** Makes a certificate that is valid for a day, and its key, in a temporary folder. */
 export function makeCertificate(options: CertificateOptions = {}): Certificate {
   const { names = 'DNS:localhost,IP:127.0.0.1', issuer, kind = 'EC' } = options;
   const folder = temporaryFolder();

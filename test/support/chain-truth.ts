@@ -1,43 +1,21 @@
-import type { Exchange } from './chain-server.ts';
+import type { Slashings } from '../../src/sources/slashings/schema.ts';
+import { type Chain, slashedProposers, validatorsOf } from './chain.ts';
 import { seriesOf } from './exposition-text.ts';
-import { type LivelyChain, slashedProposers, validatorsOf } from './lively-chain.ts';
-
-/**
- * The exchanges of the polls up to the one that began at `lastPoll` (Unix ms). A poll begins with `latest`, or reads only
- * what is final and counts anyway.
- */
-export function exchangesUpTo(exchanges: readonly Exchange[], lastPoll: number): readonly Exchange[] {
-  const began = exchanges.findIndex(({ at }) => at >= lastPoll);
-  const next = exchanges.findIndex(({ what }, i) => i > began && what === 'latest');
-  return began === -1 || next === -1 ? exchanges : exchanges.slice(0, next);
-}
-
-/** The slashings of blocks that a poll was shown as canonical, and of which it got the records. */
-export function slashingsIn(exchanges: readonly Exchange[]): Set<number> {
-  const read = new Set<number>();
-  let shown = new Map<string, readonly number[]>();
-  for (const { what, canonical, sent } of exchanges) {
-    if (what === 'latest') shown = new Map();
-    for (const [root, slashings] of canonical) shown.set(root, slashings);
-    for (const root of sent) for (const n of shown.get(root) ?? []) read.add(n);
-  }
-  return read;
-}
 
 export interface Truth {
-  /** Value by name without prefix and values of the labels without the chain: `slots_total missed`. */
+  /** Value by name without prefix and labels without chain, such as `slots_total missed`. */
   readonly counters: Readonly<Record<string, number>>;
-  /** Every validator slashed as an attester. */
+  /** All validators slashed as an attester, in order. */
   readonly slashed: readonly number[];
-  /** Every validator slashed as a proposer. */
+  /** All validators slashed as a proposer. */
   readonly slashedProposers: readonly number[];
-  /** Proposals of watched validators that were missed or orphaned: validator and slot of its newest. */
+  /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
   readonly missed: ReadonlyMap<number, number>;
 }
 
-/** What must be counted of epochs from `first` on, when all is final and these slashings were seen on the way. */
+/** What the exporter must count from epoch `first` on, once all is final. `seen`: the slashings that it has read. */
 export function truthOf(
-  chain: LivelyChain,
+  chain: Chain,
   first: number,
   seen: ReadonlySet<number>,
   isWatched: (validator: number) => boolean = () => false,
@@ -47,7 +25,7 @@ export function truthOf(
   const counted = [...new Set([...seen, ...final])];
   const ofKind = (kind: number): number => counted.filter((n) => n % 3 === kind).length;
   const slashed = [...new Set(counted.flatMap(validatorsOf))].sort((a, b) => a - b);
-  const blocks = epochs.flatMap((epoch) => chain.rows(epoch)).filter((row) => row['status'] === '1');
+  const blocks = epochs.flatMap((epoch) => chain.rows(epoch) ?? []).filter((row) => row['status'] === '1');
   const total = (field: string): number => blocks.reduce((sum, row) => sum + Number(row[field]), 0);
   const { proposed, missed, orphaned } = chain.count(first, chain.finalized);
   const duties = chain.duties(first, chain.finalized).filter(({ proposer }) => isWatched(proposer));
@@ -82,11 +60,37 @@ export function truthOf(
   };
 }
 
-/** The same series of /metrics. */
+/** The same series in a scrape. */
 export function countersOf(text: string, truth: Truth): Record<string, number> {
   const series = seriesOf(text).map(({ name, labels: { chain: _, ...labels }, value }): [string, number] => [
     [name.replace('beaconchain_', ''), ...Object.values(labels)].join(' '),
     value,
   ]);
   return Object.fromEntries(series.filter(([key]) => key in truth.counters));
+}
+
+/** The same counters in the state of the source. */
+export function countersIn({ scannedEpoch, totals }: Slashings): Record<string, number | undefined> {
+  const { slots, watchedProposals, attesterSlashings } = totals;
+  return {
+    scanned_epoch: scannedEpoch,
+    skipped_epochs_total: totals.skippedEpochs,
+    'slots_total proposed': slots.proposed,
+    'slots_total missed': slots.missed,
+    'slots_total orphaned': slots.orphaned,
+    'watched_proposals_total proposed': watchedProposals.proposed,
+    'watched_proposals_total missed': watchedProposals.missed,
+    'watched_proposals_total orphaned': watchedProposals.orphaned,
+    block_attestations_total: totals.attestations,
+    block_deposits_total: totals.deposits,
+    block_voluntary_exits_total: totals.voluntaryExits,
+    block_withdrawals_total: totals.withdrawals,
+    block_transactions_total: totals.transactions,
+    block_gas_used_total: totals.gasUsed,
+    proposer_slashings_total: totals.proposerSlashings,
+    'attester_slashings_total double_vote': attesterSlashings.double_vote,
+    'attester_slashings_total surround_vote': attesterSlashings.surround_vote,
+    'attester_slashings_total unknown': attesterSlashings.unknown,
+    attester_slashed_validators_total: totals.slashedValidators,
+  };
 }

@@ -2,12 +2,12 @@ import { afterAll } from 'vitest';
 
 const steps: (() => unknown)[] = [];
 
-/** Runs after all tests of the file, last in first out: unlike at the end of a test, tests may run side by side. */
+/** Runs a step after all tests of the file, last step first. Unlike onTestFinished it works in concurrent tests. */
 export function atTheEnd(step: () => unknown): void {
   steps.push(step);
 }
 
-// Registered with the file that imports this first.
+// Vitest runs this for each test file that imports the module.
 afterAll(async () => {
   for (let step = steps.pop(); step; step = steps.pop()) await step();
 });

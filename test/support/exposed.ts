@@ -1,7 +1,7 @@
 import { ALL_FAMILIES } from './metric-contract.ts';
 import { namesIn } from './promql.ts';
 
-/** Labels that a scrape adds, and `up`, which it makes. */
+/** Labels and metrics that Prometheus itself adds to a scrape. */
 const OF_THE_SCRAPE = ['job', 'instance'];
 const labelsOf = new Map<string, readonly string[]>([
   ['up', []],
@@ -12,7 +12,7 @@ const labelsOf = new Map<string, readonly string[]>([
     ([name, , labels]) => [`beaconchain_${name}_bucket`, [...labels, 'le']] as const,
   ),
 ]);
-/** Labels whose values are a closed set. */
+/** All values of the labels that have a fixed set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   source: ['machines', 'daily_returns', 'slashings', 'sync_committee'],
   process: ['system', 'validator', 'node'],
@@ -23,8 +23,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 export const ALL_LABELS: ReadonlySet<string> = new Set([...OF_THE_SCRAPE, ...[...labelsOf.values()].flat()]);
 
 /**
- * The metrics and labels in an expression that nothing exposes.
- * @param recorded Names of recording rules that are loaded with it.
+ * The metrics and labels in an expression that the exporter does not expose.
+ * @param recorded Names of the recording rules that the expression may use.
  */
 export function unknownNames(expr: string, recorded: readonly string[] = []): string[] {
   const { metrics, selected, grouped } = namesIn(expr);

@@ -3,7 +3,7 @@ export interface ReadSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** As written: milliseconds in text, seconds in OpenMetrics. */
+  /** Time as written: milliseconds in the text format, seconds in OpenMetrics. */
   readonly timestamp: number | undefined;
 }
 
@@ -14,8 +14,8 @@ export interface ReadFamily {
 }
 
 /**
- * Reads an exposition character by character, by the published grammars and not by the encoder. A family is whatever
- * follows a run of metadata lines. Throws on anything that the grammars do not allow.
+ * Reads an exposition character by character, by the published grammars. It shares no code with the encoder. A family
+ * begins with each block of metadata lines. Throws on anything that the grammars do not allow.
  */
 export function parseExposition(text: string): ReadFamily[] {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line does not end');

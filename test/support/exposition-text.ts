@@ -1,11 +1,11 @@
 import { parseExposition, type ReadSample } from './exposition-parser.ts';
 
-/** The series of an exposition in either format. */
+/** All series of an exposition, in either format. */
 export function seriesOf(text: string): ReadSample[] {
   return parseExposition(text.replace(/# EOF\n$/, '')).flatMap(({ samples }) => samples);
 }
 
-/** The value of the one series with these labels (and others); undefined: none. */
+/** The value of the only series with these labels. It may have others as well. undefined: there is none. */
 export function seriesValue(
   text: string,
   name: string,
@@ -17,4 +17,14 @@ export function seriesValue(
   );
   if (matching.length > 1) throw new Error(`${matching.length} series of ${name} match`);
   return matching[0]?.value;
+}
+
+/** The counters that are lower or absent in `after`. Those of machines may be reset. */
+export function steppedBack(before: string, after: string): string[] {
+  const now = new Map(seriesOf(after).map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
+  return seriesOf(before)
+    .filter(({ name }) => /^(?!beaconchain_machine_)\w+_(total|bucket|sum|count)$/.test(name))
+    .map(({ name, labels, value }) => ({ series: name + JSON.stringify(labels), value }))
+    .filter(({ series, value }) => !((now.get(series) ?? Number.NaN) >= value))
+    .map(({ series, value }) => `${series} was ${value}, is ${now.get(series)}`);
 }

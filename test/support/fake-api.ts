@@ -3,15 +3,15 @@ import type { Api, ApiRequest } from '../../src/api/client.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 
 export interface FakeApi extends Api {
-  /** Everything that was asked for, in order. */
+  /** All requests, in order. */
   readonly requests: ApiRequest[];
-  /** How many records could not be read so far. */
+  /** The number of records that could not be read. */
   invalidRecords(): number;
 }
 
 /**
- * An Api without a wire: `answer` gives the body of a request, or throws. Bodies pass through JSON as on the wire, so
- * `undefined` is an absent field.
+ * The typed fake of the service, for unit tests without HTTP. `answer` returns the body for a request, or throws. The
+ * body passes through JSON, so that a field with `undefined` is absent, as on the wire.
  */
 export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
   const requests: ApiRequest[] = [];

@@ -4,7 +4,7 @@ import { evenPace, nextTick, type Poll, type Source, type Timing } from '../../s
 import { MINUTE } from './timing.ts';
 
 type Behaviour = Partial<Omit<Source<number>, 'poll'>> & {
-  /** What a poll does; the value is counted up by default. */
+  /** What a poll does. By default it adds one to the value. */
   readonly poll?: (
     previous: number,
     timing: Timing,
@@ -13,7 +13,7 @@ type Behaviour = Partial<Omit<Source<number>, 'poll'>> & {
   ) => Promise<Poll<number>> | Poll<number>;
 };
 
-/** A source that knows a number, with the plain cadence. */
+/** A source whose value is a number. It is due at fixed intervals. */
 export function fakeSource({ poll = (value) => ({ value: value + 1 }), ...overrides }: Behaviour = {}): Source {
   const source: Source<number> = {
     name: 'machines',
@@ -32,6 +32,6 @@ export function fakeSource({ poll = (value) => ({ value: value + 1 }), ...overri
     nextChange: () => Number.POSITIVE_INFINITY,
     ...overrides,
   };
-  // The scheduler hands back only what it got from this source.
+  // Safe, because the scheduler returns to a source only the values of that source.
   return source as unknown as Source;
 }

@@ -6,36 +6,54 @@ import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 
 /** What goes wrong between the exporter and the service. */
 export interface Fault {
-  /** Nobody listens. */
+  /** Connections are refused. */
   readonly refuses?: true;
-  /** Has the connection instead of the service, before a byte is read. */
+  /** Takes over a connection before a byte is read. */
   connection?(socket: Socket): void;
-  /** Has the request instead of the service, which would have given this answer. */
-  request?(response: ServerResponse, genuine: SandboxAnswer, request: FaultRequest): void;
-  /** What the service presents, where it speaks TLS. */
+  readonly request?: Respond;
+  /** The certificate that the service presents, if it speaks TLS. */
   readonly credentials?: SecureContextOptions;
 }
 
-export interface FaultRequest {
+/**
+ * Answers a request in place of the service. `genuine` asks the service, which counts the request. A function that
+ * writes to `response` itself returns 'silence'.
+ */
+export type Respond = (
+  request: ServiceRequest,
+  genuine: () => SandboxAnswer,
+  response: ServerResponse,
+) => Reply | Promise<Reply>;
+
+/** undefined: the genuine answer. 'silence': no answer, and the connection stays open. */
+type Reply = ServiceAnswer | 'silence' | undefined;
+
+export interface ServiceRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** When it came, Unix ms as the service has it. */
+  /** Time of arrival by the clock of the service, Unix ms. */
   readonly at: number;
 }
 
-export interface FaultServerOptions extends Omit<SandboxOptions, 'start'> {
-  /** Unix ms as the service has it. */
-  readonly now: () => number;
-  /** Speaks TLS and presents this while nothing is wrong. */
+interface ServiceAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | Buffer;
+}
+
+export interface FaultServerOptions extends Omit<SandboxOptions, 'start'>, Pick<Fault, 'request'> {
+  /** The clock of the service, Unix ms. The system clock by default. */
+  readonly now?: () => number;
+  /** The service speaks TLS with this certificate. */
   readonly credentials?: SecureContextOptions;
 }
 
-/** The simulated service on real sockets, with anything that can go wrong on the way to it. */
+/** The sandbox behind a proxy that can break connections, requests and answers: HTTP on a real socket. */
 export class FaultServer {
   readonly sandbox: Sandbox;
-  readonly requests: FaultRequest[] = [];
+  readonly requests: ServiceRequest[] = [];
   readonly #now: () => number;
   readonly #credentials: SecureContextOptions | undefined;
   readonly #http: Server;
@@ -46,12 +64,13 @@ export class FaultServer {
   #port = 0;
   #skippedMs = 0;
 
-  constructor({ now, credentials, ...world }: FaultServerOptions) {
+  constructor({ now = Date.now, credentials, request, ...world }: FaultServerOptions) {
     this.#now = now;
     this.#credentials = credentials;
+    this.#fault = request && { request };
     this.sandbox = new Sandbox({ ...world, start: now() });
-    this.#http = createHttpServer((request, response) => {
-      this.#respond(request, response).catch(() => response.destroy());
+    this.#http = createHttpServer((incoming, response) => {
+      this.#respond(incoming, response).catch(() => response.destroy());
     });
     this.#tls = credentials && createTlsServer(credentials, (socket) => this.#http.emit('connection', socket));
     this.#tls?.on('tlsClientError', () => undefined);
@@ -67,7 +86,11 @@ export class FaultServer {
     return this.#port;
   }
 
-  /** Listens, at first on any free port, later on the same one again. */
+  get url(): string {
+    return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.#port}`;
+  }
+
+  /** Listens on any free port, and after an interruption on the same port again. */
   async listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#listener.once('error', reject).listen(this.#port, '127.0.0.1', resolve);
@@ -75,7 +98,7 @@ export class FaultServer {
     this.#port = (this.#listener.address() as AddressInfo).port;
   }
 
-  /** From now on this goes wrong, also with connections that are open; undefined: nothing. */
+  /** Replaces the current fault, also on open connections. undefined: no fault. */
   async suffer(fault: Fault | undefined): Promise<void> {
     const before = this.#fault;
     this.#fault = fault;
@@ -89,16 +112,12 @@ export class FaultServer {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Time passes that nobody else notices. */
+  /** Sets the clock of the service forward. */
   skip(ms: number): void {
     this.#skippedMs += ms;
   }
 
-  #time(): number {
-    return this.#now() + this.#skippedMs;
-  }
-
-  /** Those that are open stay open, and nothing comes over them any more: what a suspended machine finds. */
+  /** Leaves connections open, but sends and receives nothing more on them: what a suspended machine finds. */
   muteConnections(): void {
     for (const socket of this.#sockets) {
       socket.removeAllListeners('data').pause();
@@ -109,6 +128,10 @@ export class FaultServer {
   async close(): Promise<void> {
     if (!this.#fault?.refuses) await this.#stopListening();
     this.dropConnections();
+  }
+
+  #time(): number {
+    return this.#now() + this.#skippedMs;
   }
 
   async #stopListening(): Promise<void> {
@@ -123,9 +146,11 @@ export class FaultServer {
     const { method = '', url: path = '', headers } = incoming;
     const request = { method, path, headers, body: Buffer.concat(chunks).toString(), at: this.#time() };
     this.requests.push(request);
-    const genuine = answer(this.sandbox, request, request.at);
-    if (this.#fault?.request) return this.#fault.request(response, genuine, request);
-    response.writeHead(genuine.status, genuine.headers);
-    response.end(genuine.body);
+    const genuine = (): SandboxAnswer => answer(this.sandbox, request, this.#time());
+    const reply = await this.#fault?.request?.(request, genuine, response);
+    if (reply === 'silence') return;
+    const sent: ServiceAnswer = reply ?? genuine();
+    response.writeHead(sent.status, sent.headers);
+    response.end(sent.body);
   }
 }

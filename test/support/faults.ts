@@ -1,43 +1,39 @@
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { SandboxAnswer } from '../../src/sandbox/answer.ts';
 import type { Fault } from './fault-server.ts';
 
 const MIB = 2 ** 20;
-type Respond = NonNullable<Fault['request']>;
 type Headers = Record<string, string | string[]>;
 
-/** Another answer than the genuine one, with its headers where none are given. */
-function instead(status: number, body: string | Buffer, headers?: Headers): Fault {
-  return {
-    request: (response, genuine) => {
-      response.writeHead(status, headers ?? genuine.headers);
-      response.end(body);
-    },
-  };
+/** Another answer. Without headers it has those of the genuine one. */
+function instead(status: number, body: string | Buffer = '', headers?: Headers): Fault {
+  return { request: (_, genuine) => ({ status, headers: headers ?? genuine().headers, body }) };
 }
 
-/** The genuine answer with another body, where there is one. */
+/** The genuine answer, with another body if it is a good one. */
 function spoilt(spoil: (body: string) => string): Fault {
   return {
-    request: (response, genuine) => {
-      response.writeHead(genuine.status, genuine.headers);
-      response.end(genuine.status === 200 ? spoil(genuine.body) : genuine.body);
+    request(_, genuine) {
+      const answer = genuine();
+      return answer.status === 200 ? { ...answer, body: spoil(answer.body) } : answer;
     },
   };
 }
 
-/** Bytes of our own in place of an answer that Node would write. */
-function raw(write: (socket: NonNullable<Parameters<Respond>[0]['socket']>, genuine: SandboxAnswer) => void): Fault {
+/** Raw bytes on the socket in place of an HTTP answer. */
+function raw(write: (socket: Socket, genuine: () => SandboxAnswer) => void): Fault {
   return {
-    request: (response, genuine) => {
-      if (response.socket) write(response.socket, genuine);
+    request(_, genuine, { socket }) {
+      if (socket) write(socket, genuine);
+      return 'silence';
     },
   };
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n';
 
-/** Connections that break, and answers that do not come to their end. */
+/** Connections that break, and answers that break off. */
 export const CONNECTION_FAULTS = {
   refused: { refuses: true },
   'reset at connect': { connection: (socket) => void socket.resetAndDestroy() },
@@ -50,14 +46,14 @@ export const CONNECTION_FAULTS = {
   'a head of 1 MB': raw((socket) => void socket.end(`${HEAD}x-filler: ${'a'.repeat(MIB)}\r\n\r\n`)),
 } as const satisfies Record<string, Fault>;
 
-/** Nothing comes, or next to nothing. */
+/** The service stops sending at some point, or sends one byte at a time. */
 export const HANGS = {
   'hangs after connecting': { connection: (socket) => void socket.resume() },
-  'hangs before the head': { request: () => undefined },
+  'hangs before the head': { request: () => 'silence' },
   'hangs in the head': raw((socket) => void socket.write('HTTP/1.1 200 OK\r\nconte')),
   'hangs in the body': raw((socket) => void socket.write(`${HEAD}\r\n{"data":`)),
   'a byte now and then': raw((socket, genuine) => {
-    let left = `${HEAD}\r\n${genuine.body}`;
+    let left = `${HEAD}\r\n${genuine().body}`;
     const timer = setInterval(() => {
       socket.write(left.slice(0, 1));
       left = left.slice(1);
@@ -66,11 +62,11 @@ export const HANGS = {
   }),
 } as const satisfies Record<string, Fault>;
 
-/** Bodies as large as the other side takes them; tells how much that was. */
+/** A body of this size, which the client may refuse. `onEnd` receives the number of bytes sent. */
 export function flood(bytes: number, onEnd: (sent: number) => void): Fault {
   return {
-    request: (response, genuine) => {
-      response.writeHead(200, { ...genuine.headers, 'content-length': bytes });
+    request(_, genuine, response) {
+      response.writeHead(200, { ...genuine().headers, 'content-length': bytes });
       const chunk = Buffer.alloc(MIB, ' ');
       let sent = 0;
       const more = (): void => {
@@ -82,16 +78,17 @@ export function flood(bytes: number, onEnd: (sent: number) => void): Fault {
       };
       response.on('close', () => onEnd(sent));
       more();
+      return 'silence';
     },
   };
 }
 
 const BOMB = gzipSync(Buffer.alloc(64 * MIB, ' '));
 
-/** Nested so deep that a parser which calls itself runs out of stack. */
+/** Nested so deeply that a recursive parser runs out of stack. */
 const DEEP = `${'[{"data":'.repeat(100_000)}0${'}]'.repeat(100_000)}`;
 
-/** Answers that are complete, and are none. */
+/** Complete answers that are not what the API promises. */
 export const UNREADABLE = {
   HTML: instead(200, '<!doctype html><title>Just a moment...</title>', { 'content-type': 'text/html' }),
   nothing: instead(200, ''),
@@ -106,7 +103,7 @@ export const UNREADABLE = {
   'bytes that are no UTF-8': instead(200, Buffer.alloc(1_000, 0xff)),
 } as const satisfies Record<string, Fault>;
 
-/** Every value below `data` (of v2 also `range`), whatever it is, becomes another. */
+/** Changes every value below `data`, and below the `range` of v2. */
 function values(change: (value: unknown) => unknown): Fault {
   const within = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(within);
@@ -122,7 +119,7 @@ function values(change: (value: unknown) => unknown): Fault {
   });
 }
 
-/** Records of the right shape with values that cannot be. */
+/** Records of the right shape with impossible values. */
 export const IMPOSSIBLE_VALUES = {
   'text for every value': values(() => 'text'),
   'a number for every value': values(() => 0.5),
@@ -135,7 +132,7 @@ export const IMPOSSIBLE_VALUES = {
   'deep nesting in the data': instead(200, `{"data":${DEEP}}`),
 } as const satisfies Record<string, Fault>;
 
-/** What is there twice counts once. */
+/** Every record twice. */
 export const DUPLICATES: Fault = spoilt((body) => {
   const parsed = JSON.parse(body);
   const twice = (value: unknown): unknown => (Array.isArray(value) ? [...value, ...value] : value);
@@ -146,27 +143,23 @@ export const DUPLICATES: Fault = spoilt((body) => {
   return JSON.stringify(parsed);
 });
 
-/** Gives back what it was sent, the key as well. */
+/** Answers with the request itself, key included. */
 export function echo(status: number): Fault {
   return {
-    request: (response, _, request) => {
-      response.writeHead(status, { 'x-echo': JSON.stringify(request.headers) });
-      response.end(JSON.stringify(request));
-    },
+    request: (request) => ({
+      status,
+      headers: { 'x-echo': JSON.stringify(request.headers) },
+      body: JSON.stringify(request),
+    }),
   };
 }
 
-/** Never followed, and least of all with the key. `target` is another host. */
+/** Redirects to the same path on another host. */
 export function redirects(status: number, target: string): Fault {
-  return {
-    request: (response, _, { path }) => {
-      response.writeHead(status, { location: `${target}${path}` });
-      response.end();
-    },
-  };
+  return { request: ({ path }) => ({ status, headers: { location: `${target}${path}` } }) };
 }
 
-/** By status. */
+/** Failures of the service itself. */
 export const STORMS = {
   'status 500': instead(500, '{"error":"internal"}'),
   'status 502 with HTML': instead(502, '<html>Bad gateway</html>', { 'content-type': 'text/html' }),
@@ -174,12 +167,12 @@ export const STORMS = {
   'status 520': instead(520, ''),
 } as const satisfies Record<string, Fault>;
 
-/** The status alone. */
+/** An answer with this status and a short error. */
 export function refusal(status: number): Fault {
   return instead(status, '{"error":"no"}');
 }
 
-/** A 429 with these headers and no others. */
+/** A 429 with only these headers. */
 export function tooMany(headers: Headers): Fault {
   return instead(429, '{"error":"rate limit exceeded"}', headers);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atTheEnd } from './cleanup.ts';
 
-/** A folder that is gone after the tests. */
+/** A new folder. It is deleted after the tests of the file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'exporter-'));
   atTheEnd(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,9 +8,9 @@ import { machinesOptions } from './machine-records.ts';
 import { Simulation } from './simulation.ts';
 import { NOW } from './timing.ts';
 
-/** What one sweep took and what it showed. */
+/** One sweep: what it cost and what it showed. */
 export interface SweepSeen {
-  /** Unix ms. */
+  /** Start of the sweep, Unix ms. */
   readonly start: number;
   readonly durationMs: number;
   readonly requests: readonly FleetRequest[];
@@ -22,19 +22,19 @@ export interface FleetRunOptions extends FleetOptions {
   readonly latencyMs?: number;
   readonly plan?: AccountPlan;
   readonly options?: Partial<MachinesOptions>;
-  /** What an earlier process left. */
+  /** The saved entries of an earlier process. */
   readonly entries?: ReadonlyMap<string, Entry>;
-  /** Told when a sweep was published. */
+  /** Called after each sweep is published. */
   readonly onChange?: () => void;
 }
 
-/** The sweeps of the real program between scheduler and wire on virtual time, against a fleet. */
+/** Lets the real program, from scheduler to client, sweep a fleet on virtual time. */
 export class FleetRun {
   readonly fleet: Fleet;
   readonly sim: Simulation;
-  /** All so far. */
+  /** All sweeps, in order. */
   readonly sweeps: SweepSeen[] = [];
-  /** How the walks over pages ended that did not end well. */
+  /** Why walks over pages ended early. */
   readonly warnings: string[] = [];
   #lastStart: number | undefined;
 
@@ -57,19 +57,19 @@ export class FleetRun {
     return this.sim.clock.now();
   }
 
-  /** Answers other than 200. */
+  /** The number of answers with a status other than 200. */
   get refused(): number {
     return this.sim.exchanges.filter(({ status }) => status !== 200).length;
   }
 
-  /** Lets time pass until so many more sweeps were published; returns those. */
+  /** Lets time pass until this many more sweeps are published. Returns them. */
   async sweep(count: number): Promise<SweepSeen[]> {
     const before = this.sweeps.length;
     while (this.sweeps.length < before + count) await this.advance(1_000);
     return this.sweeps.slice(before);
   }
 
-  /** Lets time pass, at most a second at once, so that no sweep is passed over. */
+  /** Lets time pass in steps of a second, so that it notes every sweep. */
   async advance(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1_000) {
       await this.sim.clock.advance(Math.min(1_000, left));
@@ -89,15 +89,15 @@ export class FleetRun {
   }
 }
 
-/** The most requests of a sweep in steady state, where a page counts per array and the interval is a minute. */
+/** The largest number of requests of a sweep in a steady state, if `page_size` applies to each array. */
 export function boundOf(live: number, isMinute = true): number {
   const pages = (live < 100 || !isMinute ? 1.25 : 1.14) * Math.ceil(live / 10);
   return pages + Math.max(2, 0.04 * pages);
 }
 
 /**
- * What a sweep has not brought though it should: any record since the one before began, and of a machine that was held and is live
- * the newest record, unless one is held that is younger than half of `staleMs`.
+ * What a sweep has missed. It must bring every record since the start of the sweep before. For a known, live machine it
+ * must bring the newest record, unless the known one is younger than half of `staleMs`.
  */
 export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: SweepSeen, staleMs: number): string[] {
   const { start, machines } = sweep;
@@ -119,12 +119,12 @@ export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: Swe
   return missed;
 }
 
-/** Unix ms; 0 without a record. */
+/** Time of the newest record, Unix ms; 0 without a record. */
 export function lastSeenOf(machine: Machine | undefined): number {
   return Math.max(...ARRAYS.map((array) => (machine?.[array]?.timestamp ?? 0) * 1_000));
 }
 
-/** Where a later sweep holds an older record than an earlier one, or a value that did not come with its time. */
+/** Records that are older than in an earlier sweep, and values that do not belong to the time of their record. */
 export function setBack(sweeps: readonly SweepSeen[]): string[] {
   const found: string[] = [];
   const newest = new Map<string, number>();

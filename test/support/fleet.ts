@@ -6,13 +6,13 @@ export type ArrayName = (typeof ARRAYS)[number];
 export interface FleetOptions {
   readonly machines: number;
   readonly seed?: number;
-  /** Share of minutes of which nothing of a machine was kept, and of which one array was not. */
+  /** Share of the minutes for which the service kept nothing of a machine, or not one of its arrays. */
   readonly missing?: { readonly machine?: number; readonly array?: number };
-  /** Whether a page holds `page_size` records of each array, or of all together; nobody has documented it. */
+  /** Whether `page_size` limits each array or all together. The API documentation does not say. */
   readonly pageSizeOver?: 'each' | 'all';
-  /** How late the records of a machine come, milliseconds, by its number. */
+  /** Milliseconds by which the records of a machine are late, by its number. */
   readonly lateMs?: (id: number) => number;
-  /** Whether a record of half past a second is compared with the range as it is, or cut to the second. */
+  /** Whether the time of a record is compared with the range in milliseconds, or in whole seconds. */
   readonly compares?: 'milliseconds' | 'seconds';
 }
 
@@ -27,12 +27,12 @@ export interface FleetRequest {
 interface Member {
   readonly name: string;
   readonly id: number;
-  /** Milliseconds into each of its periods at which it pushes. */
+  /** When it pushes in each of its periods, milliseconds from the start of the period. */
   readonly phase: number;
   readonly everyMs: number;
-  /** Unix ms; between them it pushes. */
+  /** When it pushes, Unix ms. */
   readonly spans: { from: number; until: number }[];
-  /** Unix ms from which an array is not pushed any more. */
+  /** When it stops to push an array, Unix ms. */
   readonly ends: Partial<Record<ArrayName, number>>;
 }
 
@@ -52,8 +52,8 @@ const DELAY: Record<ArrayName, number> = { system: 0, validator: 40, node: 85 };
 const MAX_WAY_MS = 2_000;
 
 /**
- * What the service knows of machines that push about once a minute, and how it hands it out: newest first, pages with cursors.
- * Made apart from the sandbox, so that each is a check on the other; minutes can be missing, and pushes take a while.
+ * Machines that push about once a minute, and how the service returns their records: newest first, in pages with
+ * cursors. They are independent of the sandbox, so that each checks the other. Minutes can be missing. Pushes are late.
  */
 export class Fleet {
   /** Every request, in order, with its time (Unix ms). */
@@ -87,7 +87,7 @@ export class Fleet {
     return [...this.#members.keys()];
   }
 
-  /** A machine that pushes from a moment (Unix ms) on. */
+  /** Adds a machine that pushes from a time (Unix ms) on. */
   add(name: string, from: number, everyMs = MINUTE): void {
     const id = this.#members.size;
     const phase = between(0, everyMs - 1, this.#seed, 1, id);
@@ -100,7 +100,7 @@ export class Fleet {
     if (last) last.until = at;
   }
 
-  /** The machine goes on without one of its processes. */
+  /** The machine pushes this array no more after `at`. */
   end(name: string, array: ArrayName, at: number): void {
     this.#member(name).ends[array] = at;
   }
@@ -110,12 +110,12 @@ export class Fleet {
     this.#member(name).spans.push({ from: at, until: Number.POSITIVE_INFINITY });
   }
 
-  /** Unix ms of the newest record of an array that had arrived at `now`, of the last hour. */
+  /** The time of the newest record of an array in the last hour that has arrived by `now`, Unix ms. */
   newest(name: string, array: ArrayName, now: number): number | undefined {
     return this.#pushes(this.#member(name), array, now - 60 * MINUTE, now, now)[0]?.time;
   }
 
-  /** Whether an array has a record of this second (Unix seconds), which has arrived at `now`. */
+  /** Whether an array has a record of this second (Unix seconds) that has arrived by `now`. */
   has(name: string, array: ArrayName, seconds: number, now: number): boolean {
     const pushes = this.#pushes(this.#member(name), array, seconds * 1_000, seconds * 1_000 + 999, now);
     return pushes.some(({ time }) => Math.floor(time / 1_000) === seconds);
@@ -155,7 +155,7 @@ export class Fleet {
     return [this.#begun, [0, 0, 0]];
   }
 
-  /** Newest first, of a range with both ends. */
+  /** The pushes of an inclusive range, newest first. */
   #pushes(member: Member, array: ArrayName, start: number, end: number, now: number): Push[] {
     const { everyMs, phase } = member;
     const found: Push[] = [];
@@ -189,7 +189,7 @@ function readCursor(cursor: string): [id: number, offsets: number[]] {
   return [id, offsets];
 }
 
-/** How many of each array are among the newest `size` of all. */
+/** How many records of each array are among the newest `size` of all. */
 function newestOfAll(rest: readonly (readonly Push[])[], size: number): number[] {
   const taken = rest.map(() => 0);
   const all = rest.flatMap((pushes, i) => pushes.map(({ time }) => ({ time, i }))).sort((a, b) => b.time - a.time);
@@ -197,7 +197,7 @@ function newestOfAll(rest: readonly (readonly Push[])[], size: number): number[]
   return taken;
 }
 
-/** A counter that says which push it came with. */
+/** A record whose counters are its time in seconds, so that a value shows which push it is from. */
 function recordOf({ member, time }: Push): object {
   const seconds = Math.floor(time / 1_000);
   return {

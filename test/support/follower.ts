@@ -8,12 +8,76 @@ import type { Source, Timing } from '../../src/sources/source.ts';
 import { failed, fakeApi } from './fake-api.ts';
 import { sampleValue } from './samples.ts';
 import { slashingsOptions } from './slashings-options.ts';
-import { FakeChain } from './slot-rows.ts';
+import { askedFor, type ChainView, chainAnswer, epochRows, type Fields, rootOf, slashing } from './slot-rows.ts';
 import { attempts, MINUTE, NOW, noSignal, timing } from './timing.ts';
 
-/** The slashings source that follows a made-up chain, and loses everything but its state between polls. */
+/** A chain whose rows and records a test writes one by one, as answers for the fake API. */
+class ScriptedChain implements ChainView {
+  latest = 0;
+  finalized = 0;
+  readonly epochs = new Map<number, Fields[]>();
+  /** Slashing records by slot. */
+  readonly slashings = new Map<number, Fields[]>();
+  /** Records of slashed proposers by slot. */
+  readonly proposerSlashings = new Map<number, Fields[]>();
+
+  /** Adds proposed epochs from the finalized one up to `latest`, where none are set. */
+  grow(latest: number, finalized: number): void {
+    const first = this.finalized === 0 ? finalized : this.finalized;
+    this.latest = latest;
+    this.finalized = finalized;
+    for (let epoch = first; epoch <= latest; epoch += 1) {
+      if (!this.epochs.has(epoch)) this.epochs.set(epoch, epochRows(epoch));
+    }
+  }
+
+  /** Puts a slashing into the block of a slot and counts it in the row. */
+  slash(slot: number, validators: readonly number[], fields: Fields = {}): void {
+    const records = [...this.records(slot), slashing(slot, validators, fields)];
+    this.slashings.set(slot, records);
+    this.change(slot, { attesterslashingscount: records.length });
+  }
+
+  /** Puts slashings of these proposers into the block of a slot and counts them in the row. */
+  slashProposers(slot: number, validators: readonly number[]): void {
+    const records = validators.map((proposerindex, block_index) => ({
+      block_index,
+      block_root: rootOf(slot),
+      block_slot: slot,
+      proposerindex,
+      header1_slot: slot - 9,
+      header2_slot: slot - 9,
+    }));
+    this.proposerSlashings.set(slot, records);
+    this.change(slot, { proposerslashingscount: records.length });
+  }
+
+  /** Changes fields of the rows of a slot. */
+  change(slot: number, fields: Fields): void {
+    const epoch = Math.floor(slot / 32);
+    const rows = this.rows(epoch) ?? [];
+    this.epochs.set(
+      epoch,
+      rows.map((one) => (one['slot'] === slot ? { ...one, ...fields } : one)),
+    );
+  }
+
+  rows(epoch: number): Fields[] | undefined {
+    return this.epochs.get(epoch);
+  }
+
+  records(slot: number): Fields[] {
+    return this.slashings.get(slot) ?? [];
+  }
+
+  proposerRecords(slot: number): Fields[] {
+    return this.proposerSlashings.get(slot) ?? [];
+  }
+}
+
+/** The slashings source on a scripted chain. Between polls it keeps only its state, as after a restart. */
 export class Follower {
-  readonly chain = new FakeChain();
+  readonly chain = new ScriptedChain();
   readonly sightings: ObservedSlashing[] = [];
   readonly missed: Proposal[] = [];
   /** Why proposer slashings were counted without names. */
@@ -21,11 +85,11 @@ export class Follower {
   readonly source: Source<Slashings>;
   state: Slashings;
   now = NOW;
-  /** Of the last poll. */
+  /** The failure of the last poll. */
   failure: Error | undefined;
-  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, `slot/N`, or `slot/N/proposerslashings`. */
+  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, `slot/N`, or `names/N`. */
   asked: string[] = [];
-  /** Why a request of this kind fails; undefined: it does not. */
+  /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
 
   constructor(options: Partial<SlashingsOptions> = {}) {
@@ -36,16 +100,16 @@ export class Follower {
     this.state = this.source.empty;
   }
 
-  /** Lets `afterMs` pass and polls. Returns what was asked for. */
+  /** Polls `afterMs` later. Returns what was asked for. */
   async poll(afterMs = MINUTE, overrides: Partial<Timing> = {}): Promise<string[]> {
     this.now += afterMs;
     this.asked = [];
     const api = fakeApi((request) => {
-      const what = request.path.replace(/^\/api\/v1\/(epoch\/)?/, '').replace(/\/(slots|attesterslashings)$/, '');
+      const what = askedFor(request.path);
       this.asked.push(what);
       const reason = this.fault(what);
       if (reason) throw failed(request, reason);
-      return this.chain.answer(request);
+      return chainAnswer(this.chain, request);
     });
     const { value, failure } = await this.source.poll(api, this.state, this.timing(overrides), noSignal());
     this.state = this.source.state.parse(JSON.parse(JSON.stringify(value)));
@@ -53,7 +117,7 @@ export class Follower {
     return this.asked;
   }
 
-  /** When the next poll is due, given that the last one was at `now`. */
+  /** When the next poll is due if the last one was at `now`. */
   due(overrides: Partial<Timing> = {}): number {
     const failuresInARow = this.failure === undefined ? 0 : 1;
     return this.source.due(this.state, attempts(this.now, { failuresInARow }), this.timing(overrides));
@@ -63,7 +127,7 @@ export class Follower {
     return this.source.families(this.state, this.timing(overrides));
   }
 
-  /** The value of one series, without the prefix of the name. */
+  /** The value of one series. The name is without prefix. */
   value(name: string, labels: Record<string, string> = {}): number | undefined {
     return sampleValue(this.families(), `beaconchain_${name}`, labels);
   }

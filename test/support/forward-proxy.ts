@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import { atTheEnd } from './cleanup.ts';
 
 export interface ForwardProxyOptions {
-  /** `user:password`; without it anybody may. */
+  /** `user:password`. Without it the proxy asks for no credentials. */
   readonly credentials?: string;
-  /** Speaks TLS to its clients. */
+  /** The certificate of the proxy, if it speaks TLS to its clients. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Where every tunnel leads, whatever was asked for. */
+  /** The target of every tunnel, in place of the requested one. */
   readonly leadsTo?: { readonly port: number };
 }
 
@@ -17,19 +17,19 @@ export interface ForwardProxy {
   readonly port: number;
   /** The URL without credentials. */
   readonly url: string;
-  /** What tunnels were asked for, and what was to be forwarded, in order. */
+  /** The targets of all tunnels and of all forwarded requests, in order. */
   readonly tunnels: string[];
   readonly forwards: string[];
-  /** Every byte that came from clients, as far as this proxy can read it. */
+  /** All bytes from clients, decrypted as far as the proxy can. */
   readonly heard: () => string;
-  /** Answers tunnels and forwards with this status; `silence`: with nothing, `break`: by hanging up. */
+  /** Answers with this status. `silence`: no answer. `break`: closes the connection. undefined: forwards. */
   behave(how: number | 'silence' | 'break' | undefined): void;
-  /** Listens no more until `open`. */
+  /** Stops listening until `open`. */
   close(): Promise<void>;
   open(): Promise<void>;
 }
 
-/** A forward proxy of HTTP/1.1 on loopback: CONNECT for what is encrypted, absolute-form requests for the rest. */
+/** An HTTP/1.1 forward proxy on loopback: CONNECT for https, requests in absolute form for http. */
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const { credentials, tls, leadsTo } = options;
   const expected = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
@@ -39,7 +39,7 @@ export async function startForwardProxy(options: ForwardProxyOptions = {}): Prom
   const sockets = new Set<Socket>();
   let how: number | 'silence' | 'break' | undefined;
 
-  /** The status with which a request is turned away; undefined: it is not. */
+  /** The status of a refusal. undefined: the request is accepted. */
   function refusalOf(incoming: IncomingMessage): number | 'silence' | 'break' | undefined {
     const { 'proxy-authorization': given, ...visible } = incoming.headers;
     heard.push(Buffer.from(`${incoming.method} ${incoming.url} ${JSON.stringify(visible)}\n`));

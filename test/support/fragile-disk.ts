@@ -1,43 +1,43 @@
 import { basename } from 'node:path';
 import type { Disk, DiskFile } from '../../src/lib/whole-file.ts';
 
-/** A file as it is named: its content that would survive a loss of power, and the writes since, of which any may. */
+/** A file: the content that survives a loss of power, and the later writes, each of which may survive. */
 interface Node {
   durable: Buffer;
   pending: { readonly at: number; readonly bytes: Buffer }[];
-  /** Where the next write goes, and with it the size that the file has without a loss. */
+  /** The position of the next write, which is the size of the file if nothing is lost. */
   size: number;
 }
 
-/** A change of the directory that a loss of power may undo, until the directory is synced. */
+/** A change of the directory. A loss of power may undo it until the directory is synced. */
 type Change =
   | { readonly what: 'name'; readonly path: string; readonly node: Node }
   | { readonly what: 'rename'; readonly from: string; readonly to: string; readonly node: Node }
   | { readonly what: 'remove'; readonly path: string };
 
-/** What a start after a crash finds: the files of the directory by name. */
+/** What a start after a crash finds: content by file name. */
 export type Image = ReadonlyMap<string, Buffer>;
 
 export interface Call {
   readonly what: 'open' | 'write' | 'sync' | 'close' | 'open dir' | 'sync dir' | 'close dir' | 'rename' | 'rm';
-  /** How many calls were before it. */
+  /** The number of calls before this one. */
   readonly index: number;
 }
 
 export interface Faults {
-  /** An error that this call ends with, without effect. */
+  /** The error of this call, which then has no effect. */
   readonly fails?: (call: Call) => string | undefined;
-  /** A write takes so many bytes at most. */
+  /** The largest number of bytes that one write takes. */
   readonly bytesPerWrite?: number;
-  /** Bytes that are left; ENOSPC beyond. */
+  /** Free bytes. A write beyond them fails with ENOSPC. */
   readonly room?: number;
-  /** Told after each call. */
+  /** Runs after each call. */
   readonly onCall?: (call: Call) => void;
 }
 
 /**
- * A disk with one directory, as POSIX allows it to be: what is not synced may be lost or kept in any combination, of a
- * file any of its writes (a lost one may leave zeros), of the directory any of its changes.
+ * A disk with one directory that is as unreliable as POSIX allows. A crash may keep or lose any combination of what is
+ * not synced: single writes of a file (a lost one may leave zeros) and changes of the directory.
  */
 export class FragileDisk implements Disk {
   faults: Faults = {};
@@ -47,7 +47,7 @@ export class FragileDisk implements Disk {
   #changes: Change[] = [];
   #left = Number.POSITIVE_INFINITY;
 
-  /** From now on these, and calls are counted anew. */
+  /** Replaces the faults and counts calls from zero. */
   begin(faults: Faults): void {
     this.faults = faults;
     this.calls = 0;
@@ -81,7 +81,7 @@ export class FragileDisk implements Disk {
     });
   }
 
-  /** What is there when nothing is lost. */
+  /** The files if nothing is lost. */
   now(): Image {
     return named(
       [...this.#names].map(([path, node]) => [
@@ -94,7 +94,7 @@ export class FragileDisk implements Disk {
     );
   }
 
-  /** Everything that a loss of power at this moment can leave. */
+  /** All states that a loss of power at this moment can leave. */
   images(): Image[] {
     const images: Image[] = [];
     for (const kept of subsets(this.#changes)) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-/** Listens, and then never comes back to accept. */
+/** Listens and never accepts a connection. */
 const LISTENER = `
   const { workerData, parentPort } = require('node:worker_threads');
   require('node:net').createServer().listen({ ...workerData, backlog: 1 }, () => {
@@ -11,10 +11,10 @@ const LISTENER = `
   });
 `;
 
-/** More than the kernel takes for a backlog of 1. */
+/** More connections than the kernel accepts for a backlog of 1. */
 const FILLERS = 4;
 
-/** A port on loopback to which nobody can connect, and nobody is refused: the backlog is full. Returns how to free it. */
+/** Fills the backlog of a port: connections are neither accepted nor refused. Returns how to free the port. */
 export async function fillBacklog(port: number): Promise<() => Promise<void>> {
   const worker = new Worker(LISTENER, { eval: true, workerData: { port, host: '127.0.0.1' } });
   await once(worker, 'message');
@@ -22,7 +22,7 @@ export async function fillBacklog(port: number): Promise<() => Promise<void>> {
   for (let i = 0; i < FILLERS; i += 1) {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     fillers.push(socket);
-    // The first is taken at once; which is the last depends on the kernel.
+    // The first one connects at once. How many do depends on the kernel.
     if (i === 0) await once(socket, 'connect');
   }
   return async () => {

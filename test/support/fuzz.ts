@@ -2,17 +2,17 @@ import { appendFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 
-/** Cases of all of test/property together where nobody asks for more. */
+/** Cases of all property tests together, by default. */
 const CASES_IN_CI = 2_000;
 const env = process.env;
 
-/** How many times the usual number of cases is to be run. */
+/** The requested number of cases, in multiples of the default. */
 const TIMES = Number(env['FUZZ_CASES'] ?? CASES_IN_CI) / CASES_IN_CI;
 
-/** For tests of many cases: what takes seconds may take ten times as long on a busy machine. */
+/** Options for tests with many cases, which may take ten times as long on a busy machine. */
 export const PATIENT = { timeout: 300_000 * Math.max(1, TIMES) } as const;
 
-/** One line of what `npm run fuzz` sums up. */
+/** One line of the report that `npm run fuzz` sums up. */
 export interface FuzzLine {
   readonly test: string;
   readonly cases: number;
@@ -20,7 +20,7 @@ export interface FuzzLine {
   readonly failed: boolean;
 }
 
-/** The settings of a property with so many cases in CI; scripts/fuzz.ts asks for more. */
+/** Settings for a property with this many cases in CI. scripts/fuzz.ts runs more. */
 export function cases<T>(inCi: number): fc.Parameters<T> {
   return { numRuns: Math.ceil(inCi * TIMES), reporter: report };
 }
@@ -31,7 +31,7 @@ function report<T>(details: fc.RunDetails<T>): void {
   const file = env['FUZZ_REPORT'];
   if (file) appendFileSync(file, `${JSON.stringify(line)}\n`);
   if (!failed) return;
-  // The message holds the seed, the path to the smallest case, and the case.
+  // The message contains the seed, the path to the smallest failing case, and the case.
   throw new Error(fc.defaultReportMessage(details), {
     cause: 'errorInstance' in details ? details.errorInstance : undefined,
   });

@@ -26,7 +26,7 @@ const Dashboard = z.object({
   }),
 });
 
-/** The committed dashboards, as far as tests read them. */
+/** The fields of the committed dashboards that tests read. */
 export const DASHBOARDS = readdirSync(FOLDER)
   .sort()
   .map((name) => Dashboard.parse(JSON.parse(readFileSync(join(FOLDER, name), 'utf8'))));
@@ -36,11 +36,11 @@ export interface PanelQuery {
   readonly panel: string;
   readonly expr: string;
   readonly instant: boolean;
-  /** Dashboard, panel and line. */
+  /** Dashboard, panel and query. */
   readonly name: string;
 }
 
-/** Every query of every panel, and of the marks in the charts. */
+/** All queries of panels and annotations. */
 export const QUERIES: readonly PanelQuery[] = DASHBOARDS.flatMap((one) => [
   ...one.panels.flatMap(({ title, targets }) =>
     targets.map(({ expr, instant, legendFormat, refId }) => ({
@@ -60,7 +60,7 @@ export const QUERIES: readonly PanelQuery[] = DASHBOARDS.flatMap((one) => [
   })),
 ]);
 
-/** What is chosen in the menus; absent: All. */
+/** The values selected in the menus. A variable without values stands for All. */
 export interface Chosen {
   readonly chain?: string | readonly string[];
   readonly machine?: string | readonly string[];
@@ -72,7 +72,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   __range: '2h',
 };
 
-/** A query as Grafana sends it with this choice. */
+/** A query as Grafana sends it with this selection. */
 export function interpolate(expr: string, chosen: Chosen = {}): string {
   return expr
     .replace(/\$\{(chain|machine):regex\}/g, (_, name: keyof Chosen) => {
@@ -82,7 +82,7 @@ export function interpolate(expr: string, chosen: Chosen = {}): string {
     .replace(/\$(__\w+)/g, (whole, name: string) => VARIABLES[name] ?? whole);
 }
 
-/** What All stands for, which Grafana inserts as it is. */
+/** The value of All, which Grafana inserts without escaping. */
 function valueOfAll(name: string): string {
   const [value] = DASHBOARDS.flatMap(({ templating }) =>
     templating.list.flatMap((one) => (one.name === name ? (one.allValue ?? []) : [])),
@@ -91,7 +91,7 @@ function valueOfAll(name: string): string {
   return value;
 }
 
-/** Grafana's format "regex": escapeRegex of @grafana/data, and how its format registry joins several values. */
+/** Grafana's format "regex": like escapeRegex of @grafana/data and the way its format registry joins values. */
 export function regexFormat(values: string | readonly string[]): string {
   const escaped = [values].flat().map((value) => value.replace(/[\\^$*+?.()|[\]{}/]/g, '\\$&'));
   return escaped.length === 1 ? (escaped[0] ?? '') : `(${escaped.join('|')})`;

@@ -1,16 +1,16 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
-// A real Prometheus has no other clock than the machine's. So the exporter lives faster, and what a configuration says
-// about time is divided by as much.
+// A real Prometheus uses the clock of the machine. So tests run the exporter on a faster clock and divide all durations
+// in configurations by the same factor.
 
-/** Where a hasty clock was set: at `start` of the machine's clock it showed `shown` (Unix ms). */
+/** How a fast clock was set: at `start` on the machine's clock it showed `shown` (Unix ms). */
 export interface Setting {
   readonly start: number;
   readonly shown: number;
 }
 
-/** A clock that was set at `start` (by default now), to that time unless `shown` is another, and goes `speed` times as fast. */
+/** A clock that shows `shown` at `start` and runs `speed` times as fast. By default both are now. */
 export function hastyClock(speed: number, start = systemClock.now(), shown = start): Clock & Setting {
   const origin = systemClock.monotonic() - (systemClock.now() - start);
   const elapsed = (): number => (systemClock.monotonic() - origin) * speed;
@@ -26,7 +26,7 @@ export function hastyClock(speed: number, start = systemClock.now(), shown = sta
 const MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /\b(\d+)(ms|[smhd])\b/g;
 
-/** `5m` at a speed of 100 is `3000ms`. */
+/** Divides all durations in a text: at a speed of 100, `5m` becomes `3000ms`. */
 export function hastyDuration(text: string, speed: number): string {
   return text.replace(DURATION, (_, count: string, unit: string) => {
     const ms = Number(count) * MS[unit as keyof typeof MS];
@@ -34,7 +34,7 @@ export function hastyDuration(text: string, speed: number): string {
   });
 }
 
-/** An expression with ranges and offsets as short, and with the time of the hasty clock. */
+/** Divides ranges and offsets of an expression, and replaces `time()` by the time on the fast clock. */
 export function hastyExpression(expr: string, speed: number, { start, shown }: Setting): string {
   const time = `(${shown / 1000} + (time() - ${start / 1000}) * ${speed})`;
   return hastyDuration(expr, speed).replaceAll('time()', time);

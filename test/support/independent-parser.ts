@@ -11,7 +11,7 @@ export interface ParsedSample {
 }
 
 export interface ParsedFamily {
-  /** Without `_total`, in either format. */
+  /** The name without `_total`, in both formats. */
   readonly name: string;
   readonly type: string;
   readonly unit: string;
@@ -25,7 +25,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
   nan: Number.NaN,
 };
 
-/** What Prometheus' Python parsers, which share no line with ours, read in an exposition. */
+/** Reads an exposition with the Python parsers of Prometheus, which share no code with this project. */
 export function parseIndependently(exposition: string, format: Format): ParsedFamily[] {
   const { status, stdout, stderr } = runTool(PYTHON_PARSERS, [SCRIPT, format], exposition);
   if (status !== 0) throw new Error(`not parsed as ${format}: ${stderr}`);

@@ -1,7 +1,7 @@
-/** Every form in which a secret could show itself in a text. */
+/** All encodings in which a secret could appear in a text. */
 export function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // Base64 of a longer text that holds the secret, at each of the three places at which it can begin.
+  // Base64 of a longer text with the secret in it, for each of the three possible alignments.
   const encoded = [0, 1, 2].flatMap((before) => {
     const aligned = Buffer.concat([Buffer.alloc(before), bytes]);
     const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((aligned.length * 8) / 6)];
@@ -23,7 +23,7 @@ export function formsOf(secret: string): string[] {
   ];
 }
 
-/** The places that give the secret away, with the form in which they do. */
+/** The places that contain the secret, each with the encoding. */
 export function leaksOf(secret: string, places: Readonly<Record<string, string>>): string[] {
   const forms = formsOf(secret);
   return Object.entries(places).flatMap(([place, text]) => {

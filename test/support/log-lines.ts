@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 
-/** A logger of every level, and its lines, parsed. */
+/** A logger that logs all levels, and its lines, parsed. */
 export function logLines(): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
   const log = pino(

@@ -3,7 +3,7 @@ import { DAY, MINUTE } from './timing.ts';
 
 type Fields = Record<string, unknown>;
 
-/** config `machines` with its defaults. */
+/** The section `machines` of the configuration with its defaults. */
 export function machinesOptions(overrides: Partial<MachinesOptions> = {}): MachinesOptions {
   return {
     intervalMs: MINUTE,
@@ -22,7 +22,7 @@ export function machinesOptions(overrides: Partial<MachinesOptions> = {}): Machi
   };
 }
 
-/** Records as the service sends them (api-facts 2): milliseconds, zeros left out. */
+/** Records as the service sends them (api-facts 2): times in milliseconds, no fields that are zero. */
 export function systemRecord(fields: Fields = {}): Fields {
   return {
     timestamp: 1790769623000,

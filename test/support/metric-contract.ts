@@ -1,6 +1,6 @@
 import type { MetricType } from '../../src/metrics/family.ts';
 
-/** The public interface, family by family: name without prefix, type, labels. Changes only with a major version. */
+/** The public interface by family: name without prefix, type, labels. It changes only with a major version. */
 export type Contract = readonly (readonly [name: string, type: MetricType, labels: readonly string[]])[];
 
 const MACHINE = ['chain', 'machine'];
@@ -123,7 +123,7 @@ export const API: Contract = [
   ['budget_wait_seconds_total', 'counter', []],
 ];
 
-/** The series of `machines` carry no chain. */
+/** Series of the source `machines` have no label `chain`. */
 const SOURCE = ['source', 'chain'];
 
 export const SOURCES: Contract = [
@@ -146,7 +146,7 @@ export const EXPORTER: Contract = [
   ['exporter_leader', 'gauge', []],
 ];
 
-/** Everything under the exporter's own prefix. */
+/** All families with the exporter's own prefix. */
 export const ALL_FAMILIES: Contract = [
   ...MACHINES,
   ...DAILY_RETURNS,

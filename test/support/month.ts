@@ -9,7 +9,7 @@ import { HOUR } from './timing.ts';
 
 const SILENT = pino({ enabled: false });
 
-/** The sources of a configuration that differs from the defaults in this. */
+/** The sources of the default configuration with these changes. */
 export function configured(overrides: Partial<Config> = {}): Source[] {
   return sourcesOf({ ...defaultConfig(), ...overrides }, SILENT, 0);
 }
@@ -24,23 +24,23 @@ export const BOTH_CHAINS: Partial<Config> = {
 export interface Month {
   readonly sim: Simulation;
   readonly requests: number;
-  /** Refused requests by the window that was exceeded. */
+  /** The number of refused requests, by the exceeded window. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Hours between two answers to a source, the ends of the time included. */
+  /** The longest time between two answers to a source, hours. Start and end of the run count as answers. */
   readonly longestGap: Readonly<Record<string, number>>;
-  /** The same in effective intervals: of each gap by the longest that was shown in it. */
+  /** The same in effective intervals: each gap divided by the longest interval that was shown in it. */
   readonly longestGapInIntervals: Readonly<Record<string, number>>;
-  /** `hour: machine` for each hour at whose end a machine that lives was not shown. */
+  /** `hour: machine` for each hour at whose end a live machine was not shown. */
   readonly withdrawn: readonly string[];
 }
 
 interface MonthOptions extends SimulationOptions {
   readonly hours: number;
-  /** Called before each hour. */
+  /** Runs before each hour. */
   readonly eachHour?: (sim: Simulation, hour: number) => void;
 }
 
-/** Lets the program run for many hours of simulated time. */
+/** Runs the program for many hours of virtual time. */
 export async function runMonth({ hours, eachHour, ...options }: MonthOptions): Promise<Month> {
   const sim = new Simulation(options);
   const withdrawn: string[] = [];
@@ -70,7 +70,7 @@ export async function runMonth({ hours, eachHour, ...options }: MonthOptions): P
   };
 }
 
-/** Machines that push and are not shown. */
+/** Machines that push but are not shown. */
 function missing(sim: Simulation): string[] {
   const machines = sim.view('machines');
   const families = machines.source.families(machines.entry.value, machines.timing);
@@ -80,7 +80,7 @@ function missing(sim: Simulation): string[] {
   return living.map(({ name }) => name).filter((name) => !names.has(name));
 }
 
-/** When each source got its answers, the ends of the time included. */
+/** The times of the answers to each source, and start and end of the run. */
 function answersBySource(sim: Simulation, start: number, hours: number): Map<string, number[]> {
   const times = new Map(sim.scheduler.views().map(({ source }) => [sourceId(source), [start]]));
   for (const { at, path, body, status } of sim.exchanges) {
@@ -101,7 +101,7 @@ function longestOf(
   return Object.fromEntries([...answers].map(longest));
 }
 
-/** The source that asks this. */
+/** The source that sends this request. */
 function idOf(path: string, body: string): string {
   if (path.endsWith('/machine-metrics')) return 'machines';
   const chain = /"chain":"(\w+)"/.exec(body)?.[1] ?? (path.startsWith('/hoodi/') ? 'hoodi' : 'mainnet');

@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { atTheEnd } from './cleanup.ts';
 
-/** A network on loopback between one replica and the server, which can be cut. */
+/** A TCP proxy on loopback between a replica and Redis that can lose packets. */
 export class Network {
-  /** Where what comes in goes to. */
+  /** The port to which new connections lead. */
   target: number;
   #isCut = false;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -29,13 +29,13 @@ export class Network {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Nothing goes through any more, and nobody is told. */
+  /** Stops all traffic without closing connections. */
   cut(): void {
     this.#isCut = true;
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
-  /** New connections go through. Those that were cut are dead: what was sent meanwhile is lost. */
+  /** Lets new connections through. Those from before are reset, and what was sent on them is lost. */
   heal(): void {
     this.#isCut = false;
     this.drop();
@@ -54,7 +54,7 @@ export class Network {
     for (const [from, to] of [pair, [outer, inner]] as const) {
       from.on('error', () => undefined);
       from.on('close', () => {
-        // Behind a cut nobody hears of an end.
+        // While the network is cut, neither side learns that the other has closed.
         if (!this.#isCut) to.destroy();
       });
       from.on('data', (data) => to.write(data));

@@ -1,12 +1,12 @@
 const MIN_MAJOR = 24;
 
-/** Runs before all tests: an install without install scripts silently leaves the machine's own Node in use. */
+/** Runs before all tests. Without install scripts, npm would silently leave the machine's own Node in use. */
 export function setup(): void {
   const problem = nodeProblem(process.versions.node);
   if (problem) throw new Error(problem);
 }
 
-/** Why tests cannot run on this version of Node; undefined: they can. */
+/** Why tests cannot run on this version of Node. undefined: they can. */
 export function nodeProblem(version: string): string | undefined {
   if (Number.parseInt(version, 10) >= MIN_MAJOR) return undefined;
   return (

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * A port on loopback where nobody listens, for a program that cannot say which one it took. Below those that the system
- * hands out by itself (ip(7)): such a one could be the port of some connection before the program begins to listen.
+ * A free port on loopback, for a program that cannot say which port it chose. It is below the range of ports for
+ * outgoing connections (ip(7)), so no connection takes it before the program listens.
  */
 export async function freePort(): Promise<number> {
   const port = randomInt(10_000, 30_000);

@@ -7,17 +7,17 @@ import { temporaryFolder } from './files.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
-/** Where programs are, what the clock says (libfaketime), and the habits of the place. */
+/** Variables for paths, for libfaketime and for the locale. */
 const INHERITED = /^(PATH|LD_PRELOAD|FAKETIME\w*|TZ|LANG|LC_ALL)$/;
 
-/** The environment of a started program: of this one's no more than it needs, because there may be keys. */
+/** The environment of a started program. It inherits only what it needs, because the rest may contain keys. */
 export const SURROUNDINGS: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => INHERITED.test(name))),
-  // Hundreds of processes are started: each takes half the time where what the first compiled is kept.
+  // The tests start hundreds of processes. With the compile cache each start takes half the time.
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled'),
 };
 
-/** The environment of a Node program whose clock is ahead by so much. It asks `Date.now` alone for the time of day. */
+/** The environment of a Node program whose wall clock is ahead. The program reads it only with `Date.now`. */
 export function ahead(ms: number): NodeJS.ProcessEnv {
   const shift = `const { now } = Date; Date.now = () => now() + ${ms};`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` };
@@ -28,7 +28,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process that a test started, and what it wrote so far. It does not outlive the tests. */
+/** A process that a test started, and its output so far. */
 export class Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -43,7 +43,7 @@ export class Running {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    // `close` comes after the last output, `exit` need not.
+    // `close` comes after the last output. `exit` may come before it.
     this.ended = new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code, signal) => resolve({ code, signal }));
@@ -54,13 +54,13 @@ export class Running {
     return this.stdout + this.stderr;
   }
 
-  /** The log lines with this message. */
+  /** All log lines with this message. */
   lines(message: string): Record<string, unknown>[] {
     const lines = this.stdout.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
     return lines.map((line): Record<string, unknown> => JSON.parse(line)).filter(({ msg }) => msg === message);
   }
 
-  /** The first log line with this message, when it is written. */
+  /** Waits for the first log line with this message. */
   async line(message: string): Promise<Record<string, unknown>> {
     const [line = {}] = await waitFor(() => {
       const lines = this.lines(message);
@@ -76,12 +76,12 @@ export class Running {
   }
 }
 
-/** Tries until it does not throw; at most as long that a busy machine is not taken for a fault. */
+/** Repeats the attempt until it does not throw. The time limit allows for a busy machine. */
 export function waitFor<T>(attempt: () => T | Promise<T>, timeout = 120_000): Promise<T> {
   return vi.waitFor(attempt, { timeout, interval: 50 });
 }
 
-/** Starts a program that is killed when the tests have ended. */
+/** Starts a program. It is killed after the tests of the file. */
 export function start(
   command: string,
   args: readonly string[],
@@ -95,13 +95,13 @@ export function start(
   return running;
 }
 
-/** Starts the exporter in an empty folder, with these variables and no others of its own; logs are JSON. */
+/** Starts the exporter in an empty folder, with only these variables and the inherited ones. */
 export function startExporter(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
   const cwd = temporaryFolder();
   return start(process.execPath, [MAIN, ...args], { cwd, env: { ...SURROUNDINGS, ...env } });
 }
 
-/** Starts the daemon with this configuration, on a free port, telling everything. */
+/** Starts the daemon with this configuration on a free port. It logs all levels as JSON. */
 export function startServe(config: string, key: string): Running {
   const file = join(temporaryFolder(), 'config.yaml');
   writeFileSync(file, config);
@@ -111,7 +111,7 @@ export function startServe(config: string, key: string): Running {
   );
 }
 
-/** The port that a started daemon took. */
+/** The port on which a started daemon listens. */
 export async function portOf(program: Running): Promise<number> {
   return Number((await program.line('listening'))['port']);
 }

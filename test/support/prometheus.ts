@@ -21,33 +21,33 @@ export interface PrometheusTarget {
   readonly lastError: string;
 }
 
-/** A real Prometheus that scrapes these ports every half second, until the tests have ended. */
+/** A real Prometheus. It is killed after the tests of the file. */
 export interface Prometheus {
   readonly program: Running;
   query(expression: string): Promise<readonly PrometheusSeries[]>;
   targets(): Promise<readonly PrometheusTarget[]>;
-  /** @param from Unix seconds, like `to`. @throws what Prometheus says against the query. */
+  /** @param from Unix seconds, like `to`. @throws the error of Prometheus if it refuses the query */
   range(expression: string, span: { from: number; to: number; step: number }): Promise<readonly PrometheusRange[]>;
-  /** The samples of the last half hour, or longer, as they were ingested. */
+  /** The ingested samples of the last half hour or longer. */
   samples(selector: string, range?: string): Promise<readonly PrometheusRange[]>;
-  /** What it says of itself. */
+  /** Its own /metrics. */
   metrics(): Promise<string>;
 }
 
-/** What a server does beside scraping. */
+/** Settings other than the targets. */
 export interface PrometheusOptions {
-  /** Of the config file: `rule_files`, `alerting`. */
+  /** Sections of the config file: `rule_files`, `alerting`. */
   readonly sections?: object;
   readonly scrapeInterval?: string;
   /** OpenMetrics with timestamps, as if it had been scraped before. */
   readonly history?: string;
-  /** Of each scrape config: `scheme`, `basic_auth`. */
+  /** Fields of each scrape config: `scheme`, `basic_auth`. */
   readonly scraping?: object;
-  /** Where it keeps its blocks; what lies there is kept, however old. */
+  /** The folder of its blocks. Old blocks in it are kept. */
   readonly data?: string;
 }
 
-/** @param ports The ports to scrape, by the name of the job. */
+/** Starts a Prometheus. @param ports The ports to scrape, by job */
 export async function startPrometheus(
   ports: Readonly<Record<string, number>>,
   options: PrometheusOptions = {},
@@ -98,7 +98,7 @@ function writeBlocks(history: string, folder: string): void {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** JSON is YAML. */
+/** The config file, written as JSON, which is valid YAML. */
 function configOf(
   ports: Readonly<Record<string, number>>,
   { sections = {}, scrapeInterval = '500ms', scraping = {} }: PrometheusOptions,

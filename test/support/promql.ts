@@ -1,9 +1,9 @@
-/** What an expression names: enough of PromQL's grammar for the rules of this project, no parser. */
+/** The names in an expression. Not a parser: it reads as much of PromQL as the rules of this project need. */
 export interface Names {
   readonly metrics: readonly string[];
-  /** In selectors, each with the metric that it selects; the value is as written, a regular expression included. */
+  /** Labels in selectors, each with its metric. The value is as written, which may be a regular expression. */
   readonly selected: readonly (readonly [metric: string, label: string, value: string])[];
-  /** In on(), by(), ignoring(), without() and group_left(). */
+  /** Labels in on(), by(), ignoring(), without() and group_left(). */
   readonly grouped: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const NAME = /^[a-zA-Z_:]/;
 const GROUPING = new Set(['on', 'by', 'ignoring', 'without', 'group_left', 'group_right']);
 const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
-/** The metrics and labels that this expression names. A name before a parenthesis or a grouping is a function. */
+/** The metrics and labels in an expression. A name before a parenthesis or a grouping is a function. */
 export function namesIn(expr: string): Names {
   const tokens: readonly string[] = expr.match(TOKEN) ?? [];
   const metrics: string[] = [];

@@ -9,15 +9,15 @@ import { MINUTE, NOW } from './timing.ts';
 export interface RateRunOptions {
   readonly machines: number;
   readonly plan: AccountPlan;
-  /** Latency is drawn evenly from this span of milliseconds; a request is counted anywhere within its own. */
+  /** Bounds of the random latency, milliseconds. The service counts a request at a random time within its latency. */
   readonly latencyMs?: readonly [least: number, most: number];
-  /** What is measured, after `warmUpMinutes`. */
+  /** How long is measured, after `warmUpMinutes`. */
   readonly minutes?: number;
   readonly warmUpMinutes?: number;
   readonly seed?: number;
 }
 
-/** Seconds from one start to the next: as `beaconchain_source_interval_seconds` says and as they were, on average. */
+/** Seconds between two starts: as `beaconchain_source_interval_seconds` says, and as measured. Averages. */
 export interface Interval {
   readonly told: number;
   readonly met: number;
@@ -28,11 +28,11 @@ export interface Interval {
 export interface RateSeen {
   readonly machines: Interval;
   readonly slashings: Interval;
-  /** Of the machines, as the log said last. */
+  /** The interval of the machines as last logged, seconds. */
   readonly logged: number;
-  /** Requests per sweep, on average. */
+  /** Average number of requests per sweep. */
   readonly requestsPerSweep: number;
-  /** Of `utilization` x limit. */
+  /** Rate of requests, as a share of `utilization` x limit. */
   readonly share: number;
   readonly refused: number;
 }
@@ -40,7 +40,7 @@ export interface RateSeen {
 const UTILIZATION = 0.9;
 const LATENCY_MS = [20, 400] as const;
 
-/** A fleet and one chain with everything else as configured by default, at the limit of a plan, on virtual time. */
+/** Runs a fleet and one chain at the limit of a plan, with the default configuration, on virtual time. */
 export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
   const { machines, plan, latencyMs = LATENCY_MS, minutes = 60, warmUpMinutes = 20, seed = 1 } = options;
   const [least, most] = latencyMs;
@@ -85,7 +85,7 @@ export async function runAtRate(options: RateRunOptions): Promise<RateSeen> {
   };
 }
 
-/** When the polls of a source started, and what was told of them then. */
+/** When the polls of a source started, and the intervals that were shown. */
 class Starts {
   readonly #sim: Simulation;
   readonly #id: string;

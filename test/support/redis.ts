@@ -8,7 +8,7 @@ import { freePort } from './ports.ts';
 import { Running, waitFor } from './program.ts';
 import { REDIS } from './tools.ts';
 
-/** A real server on loopback, which ends with the tests. It can be taken away and come back, with or without its memory. */
+/** A real Redis on loopback. It can stop and start again, with or without its data. */
 export class RedisServer {
   readonly port: number;
   readonly #args: readonly string[];
@@ -31,19 +31,19 @@ export class RedisServer {
     await waitFor(() => connected(this.port));
   }
 
-  /** At once, as a loss of power does. */
+  /** Stops at once, as by a loss of power. */
   async kill(): Promise<void> {
     await this.#running?.stop('SIGKILL');
     this.#running = undefined;
   }
 
-  /** Ends as asked, after writing what it knows. */
+  /** Stops in order, after it has written its data. */
   async shutDown(): Promise<void> {
     await this.#running?.stop('SIGTERM');
     this.#running = undefined;
   }
 
-  /** Sends one command over a connection of its own. */
+  /** Sends one command over a new connection. */
   async command(...args: string[]): Promise<unknown> {
     const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });
     client.on('error', () => undefined);
@@ -56,7 +56,7 @@ export class RedisServer {
   }
 }
 
-/** Resolves when something listens there. */
+/** Waits until the server listens. */
 export async function connected(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -66,7 +66,7 @@ export async function connected(port: number): Promise<void> {
   }
 }
 
-/** By default it keeps everything over a restart, and nothing over none. */
+/** Starts a server. By default its data survive a restart. */
 export async function startRedis(
   args: readonly string[] = ['--save', '', '--appendonly', 'yes'],
 ): Promise<RedisServer> {

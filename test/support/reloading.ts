@@ -1,27 +1,26 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/world.ts';
 import { ask, scrape } from './ask.ts';
-import { seriesOf, seriesValue } from './exposition-text.ts';
+import { seriesValue } from './exposition-text.ts';
+import type { FaultServerOptions } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { portOf, startExporter, waitFor } from './program.ts';
-import { type Instead, startStubApi } from './stub-api.ts';
+import { startService } from './service.ts';
 
 interface Reloading {
   readonly key: string;
-  /** The key that the program begins with, where that is another. */
+  /** The first key of the program, if it is not the right one. */
   readonly given?: string;
-  /** Sections of the configuration beside those of the service and the state. */
+  /** Sections of the configuration other than `api`, `chains` and `state`. */
   readonly more?: string;
-  readonly instead?: Instead;
-  readonly world?: Omit<SandboxOptions, 'start' | 'key'>;
+  readonly service?: Omit<FaultServerOptions, 'key'>;
   readonly flags?: readonly string[];
 }
 
-/** A daemon on a simulated API of its own, with a configuration and a key in files that a test may change. */
-export async function startReloading({ key, given = key, more = '', instead, world, flags = [] }: Reloading) {
-  const api = await startStubApi(key, instead, world);
+/** Starts a daemon and a service for it. The test can change its configuration file and its key file. */
+export async function startReloading({ key, given = key, more = '', service, flags = [] }: Reloading) {
+  const api = await startService(key, service);
   const folder = temporaryFolder();
   const file = join(folder, 'config.yaml');
   const keyFile = join(folder, 'key');
@@ -29,7 +28,7 @@ export async function startReloading({ key, given = key, more = '', instead, wor
   const text = (rest: string): string =>
     `api: {base_url: "${api.url}", key_file: "${keyFile}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n${rest}`;
   const configure = (rest: string): void => {
-    // A reload may be reading it.
+    // A reload may be reading the file.
     writeFileSync(`${file}.next`, `${text(rest)}state: {dir: "${dir}"}\n`);
     renameSync(`${file}.next`, file);
   };
@@ -54,14 +53,4 @@ export async function startReloading({ key, given = key, more = '', instead, wor
   const isUp = (source: string): Promise<void> =>
     waitFor(async () => expect(await value('beaconchain_source_up', { source })).toBe(1));
   return { api, file, dir, configure, setKey, program, port, reload, value, isUp };
-}
-
-/** The counters of the exporter itself that are lower in `after`, or gone. */
-export function steppedBack(before: string, after: string): string[] {
-  const now = new Map(seriesOf(after).map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
-  return seriesOf(before)
-    .filter(({ name }) => /^beaconchain_(?!machine_)\w+_(total|bucket|sum|count)$/.test(name))
-    .map(({ name, labels, value }) => ({ series: name + JSON.stringify(labels), value }))
-    .filter(({ series, value }) => !((now.get(series) ?? Number.NaN) >= value))
-    .map(({ series, value }) => `${series} was ${value}, is ${now.get(series)}`);
 }

@@ -6,7 +6,7 @@ export function samplesOf(families: readonly Family[], name: string): readonly S
   return family.samples;
 }
 
-/** The value of the one series with these labels (and others); undefined: none. */
+/** The value of the only series with these labels. It may have others as well. undefined: there is none. */
 export function sampleValue(
   families: readonly Family[],
   name: string,

@@ -1,23 +1,23 @@
+import type { Quota } from '../../src/budget/quota.ts';
 import type { SchedulerDependencies } from '../../src/scheduler/scheduler.ts';
 import type { BudgetView, SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, sourceId } from '../../src/state/entry.ts';
 import { fakeApi } from './fake-api.ts';
 import { logLines } from './log-lines.ts';
-import { NO_QUOTA } from './quota.ts';
 import { NOW } from './timing.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** A scheduler on a virtual clock, and everything that it did. */
+/** A scheduler on a virtual clock, and a record of what it did. */
 export interface Harness {
   readonly clock: VirtualClock;
   readonly scheduler: ViewedScheduler;
-  /** Entries as they were saved. */
+  /** All saved entries, in order. */
   readonly saved: (readonly [id: string, entry: Entry])[];
   /** Log lines, parsed. */
   readonly lines: Record<string, unknown>[];
-  /** Sources whose shown entry changed, in order. */
+  /** The sources whose shown entry changed, in order. */
   readonly changes: string[];
   /** Resolves when the scheduler has stopped. */
   readonly stopped: Promise<void>;
@@ -31,6 +31,17 @@ interface HarnessOptions
   readonly entries?: ReadonlyMap<string, Entry>;
   readonly clock?: VirtualClock;
 }
+
+/** The quota of a plan that limits only requests per second. */
+export const NO_QUOTA: Quota = {
+  opensAt: 0,
+  limit: 'month',
+  left: Number.POSITIVE_INFINITY,
+  whole: Number.POSITIVE_INFINITY,
+  renewsAt: Number.POSITIVE_INFINITY,
+  probeAt: Number.POSITIVE_INFINITY,
+  wholePerDay: Number.POSITIVE_INFINITY,
+};
 
 /** Starts a scheduler for these sources. */
 export function schedule(sources: readonly Source[], options: HarnessOptions = {}): Harness {

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
 
-// Before each test file. No change is blamed for a case that was not drawn before: those are for `npm run fuzz`.
+// Runs before each test file. The seed is fixed, so that a new random case does not fail an unrelated change.
+// `npm run fuzz` draws new cases.
 fc.configureGlobal({ seed: Number(process.env['FUZZ_SEED'] ?? 20_260_930) });

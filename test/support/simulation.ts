@@ -14,40 +14,40 @@ import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import { sourceId } from '../../src/state/entry.ts';
-import { bodyOf } from './body.ts';
 import { ViewedScheduler } from './viewed-scheduler.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import { writtenAnswer } from './written-answer.ts';
 
 export interface SimulationOptions {
-  /** Unix ms. */
+  /** Start of the virtual time, Unix ms. */
   readonly start: number;
-  /** The service, or what it is to be like. */
+  /** The service, or options for a new one. */
   readonly sandbox?: Sandbox | Omit<SandboxOptions, 'start'>;
-  /** The key that the program has; by default the right one. */
+  /** The key that the program sends. By default the right one. */
   readonly key?: string;
   readonly budgetOptions?: BudgetOptions;
   readonly sources: readonly Source[];
-  /** Milliseconds from sending to answer; the request is counted half-way. */
+  /** Milliseconds from request to answer. The service counts the request half-way. */
   readonly latencyMs?: number;
-  /** In place of `latencyMs`: milliseconds until the next request is counted, and from then until its answer. */
+  /** In place of `latencyMs`, for the next request: milliseconds until the service counts it, and until the answer. */
   readonly way?: () => readonly [there: number, back: number];
-  /** The body of the answer in place of the sandbox's, unless that is a 429 or an outage; undefined: the sandbox's. */
+  /** Another body for a good answer. undefined: the body of the sandbox. */
   readonly instead?: (path: string, body: string, now: number) => string | undefined;
-  /** Told when what is shown of a source changed. */
+  /** Called when the shown entry of a source changes. */
   readonly onChange?: (source: Source) => void;
-  /** What an earlier process left. */
+  /** The saved state of an earlier process. */
   readonly ledger?: Ledger;
   readonly entries?: ReadonlyMap<string, Entry>;
-  /** The scheduler sleeps until something may be due, in place of 15 s at most: long spans of few polls pass quickly. */
+  /** The scheduler sleeps until something may be due, not at most 15 s. Long runs with few polls are faster. */
   readonly sleepsLong?: boolean;
 }
 
-/** What the scheduler sleeps at most. */
+/** The longest sleep of the scheduler. */
 const HEARTBEAT_MS = 15_000;
-/** What changes without a poll is seen after this share of an interval. */
+/** With `sleepsLong`, the longest sleep as a share of the shortest interval. */
 const INTERVAL_SHARE = 1 / 10;
 
-/** One exchange with the simulated service. */
+/** A request to the sandbox and its answer. */
 export interface Exchange {
   readonly at: number;
   readonly path: string;
@@ -56,20 +56,20 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The program between budget and snapshot on virtual time against the sandbox, without a socket or a file. */
+/** The program and the sandbox in one process on virtual time, without sockets and files. */
 export class Simulation {
   readonly clock: VirtualClock;
   readonly sandbox: Sandbox;
   readonly rateLimiter: RateLimiter;
   readonly scheduler: ViewedScheduler;
   readonly exchanges: Exchange[] = [];
-  /** What is written of each source. */
+  /** The last saved entry of each source. */
   readonly entries: Map<string, Entry>;
-  /** Told of the plan, in words of the log. */
+  /** The plans, as the log names them. */
   readonly plans: { at: number; intervals: Record<string, number> }[] = [];
-  /** Told of sources that wait for the quota: which until when. */
+  /** The sources that wait for the quota, each with the end of its wait. */
   readonly waits: { at: number; until: Record<string, number> }[] = [];
-  /** Nothing that is sent arrives. */
+  /** Every request fails with a network error. */
   offline = false;
   readonly #abort = new AbortController();
   readonly #run: Promise<void>;
@@ -92,7 +92,7 @@ export class Simulation {
       const result = text === undefined ? usual : { ...usual, status: 200, body: text };
       this.exchanges.push({ at, path: target, body, status: result.status, headers: result.headers });
       await clock.sleep(back, signal);
-      return { ...result, body: () => bodyOf(result.body), discard: () => undefined };
+      return writtenAnswer(result);
     };
     const apiOptions: ApiOptions = {
       baseUrl: 'http://sandbox',
@@ -104,8 +104,12 @@ export class Simulation {
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
     const viewOptions = { budgetOptions, routeOf: (source: Source) => routeOf(apiOptions, source) };
     const nothing = (): void => undefined;
-    const observer = { requested: nothing, failed: nothing, took: nothing, invalidRecords: nothing };
-    const api = createApi(apiOptions, { budget: rateLimiter, transport, observer, clock, random: () => 0.5 });
+    const api = createApi(apiOptions, {
+      budget: rateLimiter,
+      transport,
+      clock,
+      random: () => 0.5,
+    });
     this.entries = new Map(options.entries);
     this.clock = clock;
     this.sandbox = sandbox;

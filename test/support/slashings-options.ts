@@ -1,7 +1,7 @@
 import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import { DAY, MINUTE } from './timing.ts';
 
-/** Mainnet each minute, else as configured by default, with nobody watched and nobody told. */
+/** The default configuration on mainnet, but each minute, without watched validators and without listeners. */
 export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): SlashingsOptions {
   return {
     chain: 'mainnet',

@@ -3,12 +3,12 @@ import { failed } from './fake-api.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** The root of the usual block of a slot; `fork` names another block of the same slot. */
+/** The root of the usual block of a slot, or of its block on another fork. */
 export function rootOf(slot: number, fork = 0): string {
   return `0x${fork.toString(16)}${slot.toString(16).padStart(63, '0')}`;
 }
 
-/** One row of an epoch as the service sends it (api-facts 5.1): proposed, unless `status` says otherwise. */
+/** One row of an epoch as the service sends it (api-facts 5.1). By default its block was proposed. */
 export function row({ slot, status = '1', ...fields }: Fields & { slot: number }): Fields {
   const common = { slot, epoch: Math.floor(slot / 32), proposer: 965785, status, graffiti_text: '' };
   const proposed = status === '1' || status === '3';
@@ -36,7 +36,7 @@ function block(slot: number): Fields {
   };
 }
 
-/** A missed or scheduled slot: nulls, zeros and a placeholder for the root. */
+/** The fields of a missed or scheduled slot: nulls, zeros and a placeholder for the root. */
 function noBlock(): Fields {
   return {
     blockroot: '0x00',
@@ -58,12 +58,12 @@ function noBlock(): Fields {
   };
 }
 
-/** The first `count` slots of an epoch, proposed; `special` gives fields of single ones, by index in the epoch. */
+/** The first `count` slots of an epoch, proposed. `special` has fields of single slots, by index in the epoch. */
 export function epochRows(epoch: number, special: Readonly<Record<number, Fields>> = {}, count = 32): Fields[] {
   return Array.from({ length: count }, (_, i) => row({ slot: epoch * 32 + i, ...special[i] }));
 }
 
-/** A double vote of these validators, included in the block of `slot` (api-facts 5.2). */
+/** A double vote of these validators in the block of `slot` (api-facts 5.2). */
 export function slashing(slot: number, validators: readonly number[], fields: Fields = {}): Fields {
   const attestation = (n: 1 | 2, beaconblockroot: string): Fields => ({
     [`attestation${n}_beaconblockroot`]: beaconblockroot,
@@ -86,66 +86,43 @@ export function slashing(slot: number, validators: readonly number[], fields: Fi
   };
 }
 
-/** What the service knows of a chain. Epochs without rows answer 400. */
-export class FakeChain {
-  latest = 0;
-  finalized = 0;
-  readonly epochs = new Map<number, Fields[]>();
-  /** Slashing records by slot; none is an empty list. */
-  readonly slashings = new Map<number, Fields[]>();
-  /** Likewise of proposers. */
-  readonly proposerSlashings = new Map<number, Fields[]>();
+/** A chain as the v1 endpoints show it. */
+export interface ChainView {
+  readonly latest: number;
+  readonly finalized: number;
+  /** The rows of an epoch. undefined: the service refuses the request. */
+  rows(epoch: number): readonly Fields[] | undefined;
+  /** The slashing records of a slot. */
+  records(slot: number): readonly Fields[];
+  /** The records of proposers slashed in a slot (api-facts 8.1). */
+  proposerRecords(slot: number): readonly Fields[];
+}
 
-  /** Adds proposed epochs up to `latest` where none are set, from the finalized one on. */
-  grow(latest: number, finalized: number): void {
-    const first = this.finalized === 0 ? finalized : this.finalized;
-    this.latest = latest;
-    this.finalized = finalized;
-    for (let epoch = first; epoch <= latest; epoch += 1) {
-      if (!this.epochs.has(epoch)) this.epochs.set(epoch, epochRows(epoch));
-    }
-  }
+/**
+ * What a v1 path asks for: `latest`, `finalized`, the number of an epoch, `slot/N`, or `names/N` for the proposers slashed
+ * in a slot; empty for any other path.
+ */
+export function askedFor(path: string): string {
+  const [, slot, kind] = /^\/api\/v1\/slot\/(\d+)\/(attester|proposer)slashings$/.exec(path) ?? [];
+  if (slot !== undefined) return kind === 'attester' ? `slot/${slot}` : `names/${slot}`;
+  return /^\/api\/v1\/epoch\/(\w+)\/slots$/.exec(path)?.[1] ?? '';
+}
 
-  /** Puts a slashing into the block of a slot, and announces it there. */
-  slash(slot: number, validators: readonly number[], fields: Fields = {}): void {
-    const records = [...(this.slashings.get(slot) ?? []), slashing(slot, validators, fields)];
-    this.slashings.set(slot, records);
-    this.change(slot, { attesterslashingscount: records.length });
-  }
+export function epochOf({ latest, finalized }: ChainView, asked: string): number {
+  if (asked === 'latest') return latest;
+  return asked === 'finalized' ? finalized : Number(asked);
+}
 
-  /** Likewise slashings of these validators as proposers. */
-  slashProposers(slot: number, validators: readonly number[]): void {
-    this.proposerSlashings.set(
-      slot,
-      validators.map((proposerindex, block_index) => ({
-        block_index,
-        block_root: rootOf(slot),
-        block_slot: slot,
-        proposerindex,
-        header1_slot: slot - 9,
-        header2_slot: slot - 9,
-      })),
-    );
-    this.change(slot, { proposerslashingscount: validators.length });
-  }
+/** The list that the service answers with. undefined: it refuses the request. */
+export function listOf(chain: ChainView, asked: string): readonly Fields[] | undefined {
+  const [kind, slot] = asked.split('/');
+  if (slot === undefined) return chain.rows(epochOf(chain, asked));
+  return kind === 'slot' ? chain.records(Number(slot)) : chain.proposerRecords(Number(slot));
+}
 
-  change(slot: number, fields: Fields): void {
-    const rows = this.epochs.get(Math.floor(slot / 32)) ?? [];
-    this.epochs.set(
-      Math.floor(slot / 32),
-      rows.map((one) => (one['slot'] === slot ? { ...one, ...fields } : one)),
-    );
-  }
-
-  answer(request: ApiRequest): unknown {
-    const [, kind, name] = /^\/api\/v1\/(epoch|slot)\/(\w+)\//.exec(request.path) ?? [];
-    if (request.endpoint === 'proposer_slashings') {
-      return { status: 'OK', data: this.proposerSlashings.get(Number(name)) ?? [] };
-    }
-    if (kind === 'slot') return { status: 'OK', data: this.slashings.get(Number(name)) ?? [] };
-    const epoch = name === 'latest' ? this.latest : name === 'finalized' ? this.finalized : Number(name);
-    const rows = this.epochs.get(epoch);
-    if (!rows) throw failed(request, 'bad_request');
-    return { status: 'OK', data: rows };
-  }
+/** The body of the answer. @throws RequestFailed where the service refuses the request, as the client does. */
+export function chainAnswer(chain: ChainView, request: ApiRequest): unknown {
+  const data = listOf(chain, askedFor(request.path));
+  if (!data) throw failed(request, 'bad_request');
+  return { status: 'OK', data };
 }

@@ -3,7 +3,7 @@ import { RenderedPage } from '../../src/web/rendered-page.ts';
 import { type RunningServer, startServer } from '../../src/web/server.ts';
 import { pageIn, type StateName } from './status-states.ts';
 
-/** Serves the status page in the state that was chosen last. */
+/** Serves the status page in the state that was selected last. */
 export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
   let page: RenderedPage;
   const show = (name: StateName): void => {

@@ -5,9 +5,11 @@ import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
+import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/views.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/state/entry.ts';
 import type { StatusPage } from '../../src/web/page.ts';
@@ -15,14 +17,11 @@ import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { datapoint } from './datapoint.ts';
 import { defaultConfig } from './default-config.ts';
-import { fakeApi } from './fake-api.ts';
 import { DAY, HOUR, MINUTE, NOW } from './timing.ts';
-import { ViewedScheduler } from './viewed-scheduler.ts';
-import { VirtualClock } from './virtual-clock.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
 
-/** The states in which the page is looked at. */
+/** The states in which tests look at the page. */
 export const STATES = ['healthy', 'missed', 'stretched', 'revoked', 'silent', 'empty', 'thousand', 'hostile'] as const;
 export type StateName = (typeof STATES)[number];
 
@@ -41,7 +40,7 @@ function config(expected: readonly string[]): Config {
   };
 }
 
-/** Simulated machines that reported half a minute ago; the names of some are others. */
+/** Simulated machines that reported half a minute ago. `names` replaces the first names. */
 export function fleetAt(
   count: number,
   { names = [], silent = [] }: { names?: string[]; silent?: string[] } = {},
@@ -57,7 +56,7 @@ export function fleetAt(
   return Machines.parse({ machines, dropped: 0 });
 }
 
-/** As of `age` ms ago. */
+/** The state of the source `age` ms ago. */
 function slashings(
   slot: number,
   recent: Slashings['recent'],
@@ -146,7 +145,7 @@ function ledger(
 }
 
 const SCALE = ledger({ second: 5 });
-/** A trial in its twelfth day, of which somebody else has used a little. */
+/** A trial in its twelfth day. Others have used a small part of it. */
 const TRIAL = ledger(
   { second: 1, month: 1_000 },
   { remaining: { month: 596 }, month: { limit: 1_000, remaining: 596, own: 358, since: NOW - 12 * DAY } },
@@ -201,43 +200,24 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
   }),
 };
 
-/** All that is known in a state. */
+/** The input of the status page in a state. */
 export function knownIn(name: StateName): StatusInput {
   const state = STATE_OF[name]();
   const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }), NOW);
-  const entries = new Map(
-    sources.flatMap((source): [string, Entry][] => {
-      const id = sourceId(source);
-      const value = state.values?.[id];
-      if (value === undefined) return [];
-      const times = { lastAttemptAt: NOW - 20_000, lastSuccessAt: NOW - 19_000, durationMs: 640 };
-      return [[id, { ...emptyEntry(source), attempts: 2_040, ...times, ...state.entry?.(id), value }]];
-    }),
-  );
-  const budgetOptions = { utilization: 0.9 };
-  const log = pino({ level: 'silent' });
-  const clock = new VirtualClock(NOW);
-  const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
-  // Never run: it is only asked what it knows.
-  const scheduler = new ViewedScheduler(sources, entries, {
-    api: fakeApi(() => ({})),
-    clock,
-    log,
-    store: { save: async () => undefined },
-    budgetView: () => ({
-      bucketOf: () => bucket,
-      allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
-      quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
-      opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
-    }),
-    limits: () => '',
-    limitsKnown: () => true,
-    onPlan: () => undefined,
-    onWait: () => undefined,
-    onChange: () => undefined,
+  const known = sources.map((source): KnownSource => {
+    const entry = entryOf(source, state);
+    return { source, shown: entry, known: entry, running: false };
   });
+  const budgetOptions = { utilization: 0.9 };
+  const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
+  const budgetView: BudgetView = {
+    bucketOf: () => bucket,
+    allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
+    quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
+    opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
+  };
   return {
-    views: scheduler.views(),
+    views: sourceViews(known, budgetView, NOW),
     ledger: state.ledger,
     budgetOptions,
     version: '1.2.3',
@@ -245,6 +225,14 @@ export function knownIn(name: StateName): StatusInput {
     telemetryPath: '/metrics',
     isConfigRead: true,
   };
+}
+
+function entryOf(source: Source, { values, entry }: State): Entry {
+  const id = sourceId(source);
+  const value = values?.[id];
+  if (value === undefined) return emptyEntry(source);
+  const times = { lastAttemptAt: NOW - 20_000, lastSuccessAt: NOW - 19_000, durationMs: 640 };
+  return { ...emptyEntry(source), attempts: 2_040, ...times, ...entry?.(id), value };
 }
 
 export function pageIn(name: StateName, isRefreshing = false): StatusPage {

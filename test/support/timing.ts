@@ -7,17 +7,17 @@ export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
 
-/** A schedule as configured: every minute, everything covered. */
+/** A schedule without restrictions: every minute, full coverage. */
 export function timing(overrides: Partial<Timing> = {}): Timing {
   return { now: NOW, intervalMs: MINUTE, coverage: 'full', ...overrides };
 }
 
-/** One successful attempt at `lastAttemptAt`, that took no time. */
+/** A successful attempt at `lastAttemptAt` that took no time. */
 export function attempts(lastAttemptAt: number | undefined, overrides: Partial<Attempts> = {}): Attempts {
   return { ...(lastAttemptAt !== undefined && { lastAttemptAt }), failuresInARow: 0, durationMs: 0, ...overrides };
 }
 
-/** A signal that nobody aborts. */
+/** A signal that never aborts. */
 export function noSignal(): AbortSignal {
   return new AbortController().signal;
 }

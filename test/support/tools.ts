@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** A program that is no part of the project and judges its output. */
+/** A program that is not part of the project. */
 interface Tool {
   readonly command: string;
-  /** Exits with 0 where the tool can be used. */
+  /** Arguments with which it exits with 0 if it is usable. */
   readonly probe: readonly string[];
   readonly how: string;
-  /** It runs beside the tests and goes by the clock, which libfaketime cannot change for it. */
+  /** The tool runs during the tests and uses the clock, and libfaketime has no effect on it. */
   readonly keepsTime?: true;
 }
 
@@ -17,7 +17,7 @@ export const PROMETHEUS: Tool = {
   command: 'prometheus',
   probe: ['--version'],
   how: `${APT} prometheus`,
-  // Go asks the kernel, not the C library.
+  // Go reads the clock from the kernel, not from the C library.
   keepsTime: true,
 };
 export const ALERTMANAGER: Tool = {
@@ -29,38 +29,38 @@ export const ALERTMANAGER: Tool = {
 export const AMTOOL: Tool = { command: 'amtool', probe: ['--version'], how: ALERTMANAGER.how };
 export const KUBECTL: Tool = { command: 'kubectl', probe: ['kustomize', '--help'], how: `${APT} kubectl` };
 export const SYSTEMD_ANALYZE: Tool = { command: 'systemd-analyze', probe: ['--version'], how: `${APT} systemd` };
-/** Or what else speaks its protocol: `REDIS_SERVER=valkey-server npx vitest run ...`. */
+/** Redis or a compatible server: `REDIS_SERVER=valkey-server npx vitest run ...`. */
 export const REDIS: Tool = {
   command: process.env['REDIS_SERVER'] ?? 'redis-server',
   probe: ['--version'],
   how: `${APT} redis-server`,
-  // Its allocator asks for the time before libfaketime is ready, and waits for ever.
+  // Its allocator reads the clock before libfaketime is ready and then hangs.
   keepsTime: true,
 };
 export const TINYPROXY: Tool = { command: 'tinyproxy', probe: ['-v'], how: `${APT} tinyproxy-bin` };
-/** Makes the certificates of the tests. */
+/** Makes certificates for tests. */
 export const OPENSSL: Tool = { command: 'openssl', probe: ['version'], how: `${APT} openssl` };
 export const PYTHON_PARSERS: Tool = {
-  // Not the first python3 of the path: that may be one without the distribution's packages.
+  // The python3 of the distribution. Another one in the path may lack the packages of the distribution.
   command: '/usr/bin/python3',
   probe: ['-c', 'import prometheus_client.openmetrics.parser'],
   how: `${APT} python3-prometheus-client`,
 };
-/** Not one that a package downloads. */
+/** The installed Chromium, not one that an npm package downloads. */
 export const CHROMIUM: Tool = {
   command: '/usr/bin/chromium',
   probe: ['--version'],
   how: `${APT} chromium`,
-  // Its processes wait for each other for ever.
+  // Its processes hang under libfaketime.
   keepsTime: true,
 };
 
-/** Files and the programs of `keepsTime` still have the machine's time. */
+/** Whether libfaketime is active. Files and tools with `keepsTime` still use the machine's time. */
 export const isClockFaked = process.env['FAKETIME'] !== undefined;
 
 /**
- * Whether the tests that need these tools are to be skipped: under a faked clock, those that need a tool with the real
- * one. Where everything must be tested (CI) a missing tool skips nothing: the tests fail and say what is missing.
+ * Whether to skip tests that need these tools: because a tool is missing, or because the clock is faked and a tool uses
+ * the real one. In CI a missing tool skips nothing: the tests fail and name the tool.
  */
 export function areMissing(...tools: readonly Tool[]): boolean {
   if (isClockFaked && tools.some(({ keepsTime }) => keepsTime)) return true;
@@ -75,7 +75,7 @@ export interface ToolRun {
   readonly stderr: string;
 }
 
-/** Runs a tool to its end with this input. */
+/** Runs a tool with this input and waits for its end. */
 export function runTool({ command, how }: Tool, args: readonly string[], input: string): ToolRun {
   const { status, stdout, stderr, error } = spawnSync(command, args, { input, encoding: 'utf8', maxBuffer: 2 ** 28 });
   if (error) throw new Error(`${command}: ${error.message} (${how})`);

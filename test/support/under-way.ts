@@ -3,10 +3,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import zlib from 'node:zlib';
 
-// What takes real time in a program whose clock is virtual: requests, files, unpacking answers, and compressing what is shown. To be imported
-// before the program.
+// Tracks the work that takes real time in a program on a virtual clock: requests, files, unpacking of answers,
+// compression of pages. Import this module before the program, because it patches Node's modules.
 
-/** What is sent, by its time limit: undici notices late that one is up, and queues requests without telling. */
+/**
+ * Requests by the signal of their time limit. undici reacts late to a timeout and publishes nothing while a request is
+ * queued.
+ */
 const sends = new Map<AbortSignal, unknown>();
 const { timeout } = AbortSignal;
 AbortSignal.timeout = (ms) => {
@@ -17,7 +20,7 @@ AbortSignal.timeout = (ms) => {
 };
 
 const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
-/** Requests leave the queue in the order in which they came. */
+/** undici takes requests from its queue in order. */
 subscribe('undici:request:create', (message) => {
   const [limit] = [...sends].find(([, request]) => request === undefined) ?? [];
   if (limit) sends.set(limit, requestOf(message));
@@ -31,7 +34,7 @@ for (const end of ['trailers', 'error']) {
 
 let works = 0;
 
-/** Lets a virtual clock stand still until the work is done. */
+/** Stops a virtual clock until the work is done. */
 export function underWay<T>(work: Promise<T>): Promise<T> {
   works += 1;
   return work.finally(() => {
@@ -48,7 +51,7 @@ zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
     done(error, result);
   });
 }) as typeof gzip;
-// Node does not let it be assigned.
+// The property is read-only, so it is defined anew.
 Object.defineProperty(zlib, 'createGunzip', {
   ...Object.getOwnPropertyDescriptor(zlib, 'createGunzip'),
   value(options: zlib.ZlibOptions) {
@@ -62,7 +65,7 @@ Object.defineProperty(zlib, 'createGunzip', {
 });
 syncBuiltinESMExports();
 
-/** Resolves when every request was answered or given up, other work is done, and what follows from that is done. */
+/** Waits until all requests and all other work have ended, and the program has reacted to them. */
 export async function requestsAnswered(): Promise<void> {
   await setImmediate();
   if (sends.size + works === 0) return;
@@ -70,7 +73,7 @@ export async function requestsAnswered(): Promise<void> {
   await setImmediate();
 }
 
-/** Resolves when what changed has been rendered. */
+/** Waits until all changes are rendered. */
 export async function rendered(): Promise<void> {
   do {
     await setImmediate();

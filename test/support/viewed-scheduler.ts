@@ -3,7 +3,7 @@ import { type SourceView, sourceViews } from '../../src/scheduler/views.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Entry } from '../../src/state/entry.ts';
 
-/** A scheduler, and how each of its sources is doing. */
+/** A scheduler that can show the status of each source. */
 export class ViewedScheduler extends Scheduler {
   readonly #read: () => SourceView[];
 

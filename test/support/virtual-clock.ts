@@ -7,8 +7,8 @@ interface Timer {
 }
 
 /**
- * Time that moves only when told to. `advance` fires timers in order and lets everything that they set in motion settle
- * before the next one, so a month passes in seconds and twice the same way.
+ * A clock that moves only by `advance`. It fires timers in order. Before each timer it waits for all work that the one
+ * before has started. So a month passes in seconds, and each run is the same.
  */
 export class VirtualClock implements Clock {
   readonly #settled: () => Promise<void>;
@@ -19,7 +19,7 @@ export class VirtualClock implements Clock {
 
   /**
    * @param now Unix ms at the start.
-   * @param settled Waits until nothing is under way that takes real time; time stands still meanwhile.
+   * @param settled Waits for work that takes real time. The clock stands still meanwhile.
    */
   constructor(now: number, settled: () => Promise<void> = settle) {
     this.#now = now;
@@ -39,7 +39,7 @@ export class VirtualClock implements Clock {
     this.#now += ms;
   }
 
-  /** The machine was stopped for so long: timers are late, and fire all at once when time passes again. */
+  /** Moves the time without firing timers, as if the process had been stopped. They fire with the next `advance`. */
   stall(ms: number): void {
     this.#move(ms);
   }
@@ -84,7 +84,18 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Runs until no promise job is left: a macrotask comes after all of them. */
+/** Lets virtual time pass until the promise settles, also one that waits for real input and output. */
+export async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let done = false;
+  const note = (): void => {
+    done = true;
+  };
+  promise.then(note, note);
+  while (!done) await clock.advance(10);
+  return promise;
+}
+
+/** Waits for all promise jobs: a macrotask runs after them. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

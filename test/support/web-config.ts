@@ -9,7 +9,7 @@ import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
 import { logLines } from './log-lines.ts';
 
-/** A server behind a web config that can be written anew. */
+/** A server with a web config file that the test can change. */
 export interface Guarded {
   readonly port: number;
   readonly server: RunningServer;
@@ -20,7 +20,7 @@ export interface Guarded {
 
 export const BODY = 'metric 1\n';
 
-/** @param body What /metrics answers. */
+/** Starts a server. @param body The body of /metrics */
 export async function serveGuarded(text: string, body = BODY, limits: ServerLimits = LIMITS): Promise<Guarded> {
   const folder = temporaryFolder();
   const file = join(folder, 'web.yml');
@@ -46,14 +46,14 @@ export async function serveGuarded(text: string, body = BODY, limits: ServerLimi
   return { port: server.port, server, lines, folder, rewrite: (next) => replaceFile(file, next) };
 }
 
-/** As careful tools do: the file has always been one or the other. */
+/** Replaces a file atomically, as careful tools do. */
 export function replaceFile(file: string, text: string): void {
   const fresh = join(dirname(file), `.${basename(file)}`);
   writeFileSync(fresh, text);
   renameSync(fresh, file);
 }
 
-/** At the least cost: the tests need many. */
+/** A password hash at the lowest cost, because the tests need many. */
 export function hashOf(password: string): string {
   return bcrypt.hashSync(password, 4);
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { html } from '../../src/lib/html.ts';
 import { badge, bar, type Cell, lines, link, quiet, type Row, time } from '../../src/sources/content.ts';
 import { pagePieces, type StatusPage } from '../../src/web/page.ts';
-import { pageText } from '../support/page-text.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
+import { pageText } from './page-text.ts';
 
 function page(overrides: Partial<StatusPage> = {}): StatusPage {
   return {

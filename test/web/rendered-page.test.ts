@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Row } from '../../src/sources/content.ts';
 import { RenderedPage } from '../../src/web/rendered-page.ts';
-import { pageText } from '../support/page-text.ts';
 import { pageIn } from '../support/status-states.ts';
 import { NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
+import { pageText } from './page-text.ts';
 
 describe('web/rendered-page', () => {
   it('gives the page as the pure function writes it, compressed where that is asked for', async () => {

@@ -4,9 +4,9 @@ import type { LongWindow } from '../../src/budget/long-window.ts';
 import type { StatusPage } from '../../src/web/page.ts';
 import { budgetTable } from '../../src/web/status-budget.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
-import { pageText } from '../support/page-text.ts';
 import { knownIn } from '../support/status-states.ts';
 import { DAY, HOUR, NOW } from '../support/timing.ts';
+import { pageText } from './page-text.ts';
 
 /** Rows and notes of the budget, as words. 3,331.9 requests a day are planned where nothing else is said. */
 function words(

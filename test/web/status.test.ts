@@ -4,10 +4,10 @@ import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { fakeSource } from '../support/fake-source.ts';
-import { pageText } from '../support/page-text.ts';
 import { schedule } from '../support/scheduler-harness.ts';
 import { knownIn, pageIn, STATES } from '../support/status-states.ts';
 import { HOUR, NOW } from '../support/timing.ts';
+import { pageText } from './page-text.ts';
 
 function tableOf(page: StatusPage, title: string): Table {
   const table = page.tables.find((one) => one.title === title);

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { Chain } from '../../support/chain.ts';
+import { countersIn, truthOf } from '../../support/chain-truth.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
-import { ForkingChain } from '../../support/forking-chain.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
+import { askedFor, chainAnswer, epochOf } from '../../support/slot-rows.ts';
 import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
 type Fault = 'away' | 'broken off' | 'details fail' | undefined;
@@ -17,8 +19,13 @@ type Step =
   | { readonly do: 'finalize'; readonly epochs: number }
   | { readonly do: 'poll'; readonly fault: Fault; readonly killed: boolean };
 
-/** All proposers of the chain. */
-const SOURCE = slashingsSource(slashingsOptions({ watch: [{ first: 0, last: 99 }] }));
+/** Half of the proposers of the chain. */
+const WATCHED = { first: 0, last: 49 };
+const SOURCE = slashingsSource(slashingsOptions({ watch: [WATCHED] }));
+
+function isWatched(proposer: number): boolean {
+  return proposer <= WATCHED.last;
+}
 
 /** What the source knows, and beside it what it must know: the reference. */
 interface Run {
@@ -32,30 +39,29 @@ interface Run {
 /** Details of a block are tried three times before finality, so only two polls of a run fail in their middle. */
 const MAX_BROKEN_POLLS = 2;
 
-async function poll(chain: ForkingChain, run: Run, now: number, fault: Fault): Promise<Run> {
+async function poll(chain: Chain, run: Run, now: number, fault: Fault): Promise<Run> {
   const seen = new Set(run.seen);
   let { first } = run;
   let requests = 0;
   const epochs: number[] = [];
 
   function answer(request: ApiRequest): unknown {
-    const [, , , kind, name] = request.path.split('/');
+    const asked = askedFor(request.path);
     requests += 1;
     if (fault === 'away' || (fault === 'broken off' && requests > 1)) throw failed(request, 'network');
-    if (kind === 'slot') {
+    if (asked.startsWith('slot/')) {
       if (fault === 'details fail') throw failed(request, 'server_error');
-      for (const n of chain.canonical(Number(name))) seen.add(n);
-      return { status: 'OK', data: chain.records(Number(name)) };
+      for (const n of chain.canonicalIn(Number(asked.slice(5)))) seen.add(n);
+      return chainAnswer(chain, request);
     }
-    if (name === 'finalized') first ??= chain.finalized;
-    const epoch = name === 'latest' ? chain.latest : name === 'finalized' ? chain.finalized : Number(name);
-    epochs.push(epoch);
-    return { status: 'OK', data: chain.rows(epoch) };
+    if (asked === 'finalized') first ??= chain.finalized;
+    epochs.push(epochOf(chain, asked));
+    return chainAnswer(chain, request);
   }
 
   const { value, failure } = await SOURCE.poll(fakeApi(answer), run.state, timing({ now }), noSignal());
   // Nothing failed: whatever is canonical in the epochs that were read is known now.
-  if (!failure) for (const n of epochs.flatMap((epoch) => chain.canonicalOf(epoch))) seen.add(n);
+  if (!failure) for (const n of epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat())) seen.add(n);
   return { state: SOURCE.state.parse(JSON.parse(JSON.stringify(value))), seen, first };
 }
 
@@ -88,7 +94,7 @@ describe('sources/slashings model', PATIENT, () => {
   it('counts what was canonical when it looked or is final, once, whatever happens in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        const chain = new ForkingChain(405_000);
+        const chain = new Chain(405_000);
         let run: Run = { state: SOURCE.empty, seen: new Set(), first: undefined };
         let now = NOW;
         let broken = 0;
@@ -115,23 +121,7 @@ describe('sources/slashings model', PATIENT, () => {
         }
 
         const first = run.first ?? chain.finalized;
-        const truth = new Set(run.seen);
-        for (let epoch = first; epoch <= chain.finalized; epoch += 1) {
-          for (const n of chain.canonicalOf(epoch)) truth.add(n);
-        }
-        const duties = chain.duties(first, chain.finalized);
-        const ending = (outcome: string): number => duties.filter((duty) => duty.outcome === outcome).length;
-        const ofKind = (kind: number): number => [...truth].filter((n) => n % 3 === kind).length;
-        expect(run.state).toMatchObject({
-          scannedEpoch: chain.finalized,
-          totals: {
-            slots: chain.count(first, chain.finalized),
-            watchedProposals: { proposed: ending('proposed'), missed: ending('missed'), orphaned: ending('orphaned') },
-            attesterSlashings: { double_vote: ofKind(0), surround_vote: ofKind(1), unknown: ofKind(2) },
-            slashedValidators: new Set([...truth].flatMap((n) => [n, n + 1])).size,
-            skippedEpochs: 0,
-          },
-        });
+        expect(countersIn(run.state)).toEqual(truthOf(chain, first, run.seen, isWatched).counters);
       }),
       cases(150),
     );

@@ -4,7 +4,7 @@ import { epochAt } from '../../../src/lib/chain.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Coverage } from '../../../src/sources/source.ts';
-import { truthOf } from '../../support/chain-truth.ts';
+import { countersIn, truthOf } from '../../support/chain-truth.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
@@ -72,32 +72,6 @@ async function follow({ seed, ahead, beyond, coverage, odd }: World): Promise<Ou
   };
 }
 
-/** The counters under the names of the truth. */
-function counted({ scannedEpoch, totals }: Slashings): Record<string, number | undefined> {
-  const { slots, watchedProposals, attesterSlashings } = totals;
-  return {
-    scanned_epoch: scannedEpoch,
-    skipped_epochs_total: totals.skippedEpochs,
-    'slots_total proposed': slots.proposed,
-    'slots_total missed': slots.missed,
-    'slots_total orphaned': slots.orphaned,
-    'watched_proposals_total proposed': watchedProposals.proposed,
-    'watched_proposals_total missed': watchedProposals.missed,
-    'watched_proposals_total orphaned': watchedProposals.orphaned,
-    block_attestations_total: totals.attestations,
-    block_deposits_total: totals.deposits,
-    block_voluntary_exits_total: totals.voluntaryExits,
-    block_withdrawals_total: totals.withdrawals,
-    block_transactions_total: totals.transactions,
-    block_gas_used_total: totals.gasUsed,
-    proposer_slashings_total: totals.proposerSlashings,
-    'attester_slashings_total double_vote': attesterSlashings.double_vote,
-    'attester_slashings_total surround_vote': attesterSlashings.surround_vote,
-    'attester_slashings_total unknown': attesterSlashings.unknown,
-    attester_slashed_validators_total: totals.slashedValidators,
-  };
-}
-
 /** Mostly near, where it is hard to tell; or far. */
 const off = fc
   .oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 40 }), fc.constantFrom(300, 80_000))
@@ -134,7 +108,7 @@ describe('sources/slashings odd answers', PATIENT, () => {
     await fc.assert(
       fc.asyncProperty(world, async (drawn) => {
         const { state, truth, requests, failed } = await follow(drawn);
-        expect(counted(state)).toEqual(truth.counters);
+        expect(countersIn(state)).toEqual(truth.counters);
         expect(failed).toEqual([]);
         const quiet = await follow({ ...drawn, odd: new Map() });
         expect(requests).toBeLessThanOrEqual(quiet.requests + MAX_PER_ODD_POLL * drawn.odd.size);

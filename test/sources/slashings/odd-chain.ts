@@ -1,23 +1,23 @@
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { failed } from '../../support/fake-api.ts';
 import type { LivelyChain } from '../../support/lively-chain.ts';
-import { epochRows, type Fields } from '../../support/slot-rows.ts';
+import { askedFor, epochRows, type Fields } from '../../support/slot-rows.ts';
 
-/** What is wrong with the answers of one poll. */
+/** What is wrong with the answers to one poll. */
 export interface Odd {
-  /** How far the views are off, in epochs. */
+  /** How many epochs `latest` and `finalized` are off. */
   readonly latest?: number;
   readonly finalized?: number;
-  /** What an epoch asked for by number is answered with. */
+  /** The answer to a request for an epoch by number. */
   readonly number?: 'the epoch before' | 'its rows under this name' | 'no rows' | 'a refusal';
 }
 
-/** How the service answers for an epoch that the chain has not reached. */
+/** The answer for an epoch that the chain has not reached. */
 export type Beyond = 'a refusal' | 'scheduled rows';
 
-/** The v1 endpoints over a lively chain, with answers that are odd where the test says so. */
+/** A lively chain behind v1 endpoints that give the odd answers of the test. */
 export class OddChain {
-  /** Numbers of the slashings whose records were sent for the block that was canonical then. */
+  /** The slashings whose records were sent while their block was canonical. */
   readonly told = new Set<number>();
   readonly #chain: LivelyChain;
   readonly #beyond: Beyond;
@@ -28,14 +28,14 @@ export class OddChain {
   }
 
   answer(request: ApiRequest, odd: Odd | undefined): unknown {
-    const [, , , kind, name = ''] = request.path.split('/');
-    return { status: 'OK', data: kind === 'slot' ? this.#records(Number(name)) : this.#rows(request, name, odd) };
+    const asked = askedFor(request.path);
+    const isSlot = asked.startsWith('slot/');
+    return { status: 'OK', data: isSlot ? this.#records(Number(asked.slice(5))) : this.#rows(request, asked, odd) };
   }
 
   #records(slot: number): Fields[] {
     const records = this.#chain.records(slot);
-    const canonical = this.#chain.canonical(Math.floor(slot / 32));
-    for (const { block_root: root } of records) for (const n of canonical.get(String(root)) ?? []) this.told.add(n);
+    for (const n of this.#chain.canonicalIn(slot)) this.told.add(n);
     return records;
   }
 
@@ -46,23 +46,23 @@ export class OddChain {
     const epoch = Number(name);
     switch (odd?.number) {
       case 'the epoch before':
-        return this.#chain.rows(epoch - 1);
+        return this.#chain.rows(epoch - 1) ?? [];
       case 'its rows under this name':
-        return this.#chain.rows(epoch - 1).map((row) => ({ ...row, epoch }));
+        return (this.#chain.rows(epoch - 1) ?? []).map((row) => ({ ...row, epoch }));
       case 'no rows':
         return [];
       case 'a refusal':
         throw failed(request, 'bad_request');
       default:
     }
-    if (epoch <= latest) return this.#chain.rows(epoch);
+    const rows = this.#chain.rows(epoch);
+    if (rows) return rows;
     if (this.#beyond === 'a refusal') throw failed(request, 'bad_request');
     return epochRows(epoch).map((row) => ({ ...row, status: '0' }));
   }
 
-  /** An epoch that does not exist is made up: nothing in the answer itself gives it away. */
+  /** Makes up the rows of an epoch that does not exist, so that the answer itself looks right. */
   #view(epoch: number): Fields[] {
-    const rows = this.#chain.rows(epoch);
-    return rows.length > 0 ? rows : epochRows(epoch);
+    return this.#chain.rows(epoch) ?? epochRows(epoch);
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BudgetClosed } from '../../../src/budget/permit.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { Follower } from '../../support/follower.ts';
-import { epochRows } from '../../support/slot-rows.ts';
+import { chainAnswer, epochRows } from '../../support/slot-rows.ts';
 import { HOUR, MINUTE, noSignal } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
@@ -24,7 +24,7 @@ describe('sources/slashings/poll', () => {
     const follower = new Follower({ chain: 'hoodi' });
     follower.chain.grow(HOODI_E, HOODI_E - 2);
     follower.chain.slash(HOODI_E * 32, [1]);
-    const api = fakeApi((request) => follower.chain.answer(request));
+    const api = fakeApi((request) => chainAnswer(follower.chain, request));
     await follower.source.poll(api, follower.state, follower.timing(), noSignal());
     expect(api.requests).toEqual([
       { endpoint: 'epoch_slots', priority: 'head_pass', chain: 'hoodi', path: '/api/v1/epoch/latest/slots' },
@@ -41,7 +41,7 @@ describe('sources/slashings/poll', () => {
   it('lets old epochs wait for everything else', async () => {
     const follower = await settled();
     follower.chain.grow(E + 5, F + 5);
-    const api = fakeApi((request) => follower.chain.answer(request));
+    const api = fakeApi((request) => chainAnswer(follower.chain, request));
     await follower.source.poll(api, follower.state, follower.timing({ now: follower.now + HOUR }), noSignal());
     const priorities = api.requests.slice(-4).map(({ priority, path }) => [priority, path.split('/')[4]]);
     expect(priorities).toEqual([
@@ -113,7 +113,7 @@ describe('sources/slashings/poll', () => {
         stop.abort(new Error('stopping'));
         throw new Error('broken off');
       }
-      return follower.chain.answer(request);
+      return chainAnswer(follower.chain, request);
     });
     const poll = follower.source.poll(
       api,

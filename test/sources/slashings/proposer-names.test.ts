@@ -25,7 +25,7 @@ async function finalize(follower: Follower): Promise<string[]> {
 }
 
 function namesAsked(asked: readonly string[]): string[] {
-  return asked.filter((what) => what.startsWith('slot/'));
+  return asked.filter((what) => what.startsWith('names/'));
 }
 
 /** The watched validators that are shown as slashed. */
@@ -53,10 +53,7 @@ describe('sources/slashings/proposer-names', () => {
     follower.chain.grow(E + 1, F + 1);
     follower.chain.slashProposers(SLOT + 4, [3]);
     follower.chain.slashProposers(SLOT + 9, [12, 8]);
-    expect(namesAsked(await follower.poll())).toEqual([
-      `slot/${SLOT + 4}/proposerslashings`,
-      `slot/${SLOT + 9}/proposerslashings`,
-    ]);
+    expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);
     expect(follower.value('proposer_slashings_total')).toBe(3);
     expect(shown(follower)).toEqual([3, 8]);
     expect(follower.sightings).toEqual([
@@ -96,10 +93,10 @@ describe('sources/slashings/proposer-names', () => {
     'is off after %s until the operator starts or reloads the program, told once, and nothing else suffers',
     async (reason) => {
       const follower = await following();
-      follower.fault = (what) => (what.endsWith('proposerslashings') ? reason : undefined);
+      follower.fault = (what) => (what.startsWith('names/') ? reason : undefined);
       follower.chain.grow(E + 1, F + 1);
       for (const i of [1, 2, 3]) follower.chain.slashProposers(SLOT + i, [i]);
-      expect(namesAsked(await follower.poll())).toEqual([`slot/${SLOT + 1}/proposerslashings`]);
+      expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 1}`]);
       expect(follower.failure).toBeUndefined();
       expect(follower.unnamed).toHaveLength(1);
       expect(follower.state.scannedEpoch).toBe(F + 1);
@@ -118,7 +115,7 @@ describe('sources/slashings/proposer-names', () => {
       Object.assign(follower, { source: reloaded });
       follower.chain.grow(F + 7, F + 5);
       follower.chain.slashProposers((F + 5) * 32, [6]);
-      expect(namesAsked(await follower.poll())).toEqual([`slot/${(F + 5) * 32}/proposerslashings`]);
+      expect(namesAsked(await follower.poll())).toEqual([`names/${(F + 5) * 32}`]);
       expect(shown(follower)).toEqual([6]);
       expect(follower.state.namesRefused).toBeUndefined();
     },
@@ -131,13 +128,13 @@ describe('sources/slashings/proposer-names', () => {
       follower.chain.grow(E + 1, F + 1);
       follower.chain.slashProposers(SLOT + 1, [1]);
       follower.chain.slashProposers(SLOT + 2, [2]);
-      follower.fault = (what) => (what.startsWith(`slot/${SLOT + 2}`) ? reason : undefined);
+      follower.fault = (what) => (what === `names/${SLOT + 2}` ? reason : undefined);
       expect(namesAsked(await follower.poll())).toHaveLength(2);
       expect(follower.failure).toMatchObject({ reason });
       expect(follower.state.scannedEpoch).toBe(F);
       expect(shown(follower)).toEqual([1]);
       // What is known is not asked for again.
-      expect(namesAsked(await follower.poll())).toEqual([`slot/${SLOT + 2}/proposerslashings`]);
+      expect(namesAsked(await follower.poll())).toEqual([`names/${SLOT + 2}`]);
       for (let i = 0; i < HOUR / MINUTE; i += 1) await follower.poll();
       expect(follower.state.scannedEpoch).toBe(F + 1);
       expect(follower.value('proposer_slashings_total')).toBe(2);

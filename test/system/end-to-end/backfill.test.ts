@@ -9,7 +9,7 @@ import { BackfillRuns, FAST, KEY, promtoolLines } from '../../support/backfill.t
 import { temporaryFolder } from '../../support/files.ts';
 import { parseIndependently } from '../../support/independent-parser.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, PROMETHEUS, PROMTOOL, PYTHON_PARSERS, runTool } from '../../support/tools.ts';
 
 const JOIN = ['--label=job=beaconchain', '--label', 'instance=exporter:10032'] as const;
@@ -71,7 +71,7 @@ const MACHINE: readonly (readonly [process: 'system' | 'validator' | 'node', nam
 
 describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, PYTHON_PARSERS))('system/end-to-end/backfill', () => {
   it('every day of all_time on both chains is read back over the query API to the last bit', async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     const { stdout } = await runs.run('--source=daily-returns', ...JOIN);
     expect(parseIndependently(readFileSync(runs.output, 'utf8'), 'openmetrics')).toHaveLength(14);
@@ -93,7 +93,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, PYTHON_PARSERS))('system/end-to
   });
 
   it("a machine's records are read back at their own times to the last bit", async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     const end = Math.floor(Date.now() / 1000) - 600;
     // Across midnight, so that there are two files.

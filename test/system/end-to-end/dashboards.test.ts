@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { daily } from '../../../deploy/grafana/src/queries.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { interpolate, type PanelQuery, QUERIES, regexFormat } from '../../support/grafana.ts';
-import { history } from '../../support/history.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
 import { areMissing, PROMETHEUS, PROMTOOL } from '../../support/tools.ts';
+import { history } from './history.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../../docs/dashboards.md'), 'utf8');
 const DAY = 86_400;

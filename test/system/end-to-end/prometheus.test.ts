@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
+import type { Respond } from '../../support/fault-server.ts';
 import { machinesPage, nodeRecord, systemRecord } from '../../support/machine-records.ts';
 import { portOf, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
-import { type Instead, startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools.ts';
 
 const CHAINS = ['mainnet', 'hoodi'] as const;
@@ -27,7 +28,7 @@ const ODD_NAMES = [
 ];
 
 /** Machines with odd names that all pushed just now, five peers each. */
-const oddMachines: Instead = ({ path }) => {
+const oddMachines: Respond = ({ path }) => {
   if (!path.endsWith('/machine-metrics')) return undefined;
   const record = (machine: string, i: number) => ({ machine, timestamp: Date.now() - i });
   const page = machinesPage({
@@ -60,7 +61,7 @@ async function expectAllSources(prometheus: Prometheus): Promise<void> {
 describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/prometheus', () => {
   it('a real Prometheus reads every source of both chains from the demo, and odd names as they were given', async () => {
     const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
-    const api = await startStubApi('key', oddMachines);
+    const api = await startService('key', { request: oddMachines });
     const odd = startServe(`api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`, 'key');
     const ports = { demo: await portOf(demo), odd: await portOf(odd) };
     // A scrape may take as long.

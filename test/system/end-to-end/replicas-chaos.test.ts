@@ -3,13 +3,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { between, seedOf, unit } from '../../../src/lib/random.ts';
 import type { LeaseTimings } from '../../../src/replica/lease.ts';
 import { ask, scrape } from '../../support/ask.ts';
-import { type ChainServer, startChainServer } from '../../support/chain-server.ts';
 import { countersOf, truthOf } from '../../support/chain-truth.ts';
-import { type Cluster, isAlive, lifeOf, metricsOf, type Node, startCluster, termsIn } from '../../support/cluster.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
 import { portOf, type Running, waitFor } from '../../support/program.ts';
 import { areMissing, REDIS } from '../../support/tools.ts';
+import { type ChainServer, startChainServer } from './chain-server.ts';
+import { type Cluster, isAlive, lifeOf, metricsOf, type Node, startCluster, termsIn } from './cluster.ts';
 
 /** `npm run chaos` takes the lease of the program, another seed if one is given, and its time. */
 const isLong = process.env['CHAOS'] !== undefined;

@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LeaseTimings } from '../../../src/replica/lease.ts';
 import { ask } from '../../support/ask.ts';
-import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from '../../support/cluster.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
+import type { Fault, FaultServer } from '../../support/fault-server.ts';
+import { tooMany } from '../../support/faults.ts';
 import { portOf, waitFor } from '../../support/program.ts';
-import { type Instead, type StubApi, startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, REDIS } from '../../support/tools.ts';
+import { type Cluster, leads, lifeOf, metricsOf, type Node, startCluster } from './cluster.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 /** Three times as fast as real ones, on a machine that has much to do. */
@@ -26,8 +28,10 @@ function configOf(url: string, more = ''): string {
 }
 
 /** Two replicas, each with an API of its own, so that it is seen who asks; the first leads. */
-async function setUp(instead?: Instead): Promise<{ cluster: Cluster; apis: StubApi[]; a: Node; b: Node }> {
-  const apis = [await startStubApi(KEY, instead), await startStubApi(KEY, instead)];
+async function setUp(
+  fault: Pick<Fault, 'request'> = {},
+): Promise<{ cluster: Cluster; apis: FaultServer[]; a: Node; b: Node }> {
+  const apis = [await startService(KEY, fault), await startService(KEY, fault)];
   const config = (i: number): string => configOf(apis[i]?.url ?? '');
   const cluster = await startCluster({ config, key: KEY, replicas: 2, timings: TIMINGS });
   onTestFinished(() => cluster.end());
@@ -150,7 +154,7 @@ state: {redis: {url: "${b.network.url}"}}\nweb: {listen_address: "127.0.0.1:0"}\
 
   it('a takeover is no start by the operator: revoked access is not asked after', async () => {
     const zeros = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0' };
-    const { cluster, apis, a, b } = await setUp(() => ({ status: 429, headers: zeros, body: '{}' }));
+    const { cluster, apis, a, b } = await setUp(tooMany(zeros));
     await waitFor(async () => expect(await value(b, 'api_access_revoked')).toBe(1));
     await lifeOf(a).stop('SIGKILL');
     await cluster.waitForLeader(a);

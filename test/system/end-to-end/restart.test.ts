@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { between, seedOf } from '../../../src/lib/random.ts';
 import { ask, scrape } from '../../support/ask.ts';
+import type { FaultServer } from '../../support/fault-server.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
-import { type StubApi, startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 
 const KEY = 'sandbox';
 const SEED = seedOf('restart');
@@ -17,7 +18,7 @@ const MIN_LIFE_MS = 950;
 const MAX_LIFE_MS = 2_000;
 
 /** Writes the configuration that all lives of one line have, and returns its path. */
-function configFor({ url }: StubApi): string {
+function configFor({ url }: FaultServer): string {
   const folder = temporaryFolder();
   const config = [
     `api: {base_url: "${url}"}`,
@@ -78,13 +79,13 @@ function expectNoStepBack(most: Map<string, number>, now: ReadonlyMap<string, nu
   for (const [series, value] of now) most.set(series, value);
 }
 
-function onceADay({ requests }: StubApi): unknown[] {
+function onceADay({ requests }: FaultServer): unknown[] {
   return requests.filter(({ path }) => path.includes('/api/v2/ethereum/'));
 }
 
 /** Kills the program at random moments, and looks at what the next one shows from its first moment on. */
 async function runLine(line: number): Promise<{ kills: number; counted: number }> {
-  const api = await startStubApi(KEY);
+  const api = await startService(KEY);
   const config = configFor(api);
   const counters = new Map<string, number>();
   const lastSeen = new Map<string, number>();

@@ -6,12 +6,12 @@ import { CHAINS, SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
 import { between, unit } from '../../../src/lib/random.ts';
 import { peek } from '../../../src/state/file.ts';
 import { scrape } from '../../support/ask.ts';
-import { type ChainServer, type Exchange, startChainServer } from '../../support/chain-server.ts';
-import { countersOf, exchangesUpTo, slashingsIn, truthOf } from '../../support/chain-truth.ts';
+import { countersOf, truthOf } from '../../support/chain-truth.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
+import { type ChainServer, type Exchange, exchangesUpTo, slashingsIn, startChainServer } from './chain-server.ts';
 
 const SEED = 20_260_930;
 const FIRST_EPOCH = 405_000;

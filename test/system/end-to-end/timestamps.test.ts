@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Asked, ask } from '../../support/ask.ts';
+import type { Respond } from '../../support/fault-server.ts';
+import { listen } from '../../support/listen.ts';
 import { machinesPage, nodeRecord, systemRecord } from '../../support/machine-records.ts';
 import { portOf, startServe, waitFor } from '../../support/program.ts';
 import { type PrometheusRange, startPrometheus } from '../../support/prometheus.ts';
-import { type Instead, startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, PROMETHEUS } from '../../support/tools.ts';
 
 const MINUTES = 10;
@@ -31,7 +32,7 @@ function recordsOf(machine: string, minute: number, second: number): { system: u
  * Machines that push once a minute, one that stops, one whose clock is set back, one that says two things of a moment.
  * Their records say the minute in their values.
  */
-function pushing(minuteNow: () => number): Instead {
+function pushing(minuteNow: () => number): Respond {
   return ({ path }) => {
     if (!path.endsWith('/machine-metrics')) return undefined;
     const minute = minuteNow();
@@ -61,12 +62,7 @@ async function serveAgain({ headers, body }: Asked): Promise<{ port: number; ref
     response.writeHead(200, { 'content-type': headers['content-type'], 'content-encoding': 'gzip' });
     response.end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { port: (server.address() as AddressInfo).port, refused: () => refused };
+  return { port: await listen(server), refused: () => refused };
 }
 
 /** Each member begins with a header of its own (RFC 1952, 2.3). */
@@ -77,10 +73,7 @@ function membersOf(gzipped: Buffer): number {
 describe.skipIf(areMissing(PROMETHEUS))('system/end-to-end/timestamps', () => {
   it('a real Prometheus takes ten minutes of pushes with their own times, and gzip members that are joined', async () => {
     let minute = 0;
-    const api = await startStubApi(
-      'key',
-      pushing(() => minute),
-    );
+    const api = await startService('key', { request: pushing(() => minute) });
     const program = startServe(`api: {base_url: "${api.url}"}\n${CONFIG}`, 'key');
     const port = await portOf(program);
     const accept = { accept: 'application/openmetrics-text', 'accept-encoding': 'gzip' };

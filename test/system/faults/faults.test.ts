@@ -2,7 +2,7 @@ import { setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { type Fault, FaultServer } from '../../support/fault-server.ts';
-import { FaultWorld, INTERVAL, type Metrics, SOURCES, STALE_AFTER } from '../../support/fault-world.ts';
+import { FaultWorld, INTERVAL, STALE_AFTER } from '../../support/fault-world.ts';
 import {
   CONNECTION_FAULTS,
   DUPLICATES,
@@ -17,7 +17,8 @@ import {
   UNREADABLE,
 } from '../../support/faults.ts';
 import { fillBacklog } from '../../support/full-backlog.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { type Metrics, SOURCES } from '../../support/scraped-metrics.ts';
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import { selfSigned } from './certificate.ts';
 import { type LookUp, lookUps } from './look-ups.ts';
 
@@ -56,9 +57,8 @@ const expired = selfSigned(NAME, -HOUR);
 const ofAnother = selfSigned('other.test');
 
 /** Another host, to which redirects lead. */
-const stranger = new FaultServer({ now: () => NOW });
+const stranger = new FaultServer({});
 await stranger.listen();
-const elsewhere = `http://127.0.0.1:${stranger.port}`;
 /** Bytes that each request for too much was sent. */
 const flooded: number[] = [];
 
@@ -136,8 +136,8 @@ const ROWS: [string, Row][] = [
   ['everything twice', { fault: DUPLICATES, counts: 'any', shows: true }],
   ['the request as the answer', { fault: echo(200), counts: 'invalid_body' }],
   ['the request as a complaint', { fault: echo(400), counts: 'bad_request' }],
-  ['status 302 to another host', { fault: redirects(302, elsewhere), counts: 'unexpected_status' }],
-  ['status 308 to another host', { fault: redirects(308, elsewhere), counts: 'unexpected_status' }],
+  ['status 302 to another host', { fault: redirects(302, stranger.url), counts: 'unexpected_status' }],
+  ['status 308 to another host', { fault: redirects(308, stranger.url), counts: 'unexpected_status' }],
   ['redirects to itself', { fault: redirects(302, ''), counts: 'unexpected_status' }],
   ...each(STORMS, { counts: 'server_error' }),
   ['status 204', { fault: refusal(204), counts: 'unexpected_status' }],

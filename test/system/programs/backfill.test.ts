@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { answer } from '../../../src/sandbox/answer.ts';
 import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
+import type { FaultServer, Respond } from '../../support/fault-server.ts';
 import { ahead, portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../../support/program.ts';
-import { type Instead, type StubApi, type StubRequest, startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -25,7 +25,7 @@ function undisturbed(flags: readonly string[]): Promise<{ text: string; requests
   const known = UNDISTURBED.get(flags.join());
   if (known) return known;
   const running = (async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     await runs.run(...flags);
     return { text: textOf(runs), requests: api.requests.length };
@@ -45,7 +45,7 @@ function textOf({ folder }: BackfillRuns): string {
 }
 
 /** Does something once, when this many requests have come. */
-function atRequest(count: number, act: () => void): Instead {
+function atRequest(count: number, act: () => void): Respond {
   let seen = 0;
   return () => {
     seen += 1;
@@ -55,10 +55,15 @@ function atRequest(count: number, act: () => void): Instead {
 }
 
 /** A quota of 120 requests, at a moment (Unix ms) of this year and month. */
-async function withQuotaAt(at: (year: number, month: number) => number): Promise<{ api: StubApi; runs: BackfillRuns }> {
+async function withQuotaAt(
+  at: (year: number, month: number) => number,
+): Promise<{ api: FaultServer; runs: BackfillRuns }> {
   const now = new Date();
   const aheadMs = at(now.getUTCFullYear(), now.getUTCMonth()) - now.getTime();
-  const api = await startStubApi(KEY, undefined, { plan: { perSecond: 1_000, perMonth: 120 }, aheadMs });
+  const api = await startService(KEY, {
+    plan: { perSecond: 1_000, perMonth: 120 },
+    now: () => Date.now() + aheadMs,
+  });
   return { api, runs: new BackfillRuns(api, ahead(aheadMs)) };
 }
 
@@ -90,11 +95,7 @@ describe('system/programs/backfill', () => {
     'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
     async (_what, signal, flags, count, files) => {
       let running: Running | undefined;
-      const api = await startStubApi(
-        KEY,
-        atRequest(count, () => running?.child.kill(signal)),
-        FAST,
-      );
+      const api = await startService(KEY, { ...FAST, request: atRequest(count, () => running?.child.kill(signal)) });
       const runs = new BackfillRuns(api);
       running = runs.start(...flags);
       const { code } = await running.ended;
@@ -114,24 +115,21 @@ describe('system/programs/backfill', () => {
 
   it('rides out failures, limits, broken bodies, pages out of order and records that come twice', async () => {
     let sequence = 0;
-    const trouble: Instead = (request) => {
+    const request: Respond = (_, genuine) => {
       sequence += 1;
       const json = { 'content-type': 'application/json' };
       if (sequence === 20) return { status: 500, body: 'oops' };
       if (sequence === 30) return { status: 429, headers: { ...json, 'ratelimit-reset': '1' }, body: '{}' };
       if (sequence === 40) return { status: 200, headers: json, body: '{"data":{"system_metrics":[{"timest' };
       if (sequence === 50) return { status: 200, headers: json, body: '{}' };
-      return muddled(request);
-    };
-    const api: StubApi = await startStubApi(KEY, trouble, FAST);
-    /** The page newest last, and each record of it twice. */
-    function muddled(request: StubRequest) {
-      const whole = answer(api.sandbox, request, Date.now());
+      // The page newest last, and each record of it twice.
+      const whole = genuine();
       if (whole.status !== 200 || sequence % 3 !== 0) return whole;
       const page: { data: Record<string, unknown[]> } = JSON.parse(whole.body);
       for (const [name, records] of Object.entries(page.data)) page.data[name] = [...records, ...records].reverse();
       return { ...whole, body: JSON.stringify(page) };
-    }
+    };
+    const api = await startService(KEY, { ...FAST, request });
     const runs = new BackfillRuns(api);
     const { stderr } = await runs.run(...SPAN);
     const lines = (text: string): string => text.split('\n').sort().join('\n');
@@ -145,7 +143,7 @@ describe('system/programs/backfill', () => {
     ['while it writes', 700],
   ])('a disk that is full %s costs nothing that was read', async (_, kib) => {
     const flags = spanOf(END - HOUR, END);
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     const cut = startOnSmallDisk(runs, kib, flags);
     expect(await cut.ended).toMatchObject({ code: 1 });
@@ -163,7 +161,7 @@ describe('system/programs/backfill', () => {
   });
 
   it('is refused beside a daemon on the same state, with its pid, and asks nothing', async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
     await portOf(daemon);
@@ -176,7 +174,7 @@ describe('system/programs/backfill', () => {
   });
 
   it('is refused where the ledger is the one of replicas, and asks nothing', async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     const config = readFileSync(runs.config, 'utf8').replace(
       /^state: .*$/m,
@@ -216,16 +214,14 @@ describe('system/programs/backfill', () => {
 
   it('waits as long as a 429 says, and keeps to that over a restart', async () => {
     let refusedAt = 0;
-    const { sandbox } = await startStubApi(KEY, undefined, FAST);
-    const limited: StubApi = await startStubApi(
-      KEY,
-      (request) => {
-        if (limited.requests.length !== 20) return answer(sandbox, request, Date.now());
+    const limited: FaultServer = await startService(KEY, {
+      ...FAST,
+      request() {
+        if (limited.requests.length !== 20) return undefined;
         refusedAt = Date.now();
         return { status: 429, headers: { 'ratelimit-reset': '100', 'retry-after': '100' }, body: '{}' };
       },
-      FAST,
-    );
+    });
     const runs = new BackfillRuns(limited);
     const first = runs.start(...DAILY);
     await waitFor(() => expect(first.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/));
@@ -239,7 +235,7 @@ describe('system/programs/backfill', () => {
   });
 
   it('says what a plan without ranges has instead', async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     const running = runs.start('--source=daily-returns', `--start=${START}`);
     expect(await running.ended).toMatchObject({ code: 1 });
@@ -247,7 +243,7 @@ describe('system/programs/backfill', () => {
   });
 
   it('takes ranges of daily returns where the plan has them', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const runs = new BackfillRuns(api);
     await runs.run(
       '--source=daily-returns',
@@ -260,7 +256,7 @@ describe('system/programs/backfill', () => {
   });
 
   it('says that the service left records out, and repeats a daily value at each step', async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const machines = new BackfillRuns(api);
     const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
     expect(stderr).toMatch(/Records are 120 s apart: the service leaves some out.*--full-resolution/);
@@ -287,7 +283,7 @@ describe('system/programs/backfill', () => {
   });
 
   it('overwrites nothing, and goes on only with the same flags', async () => {
-    const api = await startStubApi(KEY, undefined, FAST);
+    const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
     await runs.run('--source=daily-returns', '--window=7d');
     const again = runs.start('--source=daily-returns', '--window=7d');

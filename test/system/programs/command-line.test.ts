@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
+import { listen } from '../../support/listen.ts';
 import { startExporter } from '../../support/program.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -20,12 +20,9 @@ function configFile(text: string): string {
   return file;
 }
 
-/** A port that is taken until the end of the test. */
-async function takenPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-  return (server.address() as AddressInfo).port;
+/** A port on which another server listens. */
+function takenPort(): Promise<number> {
+  return listen(createServer());
 }
 
 describe('system/programs/command-line', () => {

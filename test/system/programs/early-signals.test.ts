@@ -2,9 +2,9 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
-import { makePipe } from '../../support/named-pipe.ts';
 import { type Running, startExporter } from '../../support/program.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
+import { makePipe } from './named-pipe.ts';
 
 /** A program in the middle of reading its configuration, and how it gets to the end of that. */
 async function startInTheMiddle(command: string, text: string): Promise<{ program: Running; goOn(): void }> {
@@ -27,7 +27,7 @@ async function startInTheMiddle(command: string, text: string): Promise<{ progra
 
 describe('system/programs/early-signals', () => {
   it('a SIGHUP before the configuration is read waits for the start to be over', async () => {
-    const { url } = await startStubApi('key');
+    const { url } = await startService('key');
     const text = `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
     const { program, goOn } = await startInTheMiddle('serve', text);
     program.child.kill('SIGHUP');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, type Running, startExporter } from '../../support/program.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-of-the-test';
 const READABLE = 'other users can read the file that holds the API key';
@@ -25,7 +25,7 @@ function serve(file: string, env: NodeJS.ProcessEnv = {}): Running {
 
 describe('system/programs/exposure', () => {
   it('the daemon warns of a key that others can read, at the start and when that has changed at a reload', async () => {
-    const { url } = await startStubApi(KEY);
+    const { url } = await startService(KEY);
     const key = write('key', KEY, 0o644);
     const where = `api: {base_url: "${url}", key_file: "${key}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
     const program = serve(write('config.yaml', where, 0o644));

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
+import { tooMany } from '../../support/faults.ts';
 import { freePort } from '../../support/ports.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 
@@ -52,7 +53,7 @@ async function expectNoKey(program: Running): Promise<void> {
 
 describe.concurrent('system/programs/failures', () => {
   it('nothing fails where all is well: the key goes in the header of its version and nowhere else', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const program = startServe(config(api.url), KEY);
     const text = await metricsOf(program, (text) => {
       expect(up(text)).toEqual({ machines: 1, daily_returns: 1, slashings: 1, sync_committee: 1 });
@@ -72,7 +73,7 @@ describe.concurrent('system/programs/failures', () => {
   });
 
   it('a host that cannot be reached stops the source that needs it, and no other', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const program = startServe(config(api.url, `http://127.0.0.1:${await freePort()}`), KEY);
     const text = await metricsOf(program, (text) => {
       expectAllAttempted(text);
@@ -90,13 +91,14 @@ describe.concurrent('system/programs/failures', () => {
   });
 
   it('answers that are none fail by their reason, each in its source', async () => {
-    const api = await startStubApi(KEY, ({ path }) => {
-      if (path.endsWith('/machine-metrics')) {
-        return { status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${KEY}</html>` };
-      }
-      if (path.endsWith('/sync-committee'))
-        return { status: 302, headers: { location: `/login?apikey=${KEY}` }, body: '' };
-      return path.includes('/ethereum/') ? { status: 403, body: `{"error": "${KEY}"}` } : undefined;
+    const api = await startService(KEY, {
+      request({ path }) {
+        if (path.endsWith('/machine-metrics')) {
+          return { status: 200, headers: { 'content-type': 'text/html' }, body: `<html>${KEY}</html>` };
+        }
+        if (path.endsWith('/sync-committee')) return { status: 302, headers: { location: `/login?apikey=${KEY}` } };
+        return path.includes('/ethereum/') ? { status: 403, body: `{"error": "${KEY}"}` } : undefined;
+      },
     });
     const program = startServe(config(api.url), KEY);
     const text = await metricsOf(program, (text) => {
@@ -113,7 +115,7 @@ describe.concurrent('system/programs/failures', () => {
   });
 
   it('a refused key is shown, is asked about once, and is no reason to restart', async () => {
-    const api = await startStubApi('another key');
+    const api = await startService('another key');
     const program = startServe(config(api.url), KEY);
     const text = await metricsOf(program, (text) => {
       expect(seriesValue(text, 'beaconchain_api_key_valid')).toBe(0);
@@ -129,11 +131,10 @@ describe.concurrent('system/programs/failures', () => {
   });
 
   it('revoked access stops all polling, for good', async () => {
-    const api = await startStubApi(KEY, () => ({
-      status: 429,
-      headers: { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'ratelimit-reset': '1' },
-      body: '{}',
-    }));
+    const api = await startService(
+      KEY,
+      tooMany({ 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'ratelimit-reset': '1' }),
+    );
     const program = startServe(config(api.url), KEY);
     const text = await metricsOf(program, (text) => {
       expect(seriesValue(text, 'beaconchain_api_access_revoked')).toBe(1);

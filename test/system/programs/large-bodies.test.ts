@@ -4,8 +4,8 @@ import { ask, scrape } from '../../support/ask.ts';
 import { announced, SHAPES } from '../../support/body-shapes.ts';
 import { seriesValue } from '../../support/exposition-text.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
 import { rootOf, slashing } from '../../support/slot-rows.ts';
-import { startStubApi } from '../../support/stub-api.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const MIB = 1024 * 1024;
@@ -14,9 +14,11 @@ const MIB = 1024 * 1024;
 function hostile(shape: (bytes: number) => string) {
   const [small, large] = [shape(4 * MIB), shape(32 * MIB)];
   const headers = { 'x-ratelimit-limit-second': '5' };
-  return startStubApi(KEY, ({ path }) => {
-    if (path.includes('attesterslashings')) return { status: 200, headers, body: large };
-    return { status: 200, headers, body: path.includes('/slots') ? announced(path, 2) : small };
+  return startService(KEY, {
+    request({ path }) {
+      if (path.includes('attesterslashings')) return { status: 200, headers, body: large };
+      return { status: 200, headers, body: path.includes('/slots') ? announced(path, 2) : small };
+    },
   });
 }
 
@@ -73,11 +75,13 @@ describe('system/programs/large-bodies', () => {
 
   it('counts a slashing of all validators that a slot can have', async () => {
     const validators = Array.from({ length: 131_072 }, (_, i) => i);
-    const api = await startStubApi(KEY, ({ path }) => {
-      const [, slot] = /slot\/(\d+)\/attesterslashings/.exec(path) ?? [];
-      if (slot === undefined) return path.includes('/slots') ? { status: 200, body: announced(path, 1) } : undefined;
-      const record = slashing(Number(slot), validators, { block_root: rootOf(Number(slot)) });
-      return { status: 200, body: JSON.stringify({ status: 'OK', data: [record] }) };
+    const api = await startService(KEY, {
+      request({ path }) {
+        const [, slot] = /slot\/(\d+)\/attesterslashings/.exec(path) ?? [];
+        if (slot === undefined) return path.includes('/slots') ? { status: 200, body: announced(path, 1) } : undefined;
+        const record = slashing(Number(slot), validators, { block_root: rootOf(Number(slot)) });
+        return { status: 200, body: JSON.stringify({ status: 'OK', data: [record] }) };
+      },
     });
     const program = startServe(config(api.url), KEY);
     const port = await portOf(program);

@@ -4,9 +4,8 @@ import { emptyLedger, type Ledger } from '../../../src/budget/ledger.ts';
 import { accountFamilies, sourceFamilies } from '../../../src/exporter/own-families.ts';
 import { emptyEntry } from '../../../src/state/entry.ts';
 import { fakeSource } from '../../support/fake-source.ts';
-import { NO_QUOTA } from '../../support/quota.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
-import { schedule } from '../../support/scheduler-harness.ts';
+import { NO_QUOTA, schedule } from '../../support/scheduler-harness.ts';
 import { DAY, MINUTE, NOW } from '../../support/timing.ts';
 
 function ledgerWith(key: Partial<Ledger['key']>, buckets: Ledger['buckets'] = {}): Ledger {

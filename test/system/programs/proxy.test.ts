@@ -1,17 +1,18 @@
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import { type Certificate, makeCertificate } from '../../support/certificates.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
 import { seriesValue } from '../../support/exposition-text.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import type { FaultServer } from '../../support/fault-server.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { type ForwardProxy, startForwardProxy } from '../../support/forward-proxy.ts';
 import { formsOf, leaksOf } from '../../support/key-forms.ts';
+import { listen } from '../../support/listen.ts';
 import { portOf, type Running, startExporter, waitFor } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, OPENSSL, TINYPROXY } from '../../support/tools.ts';
 import { startTinyproxy } from './tinyproxy.ts';
 
@@ -24,18 +25,8 @@ let authority: Certificate;
 let own: Certificate;
 
 /** The simulated service over TLS, or in clear text. */
-async function startService(
-  scheme: 'http' | 'https',
-  credentials = own,
-): Promise<{ service: FaultServer; url: string }> {
-  const service = new FaultServer({
-    now: () => Date.now(),
-    key: KEY,
-    plan: { perSecond: 50 },
-    ...(scheme === 'https' && { credentials }),
-  });
-  await service.listen();
-  atTheEnd(() => service.close());
+async function startOver(scheme: 'http' | 'https', credentials = own): Promise<{ service: FaultServer; url: string }> {
+  const service = await startService(KEY, { plan: { perSecond: 50 }, ...(scheme === 'https' && { credentials }) });
   return { service, url: `${scheme}://localhost:${service.port}` };
 }
 
@@ -83,7 +74,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it('asks over tunnels through a proxy with a password, and shows neither that nor the key to anybody', async () => {
-    const { service, url } = await startService('https');
+    const { service, url } = await startOver('https');
     const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
     const program = serve(url, proxied(proxy), 'machines: {interval: 1s}\nslashings: {interval: 1s}\n');
     const port = await portOf(program);
@@ -100,7 +91,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it('asks in clear text through a proxy, which then sees the key', async () => {
-    const { url } = await startService('http');
+    const { url } = await startOver('http');
     const proxy = await startForwardProxy();
     const program = serve(url, { http_proxy: proxy.url });
     await isUp(await portOf(program));
@@ -110,7 +101,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it.each(['NO_PROXY', 'no_proxy'])('asks without it what %s names', async (name) => {
-    const { service, url } = await startService('https');
+    const { service, url } = await startOver('https');
     const proxy = await startForwardProxy();
     const program = serve(url, { ...proxied(proxy), [name]: 'other.test,localhost' });
     await isUp(await portOf(program));
@@ -140,7 +131,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
       (proxy) => proxy.behave(undefined),
     ],
   ])('says so where it %s, goes on when it is well, and counts it as network', async (_, spoil, told, mend) => {
-    const { url } = await startService('https');
+    const { url } = await startOver('https');
     const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
     const program = serve(url, proxied(proxy), 'machines: {interval: 1s}\n');
     const port = await portOf(program);
@@ -164,7 +155,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it('trusts who intercepts TLS where NODE_EXTRA_CA_CERTS vouches for it, and nobody else', async () => {
-    const { service } = await startService('http');
+    const { service } = await startOver('http');
     const name = 'beaconchain.test';
     const intercepting = makeCertificate({ names: `DNS:${name}`, issuer: authority });
     // Opens what is in the tunnel, and hands it on.
@@ -174,9 +165,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
       socket.pipe(onward).pipe(socket);
     });
     opened.on('tlsClientError', () => undefined);
-    await new Promise<void>((resolve) => opened.listen(0, '127.0.0.1', resolve));
-    atTheEnd(() => opened.close());
-    const proxy = await startForwardProxy({ leadsTo: opened.address() as AddressInfo });
+    const proxy = await startForwardProxy({ leadsTo: { port: await listen(opened) } });
     const trusting = serve(`https://${name}`, { HTTPS_PROXY: proxy.url });
     await isUp(await portOf(trusting));
     // The proxy looks the name up: it exists nowhere else.
@@ -187,7 +176,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
   });
 
   it('check --probe and backfill take the same way', async () => {
-    const { service, url } = await startService('https');
+    const { service, url } = await startOver('https');
     const proxy = await startForwardProxy({ credentials: `exporter:${PASSWORD}` });
     const env = { BEACONCHAIN_API_KEY: KEY, NODE_EXTRA_CA_CERTS: authority.certFile, ...proxied(proxy) };
     const check = startExporter(['check', '--probe', `--config.file=${configFile(url)}`], env);
@@ -225,7 +214,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     const own = `${login.user}:${login.password}`;
 
     it.each(['http', 'https'] as const)('lets %s through, with a password', async (scheme) => {
-      const { service, url } = await startService(scheme);
+      const { service, url } = await startOver(scheme);
       const proxy = await startTinyproxy(login);
       const program = serve(url, proxied(proxy, own));
       const port = await portOf(program);
@@ -237,7 +226,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     });
 
     it.each(['http', 'https'] as const)('lets %s through, without one', async (scheme) => {
-      const { url } = await startService(scheme);
+      const { url } = await startOver(scheme);
       const { port, running } = await startTinyproxy();
       const program = serve(url, { ALL_PROXY: 'http://127.0.0.1:1', [`${scheme}_proxy`]: `127.0.0.1:${port}` });
       await isUp(await portOf(program));
@@ -251,7 +240,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     ] as const)(
       'without the right password it is told that it was the proxy, for %s',
       async (scheme, given, status) => {
-        const { service, url } = await startService(scheme);
+        const { service, url } = await startOver(scheme);
         const { port } = await startTinyproxy(login);
         const program = serve(url, { [`${scheme}_proxy`]: `http://${given}127.0.0.1:${port}` });
         const { err } = await program.line('poll failed');

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { monthStart } from '../../../src/budget/long-window.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
 import { ask, scrape } from '../../support/ask.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
 import { seriesValue } from '../../support/exposition-text.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
 import { DAY, HOUR } from '../../support/timing.ts';
 
+const KEY = 'key';
 const SOURCES = ['daily_returns', 'sync_committee', 'machines', 'slashings'];
 const START = systemClock.now();
 const RENEWAL = monthStart(START, 1);
@@ -48,14 +48,12 @@ function letADayPass(dir: string): void {
 // In the last hours of a month nobody waits longer than an interval.
 describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
   it('a quota that backfill used up: sources wait at their pace, and a larger plan is noticed a day later', async () => {
-    const service = await startSandbox({ host: '127.0.0.1', port: 0, clock: systemClock, plan: 'free_trial' });
-    atTheEnd(() => service.close());
-    const { sandbox, url } = service;
+    const { sandbox, url } = await startService(KEY, { plan: 'free_trial' });
     const dir = join(temporaryFolder(), 'state');
     const serve = (): Running =>
       startServe(
         `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {dir: "${dir}"}\n`,
-        sandbox.key,
+        KEY,
       );
     const metric = (text: string, name: string, source: string): number | undefined =>
       seriesValue(text, `beaconchain_source_${name}`, { source });

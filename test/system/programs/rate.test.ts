@@ -5,7 +5,7 @@ import { scrape } from '../../support/ask.ts';
 import { seriesValue } from '../../support/exposition-text.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, startServe, waitFor } from '../../support/program.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const INTERVAL_MS = 2_000;
@@ -16,17 +16,17 @@ describe('system/programs/rate', () => {
     const starts: number[] = [];
     const isSweep = (path: string, body: string): boolean =>
       path.endsWith('/machine-metrics') && !body.includes('cursor');
-    const api = await startStubApi(
-      KEY,
-      async ({ path, body }) => {
+    const api = await startService(KEY, {
+      plan: 'scale',
+      // More than are probed at the first start.
+      machines: 12,
+      async request({ path, body }) {
         if (!isSweep(path, body)) return undefined;
         starts.push(systemClock.monotonic());
         await systemClock.sleep(SWEEP_MS);
         return undefined;
       },
-      // More than are probed at the first start.
-      { plan: 'scale', machines: 12 },
-    );
+    });
     const dir = join(temporaryFolder(), 'state');
     const urls = `api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`;
     const port = await portOf(

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/files.ts';
 import { freePort } from '../../support/ports.ts';
 import { portOf, start, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { connected, RedisServer, startRedis } from '../../support/redis.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, OPENSSL, REDIS, runTool } from '../../support/tools.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -177,7 +177,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     const docs = readFileSync('docs/high-availability.md', 'utf8');
     const rights = /ACL SETUSER exporter on >\.\.\. ([^`]+)`/.exec(docs)?.[1] ?? '';
     await redis.command('ACL', 'SETUSER', 'exporter', 'on', `>${PASSWORD}`, ...rights.split(' '));
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const url = redis.url.replace('redis://', 'redis://exporter@');
     const program = startServe(config(api.url, `{url: "${url}", password: "${PASSWORD}"}`), KEY);
     const port = await portOf(program);
@@ -205,7 +205,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     const redis = new RedisServer(plain.port, ['--save', '', ...tls]);
     await redis.start();
     await redis.command('CONFIG', 'SET', 'requirepass', PASSWORD);
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const tlsOf = `{ca_file: "${cert}", server_name: redis.test}`;
     const text = config(
       api.url,

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { scrape } from '../../support/ask.ts';
-import { seriesValue } from '../../support/exposition-text.ts';
+import { seriesValue, steppedBack } from '../../support/exposition-text.ts';
 import { type Running, waitFor } from '../../support/program.ts';
-import { startReloading, steppedBack } from '../../support/reloading.ts';
+import { startReloading } from '../../support/reloading.ts';
 
 const KEY = 'the-key';
 const ATTEMPTS = 'beaconchain_source_attempts_total';
@@ -63,7 +63,7 @@ describe.concurrent('system/programs/reload-storm', () => {
     [900, 'SIGHUP'],
   ])('every source is polled on although a reload without a change comes every %i ms by %s', async (everyMs, how) => {
     const more = 'machines: {interval: 2s}\nslashings: {interval: 2s}\n';
-    const world = await startReloading({ key: KEY, more, world: { plan: FAST } });
+    const world = await startReloading({ key: KEY, more, service: { plan: FAST } });
     await storm(world, { everyMs, how }, async () => {
       await polled(world, 'machines', 3);
       await polled(world, 'slashings', 3);
@@ -81,7 +81,7 @@ describe.concurrent('system/programs/reload-storm', () => {
     ],
   ])('sweeps that take longer than that end under a reload every 300 ms, %s', async (_, configurations) => {
     const more = 'machines: {interval: 2s}\n';
-    const world = await startReloading({ key: KEY, more, world: { plan: FAST, machines: 120 } });
+    const world = await startReloading({ key: KEY, more, service: { plan: FAST, machines: 120 } });
     await storm(world, { everyMs: 300, configurations }, async () => {
       await polled(world, 'machines', 3);
       expect(await world.value('beaconchain_machines', { chain: 'mainnet' })).toBeGreaterThan(110);

@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { scrape } from '../../support/ask.ts';
-import { seriesValue } from '../../support/exposition-text.ts';
+import { seriesValue, steppedBack } from '../../support/exposition-text.ts';
+import type { Fault } from '../../support/fault-server.ts';
 import { waitFor } from '../../support/program.ts';
-import { startReloading, steppedBack } from '../../support/reloading.ts';
-import type { Instead } from '../../support/stub-api.ts';
+import { startReloading } from '../../support/reloading.ts';
 
 const KEY = 'the-first-key';
 const OTHER_KEY = 'the-second-key';
@@ -12,7 +12,7 @@ const OTHER_KEY = 'the-second-key';
 interface SetUp {
   readonly key?: string;
   readonly more?: string;
-  readonly instead?: Instead;
+  readonly service?: Pick<Fault, 'request'>;
   readonly flags?: readonly string[];
 }
 
@@ -146,7 +146,7 @@ describe.concurrent('system/programs/reload', () => {
     let hangs = true;
     const { api, reload, setKey, isUp, program } = await setUp({
       key: OTHER_KEY,
-      instead: () => (hangs ? 'silence' : undefined),
+      service: { request: () => (hangs ? 'silence' : undefined) },
     });
     await waitFor(() => expect(api.requests).toHaveLength(1));
     expect((await reload()).status).toBe(200);

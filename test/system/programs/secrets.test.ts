@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
-import { atTheEnd } from '../../support/cleanup.ts';
 import { seriesOf } from '../../support/exposition-text.ts';
-import { type Fault, FaultServer } from '../../support/fault-server.ts';
+import type { Fault } from '../../support/fault-server.ts';
 import { CONNECTION_FAULTS, echo, redirects, UNREADABLE } from '../../support/faults.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { formsOf, leaksOf } from '../../support/key-forms.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
 
 /** Every kind of character that a key may have: those that JSON, HTML, shells, URLs and patterns make something of. */
 const KEY = `k3y!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`;
@@ -28,15 +28,13 @@ const FAULTS: [string, Fault][] = [
 
 describe('system/programs/secrets', () => {
   it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
-    const service = new FaultServer({ now: Date.now, key: KEY, plan: { perSecond: 100 } });
-    await service.listen();
-    atTheEnd(() => service.close());
+    const service = await startService(KEY, { plan: { perSecond: 100 } });
     const folder = temporaryFolder();
     const file = join(folder, 'config.yaml');
     const dir = join(folder, 'state');
     const crasher = join(folder, 'crasher.mjs');
     writeFileSync(crasher, CRASHER);
-    const url = `http://127.0.0.1:${service.port}`;
+    const { url } = service;
     const often = '{interval: 1s}';
     writeFileSync(
       file,

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import type { ReadSample } from '../../support/exposition-parser.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
+import { tooMany } from '../../support/faults.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
@@ -38,7 +39,7 @@ function counters(text: string): Map<string, number> {
 
 describe.concurrent('system/programs/state', () => {
   it('what was shown is shown again after kill -9: nothing steps back, and nothing is asked that is not due', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');
     const first = startServe(config(api.url, dir), KEY);
     const before = await metricsOf(first);
@@ -61,11 +62,7 @@ describe.concurrent('system/programs/state', () => {
   });
 
   it('revoked access is asked after by no restart within ten minutes, and the log says why nothing happens', async () => {
-    const api = await startStubApi(KEY, () => ({
-      status: 429,
-      headers: { 'x-ratelimit-limit-month': '0' },
-      body: '{}',
-    }));
+    const api = await startService(KEY, tooMany({ 'x-ratelimit-limit-month': '0' }));
     const dir = join(temporaryFolder(), 'state');
     const first = startServe(config(api.url, dir), KEY);
     // A stop that takes longer than it may ends without a write.
@@ -80,7 +77,7 @@ describe.concurrent('system/programs/state', () => {
   });
 
   it('a second daemon on the same state is refused with the number of the first, which goes on', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');
     const first = startServe(config(api.url, dir), KEY);
     const port = await portOf(first);
@@ -92,7 +89,7 @@ describe.concurrent('system/programs/state', () => {
   });
 
   it('a lock of another host is watched before it is taken, and a stop ends that', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const dir = temporaryFolder();
     writeFileSync(join(dir, 'lock'), '{"pid":4711,"started":"1","host":"elsewhere"}');
     const program = startServe(config(api.url, dir), KEY);
@@ -105,7 +102,7 @@ describe.concurrent('system/programs/state', () => {
   });
 
   it('a directory that cannot be used is refused with one line', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     const program = startServe(config(api.url, join(file, 'state')), KEY);
@@ -115,7 +112,7 @@ describe.concurrent('system/programs/state', () => {
   });
 
   it('a document that cannot be read costs that source its past, and no other', async () => {
-    const api = await startStubApi(KEY);
+    const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');
     const first = startServe(config(api.url, dir), KEY);
     await metricsOf(first);

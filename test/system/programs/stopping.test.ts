@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../support/ask.ts';
-import { makePipe } from '../../support/named-pipe.ts';
 import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { startReloading } from '../../support/reloading.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
+import { makePipe } from './named-pipe.ts';
 
 const LISTEN = '--web.listen-address=127.0.0.1:0';
 
@@ -30,7 +30,7 @@ describe('system/programs/stopping', () => {
   });
 
   it('serve stops although the API never answers, and does not call that a failure', async () => {
-    const api = await startStubApi('key', () => 'silence');
+    const api = await startService('key', { request: () => 'silence' });
     const program = startServe(
       `api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\n`,
       'key',

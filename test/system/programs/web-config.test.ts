@@ -5,7 +5,7 @@ import { ask } from '../../support/ask.ts';
 import { makeCertificate } from '../../support/certificates.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, startExporter, startServe } from '../../support/program.ts';
-import { startStubApi } from '../../support/stub-api.ts';
+import { startService } from '../../support/service.ts';
 import { areMissing, OPENSSL } from '../../support/tools.ts';
 import { basic, hashOf } from '../../support/web-config.ts';
 
@@ -71,7 +71,7 @@ describe.concurrent('system/programs/web-config', () => {
   });
 
   it('a reload is behind the password, and refuses a broken file with what is wrong in the log', async () => {
-    const api = await startStubApi('key');
+    const api = await startService('key');
     const file = fileWith(USERS);
     const serve = startServe(
       `api: {base_url: "${api.url}"}\nchains: {mainnet: {v1_base_url: "${api.url}"}}\nweb: {config_file: ${file}}\n`,

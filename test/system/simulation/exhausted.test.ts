@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sourceId } from '../../../src/state/entry.ts';
 import { configured } from '../../support/month.ts';
-import { restarted } from '../../support/restart.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { restarted } from './restart.ts';
 
 /** A first start so late that the month ends after twelve days. */
 const START = Date.UTC(2026, 9, 20);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay } from '../../../src/budget/bucket.ts';
 import { configured, type Month, runMonth } from '../../support/month.ts';
-import { restarted } from '../../support/restart.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR } from '../../support/timing.ts';
+import { restarted } from './restart.ts';
 
 /** A month of 31 days. */
 const OCTOBER = Date.UTC(2026, 9, 1);

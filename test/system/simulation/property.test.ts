@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { life } from '../../support/drawn-life.ts';
-import { mistakesOf } from '../../support/drawn-mistakes.ts';
-import { live } from '../../support/drawn-run.ts';
 import { cases, PATIENT } from '../../support/fuzz.ts';
+import { life } from './drawn-life.ts';
+import { mistakesOf } from './drawn-mistakes.ts';
+import { live } from './drawn-run.ts';
 
 /** Each case is some hundred requests: seconds of one core for the usual number of them. */
 const TIMEOUT = { timeout: 4 * PATIENT.timeout };

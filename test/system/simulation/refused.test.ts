@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { configured } from '../../support/month.ts';
-import { restarted } from '../../support/restart.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { restarted } from './restart.ts';
 
 const OCTOBER_10 = Date.UTC(2026, 9, 10);
 const NOVEMBER = Date.UTC(2026, 10, 1);

@@ -1,11 +1,11 @@
-import { startDaemon } from '../../src/commands/serve.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { openSharedState } from '../../src/exporter/state.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import type { LeaseTimings } from '../../src/replica/lease.ts';
+import { startDaemon } from '../../../src/commands/serve.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { openSharedState } from '../../../src/exporter/state.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import type { LeaseTimings } from '../../../src/replica/lease.ts';
 
-/** What `serve` does, on a wall clock that is wrong, and with a lease that runs faster. */
+/** Runs `serve` with a wrong wall clock and a shorter lease. */
 const [file = '', options = '{}'] = process.argv.slice(2);
 const { skewMs, timings }: { skewMs: number; timings?: LeaseTimings } = JSON.parse(options);
 const clock = { ...systemClock, now: () => systemClock.now() + skewMs };

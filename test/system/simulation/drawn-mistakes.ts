@@ -1,9 +1,9 @@
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import { idle } from './drawn-idle.ts';
 import { isUndisturbed, type Life, lastsEvenly } from './drawn-life.ts';
 import type { LifeSeen, PollSeen } from './drawn-seen.ts';
-import { DAY, HOUR, MINUTE } from './timing.ts';
 
-/** What a life shows that must not be, in words. */
+/** Descriptions of everything that the program did wrong in a life. */
 export function mistakesOf(life: Life, seen: LifeSeen): string[] {
   return [
     ...refusals(life, seen),
@@ -18,7 +18,7 @@ export function mistakesOf(life: Life, seen: LifeSeen): string[] {
   ];
 }
 
-/** Nothing is refused, but where others took what was left between two of our requests, or asked in the same second. */
+/** Refused requests. One may be refused if others used the rest since our last request, or asked in the same second. */
 function refusals({ latencyMs }: Life, { exchanges, spent }: LifeSeen): string[] {
   const othersIn = (from: number, to: number): boolean => spent.some(({ at }) => at > from && at <= to);
   return exchanges.flatMap((exchange, i) => {
@@ -29,22 +29,22 @@ function refusals({ latencyMs }: Life, { exchanges, spent }: LifeSeen): string[]
       return othersIn(at - 1_000, at) ? [] : [`refused by the second at ${when(at)}`];
     }
     const before = exchanges.slice(0, i).findLast((one) => one.at <= at - latencyMs);
-    // One request a day asks whether there is more.
+    // Once a day the program asks whether the quota has grown.
     const asks = before === undefined || at - before.at >= DAY;
     return asks || othersIn(before.at, at) ? [] : [`refused by the month at ${when(at)}`];
   });
 }
 
 const MAX_GAP = 1.5;
-/** Where a quota lasts unevenly, or for all but the last poll, a wait of less than an interval is not told. */
+/** A wait shorter than an interval is not announced if the quota lasts unevenly, or not for the last poll. */
 const UNTOLD_WAIT = 0.5;
-/** A heartbeat, and the second after a restart. */
+/** Tolerance: a heartbeat, and the second after a restart. */
 const LATE_MS = 20_000;
 
-/** Between two polls of a source lies no more than one and a half of the longest interval that was told meanwhile. */
+/** Gaps between two polls of a source that are longer than 1.5 times the longest interval shown in them. */
 function longGaps(life: Life, { polls, moments, spent, restarts }: LifeSeen): string[] {
   const ids = [...(moments[0]?.sources.keys() ?? [])].filter(isPaced);
-  // A quota that nobody surprises lasts to its end.
+  // Without surprises a quota lasts to its end.
   const isCalm = lastsEvenly(life);
   const isBurst = life.others.kind === 'bursts' || life.limits.perMonth === undefined;
   return ids.flatMap((id) => {
@@ -56,9 +56,9 @@ function longGaps(life: Life, { polls, moments, spent, restarts }: LifeSeen): st
         .filter(({ at }) => at >= before.at && at <= poll.at)
         .flatMap((m) => m.sources.get(id) ?? []);
       const told = Math.max(before.toldMs ?? 0, poll.toldMs ?? 0, ...during.map(({ intervalMs }) => intervalMs));
-      // What is under way at the end began when the last one ended, where polls take as long as their interval.
+      // If polls take as long as their interval, the unfinished one began when the last one ended.
       const gap = poll.at - (i === edges.length - 2 ? before.end : before.at);
-      // A restart cuts a sweep off, and the first ones of a large fleet teach how long they take.
+      // A restart interrupts a sweep. From the first sweeps of a large fleet the program learns how long they take.
       const cuts = restarts.filter((at) => at >= before.at && at <= poll.at).length;
       const isLearning = i <= 2;
       const isSpent = moments.some(({ at, ours }) => at >= before.at && at <= poll.at && ours < 1);
@@ -77,21 +77,21 @@ function edge(at: number): Pick<PollSeen, 'at' | 'end' | 'toldMs' | 'ok'> {
   return { at, end: at, toldMs: 0, ok: true };
 }
 
-/** Sources that follow their interval; the others follow their data. */
+/** Whether a source follows its interval. The others follow their data. */
 function isPaced(id: string): boolean {
   return id === 'machines' || id.startsWith('slashings');
 }
 
-/** The first part teaches what polls cost and take; at the very end of a quota a single request decides. */
+/** The steady part of the span. Before it the program learns. At the end of a quota single requests matter. */
 const STEADY = [0.4, 0.9] as const;
 const FEWEST_GAPS = 3;
 const MET_WITHIN = 0.05;
-/** Sweeps are of whole requests, and differ by some: a mean of few of them says less. */
+/** More tolerance for few sweeps, because sweeps differ by whole requests. */
 const ODD_SWEEP = 0.25;
-/** What is told in a steady state differs by less. */
+/** In a steady state the shown intervals differ by less. */
 const STEADY_RATIO = 1.25;
 
-/** In a steady state the mean time between two polls is the interval that is told. */
+/** Sources whose mean time between polls in a steady state is not the interval that they show. */
 function unmet(life: Life, { polls, moments }: LifeSeen): string[] {
   if (!isUndisturbed(life) || life.others.kind !== 'none' || life.monthEnds === 0.5) return [];
   const [from, to] = STEADY.map((part) => life.start + part * (life.end - life.start)) as [number, number];
@@ -112,7 +112,7 @@ function unmet(life: Life, { polls, moments }: LifeSeen): string[] {
   });
 }
 
-/** An interval that a used up quota does not stretch is the one that was told when it was not used up. */
+/** Intervals that grow while the quota is used up. They must stay as they were before. */
 function stretchedByNothing({ limits, utilization }: Life, { moments, polls, spent, exchanges }: LifeSeen): string[] {
   const { perMonth } = limits;
   if (perMonth === undefined) return [];
@@ -128,7 +128,7 @@ function stretchedByNothing({ limits, utilization }: Life, { moments, polls, spe
   });
 }
 
-/** Every value that is shown is true, and no older than stale_after. */
+/** Shown values that were never pushed, or that are older than stale_after. */
 function untrue({ lag }: Life, { moments, polls }: LifeSeen): string[] {
   return moments.flatMap(({ at, shown, untrue: made, sources }) => {
     const told = polls.filter((poll) => poll.id === 'machines' && poll.end <= at).slice(-2);
@@ -142,14 +142,14 @@ function untrue({ lag }: Life, { moments, polls }: LifeSeen): string[] {
   });
 }
 
-/** Of a large fleet a sweep may read little beside what is new. */
+/** Sweeps in which a machine must be found, in a small and in a large fleet. */
 const SWEEPS_TO_FIND = [5, 12] as const;
 const LARGE_FLEET = 100;
 const LATEST_MS = 5 * MINUTE;
-/** Where sweeps are further apart, records that come late are not looked for. */
+/** With more time between sweeps the program does not look for late records. */
 const RARE_MS = 4 * MINUTE;
 
-/** Every machine that pushes is shown after some sweeps that began when its first record was five minutes old. */
+/** Machines that push and are not shown, though enough sweeps began after their first record was five minutes old. */
 function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
   const sweeps = polls.filter(({ id }) => id === 'machines');
   const searching: PollSeen[] = [];
@@ -158,7 +158,7 @@ function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
     for (let sweep = sweeps[0]; sweep && sweep.end < at; sweep = sweeps[0]) {
       const last = searching.at(-1);
       const rareMs = lag.ms === 0 ? MAX_GAP * (sweep.toldMs ?? 0) + LATE_MS : RARE_MS;
-      // The first sweep of all, or after an outage, says where the next ones begin.
+      // The first sweep, or the first one after an outage, only sets where the next ones begin.
       if (!sweep.ok || (last && sweep.at - last.at > rareMs)) searching.length = 0;
       if (sweep.ok) searching.push(sweep);
       sweeps.shift();
@@ -175,10 +175,10 @@ function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
   return missing;
 }
 
-/** What polls cost is learned in the first hour in which something is told. */
+/** In the first hour after its first plan the program learns how many requests polls need. */
 const LEARNING_MS = HOUR;
 
-/** The plan is told once a day at most, when it is known what polls cost. */
+/** Plans that are logged more than once a day, the learning phase apart. */
 function repeatedPlans({ plans }: LifeSeen): string[] {
   return plans.flatMap(({ since, at }, i) => {
     const first = plans.find((one) => one.since === since);
@@ -190,10 +190,10 @@ function repeatedPlans({ plans }: LifeSeen): string[] {
 
 const FIRST_POLLS = 5;
 const USUAL = 0.95;
-/** With less a poll may begin that finds more to read than usual. */
+/** With fewer requests left, a poll that needs more than usual may fail. */
 const FEW_LEFT = 4;
 
-/** No poll fails but for an outage, or because of what others did. */
+/** Polls that fail without an outage and without interference by others. */
 function failed({ outages, others: { kind }, restarts }: Life, { polls, moments, exchanges }: LifeSeen): string[] {
   if (outages.length + restarts.length > 0 || (kind !== 'none' && kind !== 'steady')) return [];
   const pages = exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length;
@@ -204,11 +204,11 @@ function failed({ outages, others: { kind }, restarts }: Life, { polls, moments,
     return (moment?.ours ?? 0) - since.length;
   };
   return polls.flatMap(({ id, at, ok, reason }) => {
-    // What the first polls cost is not known before them.
+    // Before the first polls the program does not know how many requests they need.
     const isFirst = polls.filter((poll) => poll.id === id && poll.at <= at).length <= FIRST_POLLS;
     if (ok || isFirst || (kind === 'steady' && reason === 'rate_limited')) return [];
     const left = oursAt(at);
-    // It began with what its polls usually take, and took more.
+    // At its start enough requests were left for a usual poll.
     const isOdd = reason === 'BudgetClosed' && (left < FEW_LEFT || left >= USUAL * perSweep);
     return isOdd ? [] : [`${id} fails at ${when(at)}: ${reason}, ${left} left`];
   });

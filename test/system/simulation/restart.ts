@@ -1,9 +1,9 @@
-import { Ledger } from '../../src/budget/ledger.ts';
-import type { Source } from '../../src/sources/source.ts';
-import { type Entry, entrySchema, sourceId } from '../../src/state/entry.ts';
-import { Simulation, type SimulationOptions } from './simulation.ts';
+import { Ledger } from '../../../src/budget/ledger.ts';
+import type { Source } from '../../../src/sources/source.ts';
+import { type Entry, entrySchema, sourceId } from '../../../src/state/entry.ts';
+import { Simulation, type SimulationOptions } from '../../support/simulation.ts';
 
-/** Ends the program and starts it again after `pauseMs`, with what it had written and the same service. */
+/** Stops the program and starts it again after `pauseMs`, with its saved state and the same service. */
 export async function restarted(
   before: Simulation,
   sources: readonly Source[],

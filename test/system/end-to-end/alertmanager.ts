@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { atTheEnd } from './cleanup.ts';
-import { temporaryFolder } from './files.ts';
-import { freePort } from './ports.ts';
-import { start, waitFor } from './program.ts';
-import { ALERTMANAGER } from './tools.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { listen } from '../../support/listen.ts';
+import { freePort } from '../../support/ports.ts';
+import { start, waitFor } from '../../support/program.ts';
+import { ALERTMANAGER } from '../../support/tools.ts';
 
 export interface Notification {
   readonly at: number;
@@ -22,10 +21,10 @@ export interface KnownAlert {
   readonly status: { readonly state: string; readonly inhibitedBy: readonly string[] };
 }
 
-/** A real Alertmanager that notifies a webhook, until the tests have ended. */
+/** A real Alertmanager that notifies a webhook. It is killed after the tests of the file. */
 export interface Alertmanager {
   readonly port: number;
-  /** What the webhook was told, one entry per alert. */
+  /** The notifications to the webhook, one entry per alert. */
   readonly notifications: readonly Notification[];
   alerts(): Promise<readonly KnownAlert[]>;
 }
@@ -35,7 +34,7 @@ interface Message {
   readonly alerts: readonly Pick<Notification, 'status' | 'labels' | 'annotations'>[];
 }
 
-/** @param configure The text of its configuration, given the address of the webhook. */
+/** @param configure Returns the configuration for the address of the webhook. */
 export async function startAlertmanager(configure: (webhook: string) => string): Promise<Alertmanager> {
   const notifications: Notification[] = [];
   const webhook = createServer(async (request, response) => {
@@ -46,14 +45,9 @@ export async function startAlertmanager(configure: (webhook: string) => string):
     notifications.push(...alerts.map((alert) => ({ ...alert, at, receiver, alert: alert.labels['alertname'] ?? '' })));
     response.end();
   });
-  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
-  atTheEnd(() => {
-    webhook.close();
-    webhook.closeAllConnections();
-  });
   const folder = temporaryFolder();
   const file = join(folder, 'alertmanager.yml');
-  writeFileSync(file, configure(`127.0.0.1:${(webhook.address() as AddressInfo).port}`));
+  writeFileSync(file, configure(`127.0.0.1:${await listen(webhook)}`));
   const port = await freePort();
   start(ALERTMANAGER.command, [
     `--config.file=${file}`,

@@ -1,11 +1,11 @@
-import { emptyLedger, type Ledger, withKey } from '../../src/budget/ledger.ts';
-import { noteTaken, type TakenByOthers } from '../../src/budget/others.ts';
-import { fingerprintOf } from '../../src/exporter/state.ts';
-import { DEMO_KEY } from '../../src/sandbox/world.ts';
+import { emptyLedger, type Ledger, withKey } from '../../../src/budget/ledger.ts';
+import { noteTaken, type TakenByOthers } from '../../../src/budget/others.ts';
+import { fingerprintOf } from '../../../src/exporter/state.ts';
+import { DEMO_KEY } from '../../../src/sandbox/world.ts';
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import type { Life } from './drawn-life.ts';
-import { DAY, HOUR, MINUTE } from './timing.ts';
 
-/** What others did is looked at for a week. */
+/** How far back the program considers the use by others. */
 const HABIT_DAYS = 7.5;
 
 export interface Past {
@@ -14,7 +14,7 @@ export interface Past {
   readonly ledger?: Ledger;
 }
 
-/** What the program and others did since the month began. */
+/** What the program and others have used since the start of the month. */
 export function pastOf({ hasRun, limits, start, monthStart, othersPerDay, perDay, others }: Life): Past {
   const { perMonth, perSecond } = limits;
   if (!hasRun || perMonth === undefined) return { own: 0, taken: 0 };

@@ -1,35 +1,33 @@
-import type { Exchange } from './simulation.ts';
+import type { Exchange } from '../../support/simulation.ts';
 
-/** Times are Unix ms. */
+/** One poll. Times are Unix ms. */
 export interface PollSeen {
   readonly id: string;
   readonly at: number;
   readonly end: number;
-  /** The interval that was told at its start, ms. */
+  /** The interval shown at its start, ms. */
   readonly toldMs: number | undefined;
   readonly ok: boolean;
   readonly reason?: string | undefined;
 }
 
-/** What is told at a moment. */
+/** What the program shows at one time. */
 export interface Moment {
   readonly at: number;
   readonly sources: ReadonlyMap<string, Told>;
-  /** By the service's count, requests that are left of the month for anybody; and those of ours. */
+  /** Requests left in the month by the count of the service: for all, and for this program. */
   readonly left: number;
   readonly ours: number;
-  /** Machines whose values are shown, with the second of the record that they are of. */
+  /** The shown machines, with the time of their record in seconds. */
   readonly shown: ReadonlyMap<string, number>;
-  /** Machines that push, with when they began to. */
+  /** The machines that push, with the time of their first push. */
   readonly living: ReadonlyMap<string, number>;
-  /** What is shown and was never pushed. */
+  /** Machines with shown values that were never pushed. */
   readonly untrue: readonly string[];
 }
 
 export interface Told {
   readonly intervalMs: number;
-  /** Of the values that are shown. */
-  readonly shownForMs: number;
   readonly waits: boolean;
   readonly failing: boolean;
 }
@@ -38,11 +36,11 @@ export interface LifeSeen {
   readonly polls: readonly PollSeen[];
   readonly moments: readonly Moment[];
   readonly exchanges: readonly Exchange[];
-  /** When others asked, and how often. */
+  /** Requests of others. */
   readonly spent: readonly { readonly at: number; readonly requests: number }[];
-  /** When the plan was told, by process: with its start. */
+  /** When plans were logged, each with the start of its process. */
   readonly plans: readonly { readonly since: number; readonly at: number }[];
   readonly restarts: readonly number[];
-  /** Requests of ours in the month before the life began. */
+  /** Requests of this program in the month before the life began. */
   readonly ownBefore: number;
 }

@@ -1,16 +1,16 @@
+import { MINUTE } from '../../support/timing.ts';
 import { type Life, lastsToMonthEnd } from './drawn-life.ts';
 import type { LifeSeen } from './drawn-seen.ts';
-import { MINUTE } from './timing.ts';
 
-/** By this part of a span it is known what polls cost and take. */
+/** After this part of the span the program knows how many requests polls need and how long they take. */
 const LEARNED = 0.4;
-/** A quota is stretched from its first polls on. */
+/** After this part of the span the program stretches a quota. */
 const BEGUN = 0.1;
 const SPENT = 0.97;
-/** Where the rate limits, latency idles a permit. */
+/** The share of the rate that must be used. Latency leaves some of it idle. */
 const USED = 0.9;
 
-/** What may be spent is spent: of the rate at any time, of a quota until its end. */
+/** Requests that the program could have sent and did not: of the rate at any time, of a quota by its end. */
 export function idle(life: Life, seen: LifeSeen): string[] {
   const { perDay, others, restarts, start, end } = life;
   if (others.kind !== 'none' || restarts.length > 0) return [];
@@ -31,7 +31,7 @@ function idleRate({ start, end, limits, utilization, outages }: Life, { exchange
   return used >= USED ? [] : [`only ${percent(used)} of the rate is used`];
 }
 
-/** What an outage took away can be made up for when it ends so early. */
+/** After an outage that ends before this part of the span there is time to spend the quota. */
 const EARLY = 0.6;
 
 function idleQuota(life: Life, { exchanges, polls, ownBefore }: LifeSeen): string[] {
@@ -42,7 +42,7 @@ function idleQuota(life: Life, { exchanges, polls, ownBefore }: LifeSeen): strin
   const spent = exchanges.filter(({ status }) => status === 200).length;
   const pages = exchanges.filter(({ path }) => path.endsWith('/machine-metrics')).length;
   const perSweep = pages / polls.filter(({ id }) => id === 'machines').length;
-  // Whole requests: one more poll of each may not be carried.
+  // The rest may be too small for one more poll of each source.
   const least = SPENT * allowed - 2 - 1.3 * perSweep;
   return spent >= least ? [] : [`only ${spent} of ${allowed} are spent, ${percent(spent / allowed)}`];
 }

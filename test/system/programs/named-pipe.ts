@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { waitFor } from './program.ts';
+import { waitFor } from '../../support/program.ts';
 
-/** A file that does not answer: who reads it waits until `end`. */
+/** A named pipe as a file that hangs: a read of it waits until `end`. */
 export interface NamedPipe {
-  /** Resolves when somebody reads it. */
+  /** Resolves when a program reads it. */
   isRead(): Promise<void>;
-  /** Ends what is being read. */
+  /** Ends the read. */
   end(text: string): void;
 }
 
@@ -15,7 +15,7 @@ export function makePipe(file: string): NamedPipe {
   let descriptor = -1;
   return {
     isRead: async () => {
-      // Fails as long as nobody reads.
+      // Fails until a program reads.
       descriptor = await waitFor(() => openSync(file, constants.O_WRONLY | constants.O_NONBLOCK));
     },
     end: (text) => {

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { type Api, createApi } from '../../src/api/client.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { bodyOf } from './body.ts';
+import { writtenAnswer } from '../support/written-answer.ts';
 import { oddHeaders } from './odd-headers.ts';
 import { type Spoil, spoil } from './odd-json.ts';
 
-/** What becomes of one request; undefined: the good answer. */
+/** What happens to one request. undefined: it gets the good answer. */
 export type Fault =
   | { readonly status: number; readonly headers: Record<string, string>; readonly spoil: Spoil }
   | undefined;
@@ -21,12 +21,12 @@ export const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ status, headers: oddHeaders, spoil }) },
 );
 
-/** Time that is always over. */
-const HASTY: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
+/** A clock on which every wait is over at once. */
+const NO_WAIT: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
 
 /**
- * The real client over a wire that answers with what `good` gives for the path, spoilt by the faults in their order; the
- * requests after the last fault get what is good.
+ * The real client over hand-written answers: `good` gives the body for a path, undefined a 400. Each fault spoils one
+ * answer, in order. After the last fault all answers are good.
  */
 export function oddApi(good: (path: string) => unknown, faults: readonly Fault[] = []): Api {
   let requests = 0;
@@ -34,26 +34,16 @@ export function oddApi(good: (path: string) => unknown, faults: readonly Fault[]
     const fault = faults[requests];
     requests += 1;
     const body = good(path) ?? null;
-    return {
-      status: fault?.status ?? (body === null ? 400 : 200),
-      headers: fault?.headers ?? {},
-      body: () => bodyOf(fault ? fault.spoil(body) : JSON.stringify(body)),
-      discard: () => undefined,
-    };
+    if (fault) return writtenAnswer({ ...fault, body: fault.spoil(body) });
+    return writtenAnswer({ status: body === null ? 400 : 200, body: JSON.stringify(body) });
   };
   return createApi(
     { baseUrl: 'http://v2', v1BaseUrls: { mainnet: 'http://v1' }, key: 'k', userAgent: 'test' },
     {
       transport,
-      clock: HASTY,
+      clock: NO_WAIT,
       random: () => 0,
       budget: { acquire: async () => ({ release: () => undefined }) },
-      observer: {
-        requested: () => undefined,
-        failed: () => undefined,
-        took: () => undefined,
-        invalidRecords: () => undefined,
-      },
     },
   );
 }

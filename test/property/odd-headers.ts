@@ -20,7 +20,7 @@ const value = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-/** Rate-limit headers with anything in them. */
+/** Rate-limit headers with arbitrary values. */
 export const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.dictionary(fc.constantFrom(...NAMES), value, {
   noNullPrototype: true,
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-// Number texts that JSON allows and doubles do not hold; the type definitions do not know JSON.rawJSON yet.
+// Numbers that JSON allows and doubles cannot hold. The type definitions lack JSON.rawJSON.
 const { rawJSON, isRawJSON } = JSON as unknown as {
   rawJSON(text: string): object;
   isRawJSON(value: unknown): boolean;
@@ -9,7 +9,7 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
 const LONG = 'x'.repeat(1_000);
 const DEEP: unknown = Array.from({ length: 200 }).reduce((inner) => [inner], null);
 
-/** What stands where something else was expected. */
+/** Values of an unexpected type or size. */
 const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1, 0.5, 5e-324, 1e99, 1.7976931348623157e308, -1e308),
   fc.constantFrom<unknown>(2 ** 31, 2 ** 32, 2 ** 32 + 7, 2 ** 48, Number.MAX_SAFE_INTEGER, 2 ** 53, 1e12, 1e15),
@@ -44,12 +44,12 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('copy' as const), where, from: where }) },
 );
 
-/** Turns the body of a good answer into the text of an odd one. */
+/** Turns the body of a good answer into the text of a bad one. */
 export type Spoil = (body: unknown) => string;
 
 const NO_JSON = ['', ' ', '\ufeff{}', 'null', '{}', '[]', '0', '"x"', '{"data":null}', '<html>502</html>', '{"data":['];
 
-/** A body with a few things changed anywhere in it, or cut off, or none at all. */
+/** A body with a few random changes, a truncated one, or something that is no body. */
 export const spoil: fc.Arbitrary<Spoil> = fc.oneof(
   {
     weight: 8,
@@ -67,12 +67,12 @@ function cutOff(percent: number): Spoil {
   };
 }
 
-/** With what fast-check is to print of it in a finding. */
+/** Adds the text that fast-check prints in a failing case. */
 export function named(what: unknown, run: Spoil): Spoil {
   return Object.assign(run, { [fc.toStringMethod]: () => fc.stringify(what) });
 }
 
-/** A few changes to a value of JSON. */
+/** A few random changes to a JSON value. */
 export function mutations(): fc.Arbitrary<Mutation[]> {
   return fc.array(mutation, { minLength: 1, maxLength: 5 });
 }
@@ -124,7 +124,7 @@ function apply(one: Mutation, { parent, key }: Place, places: readonly Place[]):
   }
 }
 
-/** Through JSON and not by structuredClone: an own `__proto__` is to stay one, a raw number becomes null. */
+/** Copies through JSON, not with structuredClone: an own `__proto__` stays one, and a raw number becomes null. */
 function copyOf(value: unknown): unknown {
   if (isRawJSON(value) || typeof value !== 'object') return value;
   return JSON.parse(JSON.stringify(value));

@@ -1,14 +1,14 @@
-import { sourceFamilies } from '../../src/exporter/own-families.ts';
-import { OPENMETRICS_EOF } from '../../src/metrics/encode.ts';
-import { type Family, type Labels, mergeFamilies } from '../../src/metrics/family.ts';
-import { datapoints, newestDay } from '../../src/sandbox/daily-returns-data.ts';
-import { dailyReturnFamilies } from '../../src/sources/daily-returns/metrics.ts';
-import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
-import { defaultConfig } from './default-config.ts';
-import { encodeFamily } from './encode.ts';
-import { BOTH_CHAINS, configured } from './month.ts';
-import { Simulation } from './simulation.ts';
-import { HOUR, MINUTE } from './timing.ts';
+import { sourceFamilies } from '../../../src/exporter/own-families.ts';
+import { OPENMETRICS_EOF } from '../../../src/metrics/encode.ts';
+import { type Family, type Labels, mergeFamilies } from '../../../src/metrics/family.ts';
+import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';
+import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
+import { Datapoint } from '../../../src/sources/daily-returns/schema.ts';
+import { defaultConfig } from '../../support/default-config.ts';
+import { encodeFamily } from '../../support/encode.ts';
+import { BOTH_CHAINS, configured } from '../../support/month.ts';
+import { Simulation } from '../../support/simulation.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** As in the demo. */
 const WATCH = {
@@ -16,22 +16,22 @@ const WATCH = {
   hoodi: [{ first: 500, last: 504 }],
 };
 
-/** Often enough that a few hours have one of every kind. */
+/** So often that a few hours contain slashings of every kind. */
 const SLOTS_PER_SLASHING = 5;
 
 export interface HistoryOptions {
-  /** Unix ms. */
+  /** End of the history, Unix ms. */
   readonly end: number;
   readonly hours: number;
-  /** Days before that of which only the daily returns are known, a sample a day as a backfill writes them. */
+  /** Days before that with daily returns only: one sample a day, as a backfill writes them. */
   readonly days: number;
-  /** What the scrapes would have added. */
+  /** Labels that Prometheus adds, such as `job`. */
   readonly labels: Labels;
-  /** What else was there all the time. */
+  /** Families that every scrape contains as well. */
   readonly more: readonly Family[];
 }
 
-/** What scrapes of an exporter of the simulated service would have brought, minute by minute, as OpenMetrics. */
+/** The samples that scrapes of an exporter would have brought, minute by minute, as OpenMetrics. */
 export async function history({ end, hours, days, labels, more }: HistoryOptions): Promise<string> {
   const start = end - hours * HOUR;
   const defaults = defaultConfig();

@@ -1,56 +1,56 @@
 import * as fc from 'fast-check';
-import type { PlanLimits } from '../../src/lib/plans.ts';
-import { DAY, MINUTE } from './timing.ts';
+import type { PlanLimits } from '../../../src/lib/plans.ts';
+import { DAY, MINUTE } from '../../support/timing.ts';
 
-/** What else is on the account. `share`: of the month's quota, or of the limit per second where that alone counts. */
+/** Other programs on the account. `share`: of the quota of the month, or of the limit per second without one. */
 export interface Others {
   readonly kind: 'none' | 'steady' | 'begins' | 'ends' | 'bursts';
   readonly share: number;
-  /** When it begins, ends or bursts: a part of the span. */
+  /** When they begin, end or burst, as a part of the span. */
   readonly at: number;
 }
 
 export interface Outage {
   readonly kind: 'offline' | 'errors';
-  /** Parts of the span. */
+  /** Start and length, as parts of the span. */
   readonly at: number;
   readonly length: number;
 }
 
-/** What a life of the program is drawn from. */
+/** The random choices from which a life of the program is made. */
 interface Draw {
   readonly limits: PlanLimits;
   readonly utilization: number;
-  /** In place of `utilization`: what the rate allows, in fleets of this size. */
+  /** With a large fleet, in place of `utilization`: requests wanted divided by requests allowed by the rate. */
   readonly fit?: number | undefined;
   readonly chains: 1 | 2;
   readonly machines: number;
-  /** How late records come, of all machines or of one in 25. */
+  /** By how much records are late, of all machines or of one in 25. */
   readonly lag: { readonly ms: number; readonly ofAll: boolean };
   readonly latencyMs: number;
   readonly others: Others;
   readonly outages: readonly Outage[];
-  /** Parts of the span. */
+  /** When the program restarts, as parts of the span. */
   readonly restarts: readonly number[];
-  /** Of a machine that is new: a part of the span. */
+  /** When new machines appear, as parts of the span. */
   readonly newcomers: readonly number[];
   readonly month: number;
-  /** Where the month ends: a part of the span, or not at all. */
+  /** When the month ends, as a part of the span. `later`: after it. */
   readonly monthEnds: 1 | 0.5 | 'later';
-  /** The program has run since the month began and has spent its due, or it starts with a whole quota. */
+  /** The program has run and spent its share since the month began. Otherwise it starts with a full quota. */
   readonly hasRun: boolean;
   readonly seed: number;
 }
 
-/** A part of the life of the program, and of the account. Times are Unix ms. */
+/** A span in the life of the program and the account. Times are Unix ms. */
 export interface Life extends Draw {
   readonly start: number;
   readonly end: number;
   readonly monthStart: number;
   readonly monthEnd: number;
-  /** Requests of others in a day, while they do what they usually do. */
+  /** Requests of the others per day, bursts apart. */
   readonly othersPerDay: number;
-  /** Requests a day: of everything as configured, of what the limits leave, of the limit per second alone; and of a sweep. */
+  /** Requests per day: as configured, within all limits, within the limit per second alone. And requests per sweep. */
   readonly perDay: {
     readonly wanted: number;
     readonly allowed: number;
@@ -59,7 +59,7 @@ export interface Life extends Draw {
   };
 }
 
-/** Ends of months of 31 days, 28, 29 and of a year. */
+/** Months with 31, 28 and 29 days, and the last one of a year. */
 const MONTH_ENDS = [
   [2026, 10],
   [2027, 2],
@@ -67,27 +67,27 @@ const MONTH_ENDS = [
   [2027, 0],
 ] as const;
 
-/** Sweeps of a fleet that the rate stretches: some to learn how long they take, and some to see it met. */
+/** Sweeps in a span in which the rate is the limit: some to learn how long they take, some to check the interval. */
 const SWEEPS = 13;
 const REQUESTS = 90;
 const MAX_REQUESTS = 450;
 const MAX_MS = 4 * DAY;
 const MIN_MS = 11 * MINUTE;
-/** Pages of a sweep and what is read again, per machine. */
+/** Requests of a sweep per machine, including repeated reads. */
 const REQUESTS_PER_MACHINE = 0.115;
 const SLASHINGS_PER_DAY = 1_780;
-/** What others can be expected to take is kept for half a day more. */
+/** The program reserves half a day more than the others are expected to use. */
 const SPARE_DAYS = 0.5;
-/** So many sweeps of the whole allowance, of which slashings and the daily sources take a part. */
+/** A quota that allows this many sweeps is spent evenly. */
 const EVEN_POLLS = 30;
 
-/** With few digits, so that a finding can be read. */
+/** Rounded, so that a failing case is readable. */
 const share = (least: number, most: number): fc.Arbitrary<number> =>
   fc.integer({ min: Math.round(least * 1_000), max: Math.round(most * 1_000) }).map((n) => n / 1_000);
 const part = share(0, 1);
 
 const quota: fc.Arbitrary<PlanLimits> = fc
-  // Of the whole span, and half of them where slashings give up one thing after the other.
+  // The whole range, and as often the part of it in which slashings reduce their coverage step by step.
   .tuple(fc.oneof(share(3, 6), share(3.9, 4.9)), fc.integer({ min: 1, max: 10 }))
   .map(([exponent, perSecond]) => ({ perSecond, perMonth: Math.round(10 ** exponent) }));
 
@@ -122,7 +122,7 @@ const outages = fc.array(
   { maxLength: 2 },
 );
 
-/** Often nothing at all: what is told is met where nothing disturbs it. */
+/** Mostly nothing, because some checks need a life without disturbances. */
 const seldom = <T>(arbitrary: fc.Arbitrary<readonly T[]>): fc.Arbitrary<readonly T[]> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant<readonly T[]>([]) }, { weight: 1, arbitrary });
 
@@ -147,7 +147,7 @@ const draw: fc.Arbitrary<Draw> = fc.record({
   seed: fc.nat({ max: 2 ** 31 - 1 }),
 });
 
-/** A span of so few requests that thousands of lives can be simulated. */
+/** Spans with so few requests that thousands of lives can be simulated. */
 export const life: fc.Arbitrary<Life> = draw.map(lifeOf);
 
 function lifeOf(drawn: Draw): Life {
@@ -167,9 +167,9 @@ function lifeOf(drawn: Draw): Life {
   const allowed = Math.min(byRate, left / monthDays);
   const requests = byRate < wanted && byRate <= allowed ? Math.min(SWEEPS * perSweep, MAX_REQUESTS) : REQUESTS;
   const span = Math.round(Math.min(MAX_MS, Math.max(MIN_MS, (requests / Math.min(wanted, allowed)) * DAY)));
-  // In the middle of a month nothing special comes.
+  // In the middle of a month there are no special cases.
   const start = drawn.monthEnds === 'later' ? monthEnd - 15 * DAY : Math.round(monthEnd - span * drawn.monthEnds);
-  // A whole quota for the rest of a month allows as much a day as the one that was drawn does in a month.
+  // Scales a full quota for the rest of a month, so that it allows as many requests per day.
   const toSpend = drawn.hasRun ? 1 : (monthEnd - start) / DAY / monthDays;
   const limits =
     perMonth < Number.POSITIVE_INFINITY ? { perSecond, perMonth: Math.ceil(perMonth * toSpend) } : { perSecond };
@@ -186,19 +186,19 @@ function lifeOf(drawn: Draw): Life {
   };
 }
 
-/** A small quota may be that of a trial, which lasts 30 days. */
+/** Whether the quota lasts until the month ends. A small one may be that of a trial, which ends after 30 days. */
 export function lastsToMonthEnd({ limits, hasRun, start, monthStart, monthEnd }: Life): boolean {
   return (limits.perMonth ?? 0) > 1_000 || (hasRun ? monthStart : start) + 30 * DAY <= monthEnd;
 }
 
-/** The quota is that of a program that has run for long, nobody surprises it, and it carries many polls to its end. */
+/** Whether the quota is spent evenly to its end: after a long run, without surprises, with many polls to go. */
 export function lastsEvenly(life: Life): boolean {
   const { hasRun, monthEnds, perDay, start, end } = life;
   const polls = (perDay.allowed * (end - start)) / DAY / perDay.perSweep;
   return isUndisturbed(life) && hasRun && monthEnds === 1 && lastsToMonthEnd(life) && polls >= EVEN_POLLS;
 }
 
-/** Nothing but the limits decides how the program runs. */
+/** Whether only the limits determine how the program polls. */
 export function isUndisturbed({ others: { kind }, outages, restarts }: Life): boolean {
   return (kind === 'none' || kind === 'steady') && outages.length + restarts.length === 0;
 }

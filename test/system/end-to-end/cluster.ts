@@ -1,46 +1,46 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeaseTimings } from '../../src/replica/lease.ts';
-import { scrape } from './ask.ts';
-import { temporaryFolder } from './files.ts';
-import { type Network, startNetwork } from './network.ts';
-import { freePort } from './ports.ts';
-import { portOf, type Running, SURROUNDINGS, start, waitFor } from './program.ts';
-import { RedisServer, startRedis } from './redis.ts';
+import type { LeaseTimings } from '../../../src/replica/lease.ts';
+import { scrape } from '../../support/ask.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { type Network, startNetwork } from '../../support/network.ts';
+import { freePort } from '../../support/ports.ts';
+import { portOf, type Running, SURROUNDINGS, start, waitFor } from '../../support/program.ts';
+import { RedisServer, startRedis } from '../../support/redis.ts';
 
 const FAST_REPLICA = join(import.meta.dirname, 'fast-replica.ts');
-/** A second of writes is lost with a server that dies. */
+/** Options with which a server that is killed loses at most a second of writes. */
 const REDIS_ARGS = ['--save', '', '--appendonly', 'yes', '--repl-diskless-sync-delay', '0'];
 
 export interface ClusterOptions {
-  /** The config of one replica, without its state. */
+  /** The configuration of a replica, without the section `state`. */
   readonly config: (replica: number) => string;
   readonly key: string;
   readonly replicas: number;
-  /** By default those of the program. */
+  /** By default the timings of the program. */
   readonly timings?: LeaseTimings;
-  /** What is wrong with the wall clock of each. */
+  /** The error of the wall clock of each replica. */
   readonly skewsMs?: readonly number[];
 }
 
-/** One replica over all its lives, behind a network of its own. */
+/** One replica with all its processes, behind its own network. */
 export interface Node {
   readonly number: number;
   readonly network: Network;
   readonly file: string;
-  /** Every process so far, the living one last. */
+  /** All processes so far. The last one is the current one. */
   readonly lives: Running[];
 }
 
-/** Replicas as processes, and the Redis that they share, with another one to fail over to. */
+/** Replicas as processes, and the Redis that they share, with an optional standby. */
 export class Cluster {
   readonly nodes: readonly Node[];
-  /** Processes that were told to end, and when (Unix ms): from then on they need not answer. */
+  /** Processes that were told to end, with the time (Unix ms). After that they need not answer. */
   readonly ending = new Map<Running, number>();
   readonly #options: ClusterOptions;
   #primary: RedisServer;
   #standby: RedisServer | undefined;
-  /** Between primary and standby. */
+  /** The network between primary and standby. */
   #replication: Network | undefined;
 
   constructor(options: ClusterOptions, primary: RedisServer, nodes: readonly Node[]) {
@@ -65,7 +65,7 @@ export class Cluster {
     return running;
   }
 
-  /** Ends the process of a replica, and starts another one. */
+  /** Ends the process of a replica and starts a new one. */
   async restart(node: Node, signal: NodeJS.Signals): Promise<void> {
     const life = lifeOf(node);
     this.ending.set(life, Date.now());
@@ -73,19 +73,19 @@ export class Cluster {
     this.start(node);
   }
 
-  /** Kills everything, so that it takes no time from what comes after. */
+  /** Kills all processes, so that they use no CPU during later tests. */
   async end(): Promise<void> {
     await Promise.all(this.nodes.flatMap(({ lives }) => lives.map((life) => life.stop('SIGKILL'))));
     await this.#standby?.kill();
     await this.#primary.kill();
   }
 
-  /** Unix ms; Infinity: it was not told to end. */
+  /** When a process was told to end, Unix ms. Infinity: it was not. */
   endOf(life: Running): number {
     return this.ending.get(life) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Starts a process again that has refused to start while the server was away, as Kubernetes does. Returns how to end that. */
+  /** Restarts processes that exit because Redis is away, as Kubernetes does. Returns how to stop that. */
   keepAlive(): () => void {
     const timer = setInterval(() => {
       for (const node of this.nodes) if (lifeOf(node).child.exitCode === 1) this.start(node);
@@ -93,7 +93,7 @@ export class Cluster {
     return () => clearInterval(timer);
   }
 
-  /** The replica that says it polls, of several the last to say so: others may be paused. Undefined: none does. */
+  /** The replica that last logged that it leads. Others may be paused. undefined: none leads. */
   leader(): Node | undefined {
     const since = (node: Node): number => termsIn(lifeOf(node)).at(-1)?.from ?? 0;
     const leaders = this.nodes.filter((node) => isAlive(node) && leads(lifeOf(node)));
@@ -108,7 +108,7 @@ export class Cluster {
     });
   }
 
-  /** Starts a server that copies what the primary writes. */
+  /** Starts a standby that replicates the primary. */
   async addStandby(): Promise<void> {
     this.#replication ??= await startNetwork(this.#primary.port);
     this.#replication.target = this.#primary.port;
@@ -118,7 +118,7 @@ export class Cluster {
     await this.inSync();
   }
 
-  /** Resolves when the standby has everything. */
+  /** Waits until the standby has all data. */
   async inSync(): Promise<void> {
     await waitFor(async () => {
       const text = String(await this.#standby?.command('INFO', 'replication'));
@@ -126,12 +126,12 @@ export class Cluster {
     });
   }
 
-  /** From now on the standby gets nothing. */
+  /** Stops the replication to the standby. */
   stopCopying(): void {
     this.#replication?.cut();
   }
 
-  /** The primary dies; the standby, which lacks what was written last, takes its place. */
+  /** Kills the primary. The standby, which lacks the last writes, takes its place. */
   async failOver(): Promise<void> {
     const standby = this.#standby;
     if (!standby) throw new TypeError('no standby');
@@ -160,7 +160,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   return new Cluster(options, primary, nodes);
 }
 
-/** The living process of a replica. */
+/** The current process of a replica. */
 export function lifeOf({ number, lives }: Node): Running {
   const life = lives.at(-1);
   if (!life) throw new TypeError(`replica ${number} was not started`);
@@ -172,7 +172,7 @@ export function isAlive({ lives }: Node): boolean {
   return child !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-/** When a process began and ceased to poll, Unix ms, as it tells itself. */
+/** When a process led, Unix ms, by its own log. */
 export function termsIn(life: Running): { from: number; to: number }[] {
   const terms: { from: number; to: number }[] = [];
   for (const [, time = '', msg] of life.stdout.matchAll(

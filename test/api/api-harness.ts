@@ -3,8 +3,8 @@ import { RequestFailed } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { NOW } from './timing.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 export const KEY = 'S3cr3t-K3y';
 export const V2_URL = 'https://api.test/api/v2/machine-metrics';
@@ -24,7 +24,7 @@ export const V1_REQUEST: ApiRequest = {
   path: '/api/v1/epoch/latest/slots',
 };
 
-/** The client on a virtual clock with a real rateLimiter, and a log of what its observer was told. */
+/** The real client and rate limiter on a virtual clock, and a log of the calls to the observer. */
 export function apiHarness(transport: Transport) {
   const clock = new VirtualClock(NOW);
   const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
@@ -52,7 +52,7 @@ export function apiHarness(transport: Transport) {
   return { api, clock, rateLimiter, log };
 }
 
-/** What a request fails with. */
+/** The failure of a request. @throws if it does not fail */
 export async function failureOf(promise: Promise<unknown>): Promise<RequestFailed> {
   const error = await promise.then(
     () => new Error('it did not fail'),
@@ -60,15 +60,4 @@ export async function failureOf(promise: Promise<unknown>): Promise<RequestFaile
   );
   if (error instanceof RequestFailed) return error;
   throw error;
-}
-
-/** Lets virtual time pass until the promise is settled, which also takes real input and output. */
-export async function settled<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
-  let done = false;
-  const note = (): void => {
-    done = true;
-  };
-  promise.then(note, note);
-  while (!done) await clock.advance(10);
-  return promise;
 }

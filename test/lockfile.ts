@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '..');
 
-/** What package-lock.json says of one package. */
+/** One package in package-lock.json. */
 export interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
@@ -15,7 +15,7 @@ export interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** By path (`node_modules/a/node_modules/b`); '' is the project itself. */
+/** Packages by path, such as `node_modules/a/node_modules/b`. '' is the project itself. */
 export type Lockfile = Readonly<Record<string, LockedPackage>>;
 
 export function readLockfile(): Lockfile {
@@ -24,7 +24,7 @@ export function readLockfile(): Lockfile {
 
 const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
 
-/** What is wrong with a lockfile: packages that cannot be checked, or that run something when they are installed. */
+/** Packages in a lockfile that cannot be verified, or that run a script when they are installed. */
 export function complaints(lock: Lockfile): string[] {
   return Object.entries(lock).flatMap(([path, { resolved, integrity, dev, hasInstallScript }]) => {
     if (path === '') return [];
@@ -37,7 +37,7 @@ export function complaints(lock: Lockfile): string[] {
   });
 }
 
-/** The paths of a package and of all that it brings. */
+/** The paths of a package and of all its dependencies. */
 export function withAllItBrings(lock: Lockfile, name: string): string[] {
   const found = new Set<string>();
   const visit = (from: string, wanted: string): void => {
@@ -50,7 +50,7 @@ export function withAllItBrings(lock: Lockfile, name: string): string[] {
   return [...found];
 }
 
-/** As Node looks for it: in the package's own folder, then further out. */
+/** The path of a dependency, found as Node finds it: in the package's own folder, then in each parent folder. */
 function resolve(lock: Lockfile, from: string, name: string): string {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
@@ -59,7 +59,7 @@ function resolve(lock: Lockfile, from: string, name: string): string {
   }
 }
 
-/** Bytes of the files of an installed package, without the packages in its folder. */
+/** The size of an installed package in bytes, without nested packages. */
 export function sizeOf(path: string): number {
   const bytesIn = (folder: string): number =>
     readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {

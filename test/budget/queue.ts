@@ -4,8 +4,8 @@ import { BudgetClosed, type Permit } from '../../src/budget/permit.ts';
 import type { Priority } from '../../src/budget/priority.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { NOW } from './timing.ts';
-import { VirtualClock } from './virtual-clock.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 export const LANE = 'machine_metrics https://v2';
 
@@ -15,13 +15,13 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-/** A rateLimiter on a virtual clock, and a log of what became of the requests that asked it. */
+/** A rate limiter on a virtual clock, and a log of what happened to each request. */
 export class Queue {
   readonly clock = new VirtualClock(NOW);
   readonly rateLimiter: RateLimiter;
-  /** In order: `name` when it left, `name: closed until <ms from now>` or `name: <error>` when it was turned away. */
+  /** In order: `name` when a request left, `name: closed until <ms from now>` or `name: <error>` if it was refused. */
   readonly log: string[] = [];
-  /** How often the rateLimiter said that its ledger is another. */
+  /** How often the rate limiter reported a change of its ledger. */
   changes = 0;
   readonly #options: BudgetOptions;
   readonly #permits = new Map<string, Permit>();
@@ -45,7 +45,7 @@ export class Queue {
     });
   }
 
-  /** Unix ms from which a request may leave, its turn apart. */
+  /** When a request may leave if no others wait, Unix ms. */
   opensAt(route = LANE): number {
     return opensAt(this.rateLimiter.ledger, route, this.#options, this.clock.now());
   }
@@ -55,7 +55,7 @@ export class Queue {
     return allowedPerDay(this.rateLimiter.ledger.buckets[bucket], this.#options, this.clock.now());
   }
 
-  /** Asks for leave, and lets no time pass. */
+  /** Asks for a permit. No time passes. */
   async ask(name: string, { route = LANE, priority = 'machines', signal = new AbortController().signal }: Asked = {}) {
     this.rateLimiter.acquire({ route, priority }, signal).then(
       (permit) => {
@@ -70,7 +70,7 @@ export class Queue {
     await this.clock.advance(0);
   }
 
-  /** The answer to a request that left; without a status none came. Lets no time pass. */
+  /** Answers a request that left. Without a status the answer is lost. No time passes. */
   async answer(name: string, status?: number, headers: Record<string, string> = {}): Promise<void> {
     const permit = this.#permits.get(name);
     if (!permit) throw new Error(`${name} has not left`);

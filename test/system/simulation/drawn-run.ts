@@ -1,15 +1,15 @@
-import { unit } from '../../src/lib/random.ts';
-import { Sandbox } from '../../src/sandbox/world.ts';
-import type { SourceView } from '../../src/scheduler/views.ts';
-import { sourceId } from '../../src/state/entry.ts';
+import { unit } from '../../../src/lib/random.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
+import type { SourceView } from '../../../src/scheduler/views.ts';
+import { sourceId } from '../../../src/state/entry.ts';
+import { Fleet } from '../../support/fleet.ts';
+import { BOTH_CHAINS, configured } from '../../support/month.ts';
+import { type Exchange, Simulation, type SimulationOptions } from '../../support/simulation.ts';
+import { DAY } from '../../support/timing.ts';
 import type { Life } from './drawn-life.ts';
 import { pastOf } from './drawn-past.ts';
 import type { LifeSeen, Moment, PollSeen, Told } from './drawn-seen.ts';
-import { Fleet } from './fleet.ts';
-import { BOTH_CHAINS, configured } from './month.ts';
 import { restarted } from './restart.ts';
-import { type Exchange, Simulation, type SimulationOptions } from './simulation.ts';
-import { DAY } from './timing.ts';
 
 interface Happening {
   readonly at: number;
@@ -19,7 +19,7 @@ interface Happening {
 const MOMENTS = 50;
 const MAX_VISITS = 60;
 
-/** One drawn life of the real program between scheduler and wire, on virtual time. */
+/** Runs one random life of the real program, from scheduler to client, on virtual time. */
 export function live(life: Life): Promise<LifeSeen> {
   return new Living(life).run();
 }
@@ -34,7 +34,7 @@ class Living {
   readonly #sources;
   #sim: Simulation;
   #simSince: number;
-  /** Outages under way, of each kind. */
+  /** The number of current outages, by kind. */
   #offline = 0;
   #errors = 0;
   readonly #polls: PollSeen[] = [];
@@ -116,7 +116,7 @@ class Living {
     this.#polls.push({ id, at, end: at + durationMs, toldMs, ok: failuresInARow === 0, reason: lastError?.reason });
   }
 
-  /** Everything that comes from outside, in order. */
+  /** All outside events, in order. */
   #happenings(): Happening[] {
     const { start, end, outages, restarts, newcomers } = this.#life;
     const at = (part: number): number => Math.round(start + part * (end - start));
@@ -148,7 +148,7 @@ class Living {
     this.#sandbox.outage = this.#errors > 0;
   }
 
-  /** What others ask. */
+  /** The requests of others. */
   #visits(): Happening[] {
     const { start, end, others, othersPerDay, limits } = this.#life;
     const { kind, share, at } = others;
@@ -182,7 +182,7 @@ class Living {
     this.#restarts.push(this.#simSince);
   }
 
-  /** What the process that ends has seen. */
+  /** Keeps the records of a process that ends. */
   #collect(): void {
     this.#exchanges.push(...this.#sim.exchanges);
     this.#plans.push(...this.#sim.plans.map(({ at }) => ({ since: this.#simSince, at })));
@@ -191,11 +191,10 @@ class Living {
   #look(): void {
     const at = this.#sim.clock.now();
     const views = this.#sim.scheduler.views();
-    const told = views.map(({ source, pace, timing, wait, entry }): [string, Told] => [
+    const told = views.map(({ source, pace, wait, entry }): [string, Told] => [
       sourceId(source),
       {
         intervalMs: pace.intervalMs,
-        shownForMs: timing.intervalMs,
         waits: wait !== undefined,
         failing: entry.failuresInARow > 0,
       },
@@ -221,7 +220,7 @@ class Living {
   }
 }
 
-/** Machines with the second of the record whose values are shown. */
+/** The shown machines, with the time of their record in seconds. */
 function shownIn({ source, entry, timing }: SourceView): [name: string, second: number][] {
   const family = source
     .families(entry.value, timing)

@@ -1,4 +1,0 @@
-/** The body of an answer, in one piece. */
-export async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
-}

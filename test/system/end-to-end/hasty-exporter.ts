@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { parse } from 'yaml';
+import type { Engine } from '../../../src/exporter/engine.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
+import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
+import type { Sandbox } from '../../../src/sandbox/world.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { hastyDuration, hastyExpression, type Setting } from '../../support/haste.ts';
+import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
+import { startServedExporter } from '../../support/served-exporter.ts';
+import { startService } from '../../support/service.ts';
+import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
+
+const DEPLOY = join(import.meta.dirname, '../../../deploy');
+
+/** The watched validator. */
+export const WATCHED = 12_345;
+
+export interface HastyExporter {
+  readonly port: number;
+  readonly engine: Engine;
+  readonly sandbox: Sandbox;
+  /** Closes its server. */
+  down(): Promise<void>;
+}
+
+interface HastyOptions {
+  /** Fields of the section `machines`. */
+  readonly machines?: object;
+  readonly log?: Logger;
+}
+
+/** Starts the exporter and its service on this clock. */
+export async function startHastyExporter(clock: Clock, options: HastyOptions = {}): Promise<HastyExporter> {
+  const service = await startService('key', { now: clock.now, slotsPerSlashing: Number.POSITIVE_INFINITY });
+  service.sandbox.wake(QUIET_MACHINE, clock.now());
+  const { engine, port, close } = await startServedExporter({
+    file: {
+      api: { base_url: service.url },
+      chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
+      machines: { chain: 'mainnet', chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }], ...options.machines },
+      slashings: { watch: { mainnet: [WATCHED] } },
+    },
+    key: 'key',
+    clock,
+    log: options.log ?? pino({ level: 'silent' }),
+  });
+  atTheEnd(() => engine.stop());
+  let closed: Promise<void> | undefined;
+  const down = (): Promise<void> => (closed ??= close());
+  atTheEnd(down);
+  return { port, engine, sandbox: service.sandbox, down };
+}
+
+interface RuleFile {
+  groups: { rules: { expr: string; for?: string }[] }[];
+}
+
+interface Haste extends Setting {
+  readonly speed: number;
+}
+
+/** The shipped rules, with all durations divided by the speed and `time()` on the clock of the exporter. */
+function hastyRules({ speed, ...setting }: Haste): string {
+  const rules = parse(readFileSync(join(DEPLOY, 'prometheus/rules.yaml'), 'utf8')) as RuleFile;
+  for (const rule of rules.groups.flatMap((group) => group.rules)) {
+    rule.expr = hastyExpression(rule.expr, speed, setting);
+    if (rule.for) rule.for = hastyDuration(rule.for, speed);
+  }
+  const file = join(temporaryFolder(), 'rules.json');
+  writeFileSync(file, JSON.stringify(rules));
+  return file;
+}
+
+/** Starts a Prometheus with the shipped rules and an Alertmanager with the shipped example, at the exporter's speed. */
+export async function startHastyAlerts(
+  exporter: HastyExporter,
+  haste: Haste,
+): Promise<{ prometheus: Prometheus; alertmanager: Alertmanager }> {
+  const alertmanager = await startAlertmanager((webhook) =>
+    hastyDuration(readFileSync(join(DEPLOY, 'alertmanager/alertmanager.yml'), 'utf8'), haste.speed).replaceAll(
+      '127.0.0.1:5001',
+      webhook,
+    ),
+  );
+  const sections = {
+    rule_files: [hastyRules(haste)],
+    alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${alertmanager.port}`] }] }] },
+  };
+  const prometheus = await startPrometheus({ beaconchain: exporter.port }, { sections, scrapeInterval: '200ms' });
+  return { prometheus, alertmanager };
+}
