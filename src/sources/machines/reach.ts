@@ -120,6 +120,11 @@ export function nextReach(reach: Reach, beganAt: UnixSeconds, ages: readonly Sec
   };
 }
 
+/** Whether a machine that pushes may have no newer record than this, because its records come late. */
+export function isLate(age: number): boolean {
+  return age <= MAX_LATE_SECONDS + MAX_PUSH_SECONDS;
+}
+
 /** The clocks of some clients are ahead of ours: this share of the machines is left out. */
 const SHARE_AHEAD = 0.02;
 
