@@ -18,7 +18,7 @@ export interface Outage {
 }
 
 /** What a life of the program is drawn from. */
-interface Draw {
+export interface Draw {
   readonly limits: PlanLimits;
   readonly utilization: number;
   /** In place of `utilization`: what the rate allows, in fleets of this size. */
@@ -150,7 +150,8 @@ const draw: fc.Arbitrary<Draw> = fc.record({
 /** A span of so few requests that thousands of lives can be simulated. */
 export const life: fc.Arbitrary<Life> = draw.map(lifeOf);
 
-function lifeOf(drawn: Draw): Life {
+/** The life that a draw stands for. */
+export function lifeOf(drawn: Draw): Life {
   const [year, month] = MONTH_ENDS[drawn.month] ?? MONTH_ENDS[0];
   const monthStart = Date.UTC(year, month - 1, 1);
   const monthEnd = Date.UTC(year, month, 1);
