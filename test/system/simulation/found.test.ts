@@ -38,6 +38,22 @@ const FOUND: readonly [title: string, draw: Draw][] = [
       seed: 796_173_166,
     },
   ],
+  [
+    'a tenth machine joins when the minute that has the late one is due, and with it fits on a page no more',
+    {
+      ...TRIAL,
+      limits: { perSecond: 2 },
+      utilization: 0.66,
+      chains: 2,
+      machines: 10,
+      lag: { ms: 296_440, ofAll: false },
+      latencyMs: 40,
+      others: { kind: 'begins', share: 0.056, at: 0.302 },
+      newcomers: [0.252, 0.602],
+      hasRun: false,
+      seed: 1_951_665_641,
+    },
+  ],
 ];
 
 describe('system/simulation: found', { timeout: 60_000 }, () => {
