@@ -4,7 +4,10 @@
  *     npm run fuzz -- --cases=100000 --seed=42
  *
  * `--cases` is the number for test/property together; the other properties grow by the same factor. A finding is printed with
- * its seed, and `--seed` repeats the run that found it.
+ * its seed and its path, and `--seed` repeats the run that found it. A property alone begins at any case, or repeats one finding:
+ *
+ *     npm run fuzz -- --cases=50000 --seed=42 --path=5000 test/system/simulation/property
+ *     npm run fuzz -- --seed=42 --path=2884:0:0:7 test/system/simulation/property
  */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -23,22 +26,32 @@ const PROPERTIES = [
   'test/sources/daily-returns/ether',
 ];
 
-const { values } = parseArgs({ options: { cases: { type: 'string', default: '100000' }, seed: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  options: { cases: { type: 'string', default: '100000' }, seed: { type: 'string' }, path: { type: 'string' } },
+  allowPositionals: true,
+});
 if (!(Number(values.cases) >= 1)) throw new Error('--cases: expected a number of at least 1');
 if (values.seed !== undefined && !Number.isSafeInteger(Number(values.seed)))
   throw new Error('--seed: expected a whole number');
+if (values.path !== undefined && (values.seed === undefined || positionals.length !== 1))
+  throw new Error('--path: expected --seed and one test file with it');
 
 const folder = mkdtempSync(join(tmpdir(), 'fuzz-'));
 const file = join(folder, 'report');
-const { status } = spawnSync('vitest', ['run', ...PROPERTIES, '--reporter=dot'], {
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    FUZZ_CASES: values.cases,
-    FUZZ_REPORT: file,
-    FUZZ_SEED: values.seed ?? String(randomInt(2 ** 31)),
+const { status } = spawnSync(
+  'vitest',
+  ['run', ...(positionals.length > 0 ? positionals : PROPERTIES), '--reporter=dot'],
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      FUZZ_CASES: values.cases,
+      FUZZ_REPORT: file,
+      FUZZ_SEED: values.seed ?? String(randomInt(2 ** 31)),
+      ...(values.path === undefined ? {} : { FUZZ_PATH: values.path }),
+    },
   },
-});
+);
 const lines = readFileSync(file, 'utf8')
   .trim()
   .split('\n')

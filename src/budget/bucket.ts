@@ -66,6 +66,8 @@ const HOURS_PER_DAY = 24;
  * is useless.
  */
 const MIN_SHARE = 0.1;
+/** At most this share of what is left is held back: at the very end of a quota the rest must not stay unused. */
+const MAX_HELD_BACK = 0.5;
 
 /** Requests per second, before `utilization`. A limit of 0 is ignored, because only a revocation really has it. */
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
@@ -101,8 +103,11 @@ export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs
   return charged;
 }
 
-/** Requests per day that this exporter may make until the limits renew. */
-export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs): number {
+/**
+ * Requests per day that this exporter may make until the limits renew. `heldBack`: requests of the month to keep for polls
+ * that take more than planned.
+ */
+export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs, heldBack = 0): number {
   const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
   const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
@@ -111,7 +116,8 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
   const left = usable(month, options.utilization);
   const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
   const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
-  return Math.min(bySecond, byHour, ours / ((end - now) / MS_PER_DAY));
+  const planned = ours - Math.min(heldBack, ours * MAX_HELD_BACK);
+  return Math.min(bySecond, byHour, planned / ((end - now) / MS_PER_DAY));
 }
 
 /**

@@ -32,7 +32,7 @@ export function budgetViewOf(
 ): BudgetView {
   return {
     bucketOf: (source) => bucketOf(ledger, routeOf(source)),
-    allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
+    allowedPerDay: (bucket, heldBack) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now, heldBack),
     quotaOf: (bucket) => quotaIn(ledger, bucket, budgetOptions, now),
     opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
   };

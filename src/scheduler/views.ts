@@ -1,7 +1,7 @@
 import type { Quota } from '../budget/quota.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
-import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId, spareRequests } from '../state/entry.ts';
 import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
 import { isDataOverdue } from './plan.ts';
 import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedule.ts';
@@ -80,6 +80,7 @@ function demandOf(source: Source, entry: Entry): SourceDemand {
   return {
     source,
     requestsPerPoll: requestsPerPoll(entry),
+    spareRequests: spareRequests(entry),
     msPerPoll: msPerPoll(entry),
     isDataOverdue: isDataOverdue(entry),
     coverage: entry.coverage,

@@ -66,6 +66,18 @@ export function requestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, median(costs) ?? 1);
 }
 
+/** Requests that are enough for most polls. One exceptional poll among the last does not count. */
+export function requestsForMost(entry: Entry): number {
+  const [, second = 1] = (entry.costs ?? []).toSorted((a, b) => b - a);
+  return Math.max(requestsPerPoll(entry), second);
+}
+
+/** Requests that a poll may take beyond the usual, as one of the last did. */
+export function spareRequests(entry: Entry): number {
+  const usual = requestsPerPoll(entry);
+  return Math.max(usual, ...(entry.costs ?? [])) - usual;
+}
+
 /**
  * How long a poll usually takes, waits for the budget included; 0 while not known. One poll alone says little: a large
  * fleet of machines is read in two halves only from the second poll on.

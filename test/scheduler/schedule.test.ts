@@ -79,6 +79,12 @@ describe('scheduler/schedule', () => {
     expect(scheduled({ entry, quota: { ...LEFT, left: 6, whole: 6 } }).wait).toBeUndefined();
   });
 
+  it('waits also where two of the last polls took more than is left, but not for one exceptional poll', () => {
+    const quota = { ...LEFT, left: 5, whole: 900 };
+    expect(scheduled({ entry: { ...POLLED, costs: [5, 5, 6, 6, 5] }, quota }).nextAttemptAt).toBe(NOVEMBER);
+    expect(scheduled({ entry: { ...POLLED, costs: [2, 2, 23, 2, 2] }, quota }).wait).toBeUndefined();
+  });
+
   it('waits for a long time that a 429 named, whatever is left by our count', () => {
     const { pace, wait } = scheduled({ quota: { ...SPENT, limit: '429' }, opensAt: NOVEMBER, planned: every(HOUR) });
     expect(pace).toMatchObject({ intervalMs: 2 * HOUR, requestsPerDay: 0 });

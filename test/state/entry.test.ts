@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyEntry, msPerPoll, sourceId } from '../../src/state/entry.ts';
+import { emptyEntry, msPerPoll, requestsPerPoll, sourceId, spareRequests } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 
 describe('state/entry', () => {
@@ -14,6 +14,13 @@ describe('state/entry', () => {
       msPerPoll({ ...entry, durations }),
     );
     expect(taken).toEqual([0, 0, 70, 80, 75]);
+  });
+
+  it('knows the usual cost of a poll by the lower median, and what one of the last polls took beyond it', () => {
+    const entry = emptyEntry(fakeSource());
+    const known = [[], [3], [1, 2, 23], [2, 3, 2, 2, 3]].map((costs) => ({ ...entry, costs }));
+    expect(known.map(requestsPerPoll)).toEqual([1, 3, 2, 2]);
+    expect(known.map(spareRequests)).toEqual([0, 0, 21, 1]);
   });
 
   it('names a source apart from that of another chain', () => {

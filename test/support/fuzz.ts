@@ -9,6 +9,9 @@ const env = process.env;
 /** The requested number of cases, in multiples of the default. */
 const TIMES = Number(env['FUZZ_CASES'] ?? CASES_IN_CI) / CASES_IN_CI;
 
+/** The number of the first case, or the path to the smallest case of a finding. */
+const PATH = env['FUZZ_PATH'];
+
 /** Options for tests with many cases, which may take ten times as long on a busy machine. */
 export const PATIENT = { timeout: 300_000 * Math.max(1, TIMES) } as const;
 
@@ -22,7 +25,7 @@ export interface FuzzLine {
 
 /** Settings for a property with this many cases in CI. scripts/fuzz.ts runs more. */
 export function cases<T>(inCi: number): fc.Parameters<T> {
-  return { numRuns: Math.ceil(inCi * TIMES), reporter: report };
+  return { numRuns: Math.ceil(inCi * TIMES), reporter: report, ...(PATH ? { path: PATH } : {}) };
 }
 
 function report<T>(details: fc.RunDetails<T>): void {

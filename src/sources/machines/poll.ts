@@ -6,11 +6,11 @@ import type { Span } from '../history.ts';
 import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
 import { MAX_PUSH_SECONDS, type MachinesOptions } from './options.ts';
-import { type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
+import { isLate, type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
 import { readPage, readRange, type SweepContext, schemasAt, type Warning } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
 import { lastSeen, staleAfter } from './shown.ts';
-import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, splitRange, startSweep } from './sweep.ts';
+import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, type Sweep, splitRange, startSweep } from './sweep.ts';
 
 /** One page holds the records of one machine over this time. */
 const TOGETHER_SECONDS = 600;
@@ -58,14 +58,20 @@ async function readNew(context: SweepContext, { requests }: CountingApi, staleMs
   );
   await allOf(ranges.map((range) => readRange(context, range)));
   const main = { requests: requests(), records: Math.max(...Object.values(sweep.records)), start };
-  const ages = [...sweep.found].map((name) => seconds - lastSeen(sweep.machines.get(name) ?? { name }));
+  const ages = agesOf(sweep, seconds);
   // Twice, because a machine that is not in the minute before is asked for again.
   const named = 2 * namesToAsk(sweep, staleMs, now).length;
   const late = lateRange(reach, { ...main, live: liveMachines(), named }, seconds);
   // A late record may be old. So a machine that is only found there does not count as found, and is asked for by name.
   if (late) await readLate({ ...context, sweep: { ...sweep, found: new Set() } }, late);
   await askAbsent(context, staleMs, start);
-  sweep.reach = nextReach(reach, seconds, ages, late);
+  // Where the range was empty, the machines that were asked for by name say how late records come.
+  sweep.reach = nextReach(reach, seconds, ages.length > 0 ? ages : agesOf(sweep, seconds).filter(isLate), late);
+}
+
+/** Seconds since the newest record of each machine found. */
+function agesOf({ found, machines }: Sweep, seconds: number): number[] {
+  return [...found].map((name) => seconds - lastSeen(machines.get(name) ?? { name }));
 }
 
 async function readLate(context: SweepContext, { pages, ...range }: LateRange): Promise<void> {

@@ -73,13 +73,16 @@ export function lateRange(reach: Reach, main: MainRange, seconds: UnixSeconds): 
   const pageSize = isFull ? RECORDS_PER_PAGE : perPage;
   const perSecond = records / Math.max(1, seconds - start - reach.overlap);
   // Minus one, because both end seconds belong to a range, and minus what uneven pushes add.
-  // A whole minute needs neither: each machine is in it once.
+  // A whole minute needs neither: each machine is in it once, and the one that is looked for.
   const widthOf = (pages: number): number =>
-    perSecond * MINUTE <= pages * pageSize ? MINUTE : (pages * pageSize - SPARE_RECORDS) / perSecond - 1;
+    live < pages * pageSize ? MINUTE : Math.min(MINUTE, (pages * pageSize - SPARE_RECORDS) / perSecond - 1);
   const left = Math.floor((maxRequests(live) * RECORDS_PER_PAGE) / pageSize - requests);
   // A few machines that are always asked for by name must not use up what finds the others.
-  const pages =
+  const affordable =
     named > 0 && named <= Math.max(4, requests / 10) ? Math.max(left - named, Math.min(left, 3)) : left - named;
+  // The sweeps before waited for a whole minute, which fitted on a page until a machine was added.
+  const isOutgrown = due === MINUTE && reach.phase === 0 && requests <= 2 && affordable === 1 && widthOf(1) < MINUTE;
+  const pages = isOutgrown ? 2 : affordable;
   const width = Math.floor(Math.min(due, widthOf(pages)));
   // One minute of a small fleet fits on a few pages. A page is worth a request only when all of it is due.
   const parts = Math.min(SWEEPS_PER_MINUTE, Math.ceil(MINUTE / Math.max(1, widthOf(1))));
@@ -118,6 +121,11 @@ export function nextReach(reach: Reach, beganAt: UnixSeconds, ages: readonly Sec
     phase: modulo(reach.phase + width, MINUTE),
     due: reach.beganAt === undefined ? 0 : Math.max(0, dueNow(reach, beganAt) - width),
   };
+}
+
+/** Whether a machine that pushes may have no newer record than this, because its records come late. */
+export function isLate(age: number): boolean {
+  return age <= MAX_LATE_SECONDS + MAX_PUSH_SECONDS;
 }
 
 /** The clocks of some clients are ahead of ours: this share of the machines is left out. */

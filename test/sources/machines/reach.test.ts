@@ -15,6 +15,17 @@ describe('sources/machines/reach', () => {
     },
   );
 
+  it('waits for a whole minute only where the machine that is looked for fits on the page too', () => {
+    const main = { ...SMALL, requests: 2, records: 10 };
+    expect(lateRange({ ...AFTER, due: 24 }, { ...main, live: 9 }, NOW)).toBeUndefined();
+    expect(lateRange({ ...AFTER, due: 24 }, { ...main, live: 10 }, NOW)).toMatchObject({ pages: 1 });
+  });
+
+  it('reads a whole minute on two pages where one had room for it until a machine was added', () => {
+    const range = lateRange(AFTER, { ...SMALL, live: 10, requests: 2, records: 11 }, NOW);
+    expect(range).toEqual({ start: NOW - 360, end: NOW - 300, pages: 2 });
+  });
+
   it('reads the rest of a minute of which a part was read once that is due, and does not wait for a whole one', () => {
     expect(lateRange({ ...AFTER, phase: 24, due: 12 }, SMALL, NOW)).toBeUndefined();
     const range = lateRange({ ...AFTER, phase: 24, due: 24 }, SMALL, NOW);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Machines } from '../../../src/sources/machines/schema.ts';
 import { boundOf, FleetRun, lastSeenOf } from '../../support/fleet-run.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 
@@ -56,6 +57,20 @@ describe('fleet: late records', () => {
       const sweeps = await sweepsUntilFound(run, [...returned, ...fresh], since);
       expect(sweeps).toHaveLength(2 * late);
       expect(Math.max(...sweeps)).toBeLessThanOrEqual(5);
+      await run.sim.stop();
+    },
+  );
+
+  it.each([70, 113, 200, 290].flatMap((lag) => [9, 30, 216].map((machines) => [lag, machines] as const)))(
+    'all records %i s late, and sweeps an hour apart: all %i machines are found within five',
+    async (lag, machines) => {
+      const options = { intervalMs: HOUR };
+      const run = new FleetRun({ machines, options, lateMs: () => lag * 1_000, seed: machines + lag });
+      await run.sim.clock.advance(4 * HOUR + 10 * MINUTE);
+      const { value } = run.sim.view('machines').entry;
+      const { machines: held } = value as Machines;
+      expect(held).toHaveLength(machines);
+      for (const machine of held) expect(run.now - lastSeenOf(machine)).toBeLessThan(11 * MINUTE + (lag + 5) * 1_000);
       await run.sim.stop();
     },
   );

@@ -18,7 +18,7 @@ export interface Outage {
 }
 
 /** The random choices from which a life of the program is made. */
-interface Draw {
+export interface Draw {
   readonly limits: PlanLimits;
   readonly utilization: number;
   /** With a large fleet, in place of `utilization`: requests wanted divided by requests allowed by the rate. */
@@ -150,7 +150,8 @@ const draw: fc.Arbitrary<Draw> = fc.record({
 /** Spans with so few requests that thousands of lives can be simulated. */
 export const life: fc.Arbitrary<Life> = draw.map(lifeOf);
 
-function lifeOf(drawn: Draw): Life {
+/** The life that a draw stands for. */
+export function lifeOf(drawn: Draw): Life {
   const [year, month] = MONTH_ENDS[drawn.month] ?? MONTH_ENDS[0];
   const monthStart = Date.UTC(year, month - 1, 1);
   const monthEnd = Date.UTC(year, month, 1);

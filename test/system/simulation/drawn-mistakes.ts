@@ -146,7 +146,7 @@ function untrue({ lag }: Life, { moments, polls }: LifeSeen): string[] {
 const SWEEPS_TO_FIND = [5, 12] as const;
 const LARGE_FLEET = 100;
 const LATEST_MS = 5 * MINUTE;
-/** With more time between sweeps the program does not look for late records. */
+/** Where sweeps are further apart, a machine that alone is late is not looked for. */
 const RARE_MS = 4 * MINUTE;
 
 /** Machines that push and are not shown, though enough sweeps began after their first record was five minutes old. */
@@ -157,7 +157,7 @@ function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
   for (const { at, shown, living, sources } of moments) {
     for (let sweep = sweeps[0]; sweep && sweep.end < at; sweep = sweeps[0]) {
       const last = searching.at(-1);
-      const rareMs = lag.ms === 0 ? MAX_GAP * (sweep.toldMs ?? 0) + LATE_MS : RARE_MS;
+      const rareMs = lag.ms === 0 || lag.ofAll ? MAX_GAP * (sweep.toldMs ?? 0) + LATE_MS : RARE_MS;
       // The first sweep, or the first one after an outage, only sets where the next ones begin.
       if (!sweep.ok || (last && sweep.at - last.at > rareMs)) searching.length = 0;
       if (sweep.ok) searching.push(sweep);
