@@ -128,7 +128,7 @@ export const ConfigFile = optional(
     daily_returns: optional(DailyReturns).describe("The network's daily returns, asked for once a day."),
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/slashings.md.'),
     sync_committee: optional(SyncCommittee).describe(
-      'The current sync committee period, asked for once a period (27 hours).',
+      'The current sync committee period, asked for once a period (27 hours). See docs/sync-committee.md.',
     ),
     state: optional(State).describe('Where it keeps what it knows.'),
     web: optional(Web).describe('The HTTP server.'),

@@ -86,7 +86,7 @@ export const SyncCommittee = section({
   members: flag
     .prefault(false)
     .describe(
-      'true: also reads which watched validators (`slashings.watch`) are members, now and in the next period. Asks an endpoint that is not in the specification.',
+      'true: also reads which validators of slashings.watch are members, now and in the next period. Asks an endpoint that is not in the specification.',
     ),
 }).transform(({ enabled, interval, weight, members }) => ({ enabled, intervalMs: interval, weight, members }));
 

@@ -1,12 +1,14 @@
 import type { Config } from '../config/config.ts';
+import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
-import { watchOf } from '../sources/slashings/watch.ts';
+import { watches, watchOf } from '../sources/slashings/watch.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
+import type { MembersOptions } from '../sources/sync-committee/options.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { routesOf } from './client.ts';
 import type { ViewOptions } from './picture.ts';
@@ -28,6 +30,17 @@ export function viewOptionsOf(config: Config, log: Logger, operatorAt: UnixMs): 
 export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
+  /** Undefined where there is nobody to look for. */
+  const membersOf = (chain: Chain): MembersOptions | undefined => {
+    const watch = watchOf(slashings.watch[chain]);
+    if (!syncCommittee.members || watch.length === 0) return undefined;
+    return {
+      isWatched: (validator) => watches(watch, validator),
+      operatorAt,
+      onRefused: ({ message }) =>
+        log.warn({ source: 'sync_committee', chain, err: message }, 'members of the sync committee are not read'),
+    };
+  };
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) =>
       dailyReturnsSource({
@@ -42,6 +55,7 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
         chain,
         intervalMs: syncCommittee.intervalMs,
         weight: syncCommittee.weight / chains.length,
+        members: membersOf(chain),
       }),
     ),
     ...(machines.enabled

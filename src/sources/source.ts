@@ -100,11 +100,19 @@ export function evenPace(configuredMs: Milliseconds, requestsPerDay: number, req
   return { intervalMs, requestsPerDay: (MS_PER_DAY * requestsPerPoll) / intervalMs, coverage: 'full' };
 }
 
-/** The pace of a source that succeeds once per `periodMs`, however short the interval at which it tries. */
-export function oncePer(periodMs: Milliseconds, configuredMs: Milliseconds, requestsPerDay: number): Pace {
-  const wanted = MS_PER_DAY / Math.max(periodMs, configuredMs);
+/**
+ * The pace of a source that succeeds once per `periodMs`, however short the interval at which it tries. That takes
+ * `requests`.
+ */
+export function oncePer(
+  periodMs: Milliseconds,
+  configuredMs: Milliseconds,
+  requestsPerDay: number,
+  requests = 1,
+): Pace {
+  const wanted = (requests * MS_PER_DAY) / Math.max(periodMs, configuredMs);
   if (wanted <= requestsPerDay) return { intervalMs: configuredMs, requestsPerDay: wanted, coverage: 'full' };
-  return evenPace(configuredMs, requestsPerDay, 1);
+  return evenPace(configuredMs, requestsPerDay, requests);
 }
 
 /** One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped. */

@@ -164,6 +164,7 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'a refusal is kept in one shape'],
+  ['sources/sync-committee/schema.ts', 'sources', 'a refusal is kept in one shape'],
 ];
 
 /** The doors to real time, and who may use them. */

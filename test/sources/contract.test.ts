@@ -4,6 +4,7 @@ import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
+import { NOW as COMMITTEES_KNOWN_AT, KNOWN, membersOptions, poll, serviceOf } from '../support/committees.ts';
 import { datapoint, returnsPage } from '../support/datapoint.ts';
 import { fakeApi } from '../support/fake-api.ts';
 import { Follower } from '../support/follower.ts';
@@ -46,7 +47,7 @@ async function polled<T>(source: Source<T>, body: unknown): Promise<Family[]> {
 
 const machines = machinesSource(machinesOptions({ expected: ['never'] }), () => undefined);
 const dailyReturns = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
-const syncCommittee = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1 });
+const syncCommittee = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, members: membersOptions() });
 
 describe('sources contract', () => {
   it('holds for machines', async () => {
@@ -71,9 +72,8 @@ describe('sources contract', () => {
   });
 
   it('holds for the sync committee', async () => {
-    const span = { start: 435200, end: 435455 };
-    const body = { data: { period: 1700 }, range: { epoch: span, timestamp: span } };
-    expectContract(await polled(syncCommittee, body), SYNC_COMMITTEE);
+    const { value } = await poll(serviceOf(KNOWN), {}, COMMITTEES_KNOWN_AT, syncCommittee);
+    expectContract(syncCommittee.families(value, timing({ now: COMMITTEES_KNOWN_AT })), SYNC_COMMITTEE);
   });
 
   it.each([

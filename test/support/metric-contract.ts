@@ -102,6 +102,8 @@ export const SYNC_COMMITTEE: Contract = [
   ['sync_committee_end_epoch', 'gauge', ['chain']],
   ['sync_committee_start_timestamp_seconds', 'gauge', ['chain']],
   ['sync_committee_end_timestamp_seconds', 'gauge', ['chain']],
+  ['watched_sync_committee_validators', 'gauge', ['chain', 'period']],
+  ['watched_sync_committee_validator', 'gauge', ['chain', 'period', 'validator']],
 ];
 
 const PER_WINDOW = ['bucket', 'window'];

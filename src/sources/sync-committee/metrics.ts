@@ -1,8 +1,9 @@
 import type { Chain } from '../../lib/chain.ts';
-import type { Family } from '../../metrics/family.ts';
-import type { SyncCommittee } from './schema.ts';
-
-type Period = NonNullable<SyncCommittee['period']>;
+import type { UnixMs } from '../../lib/time.ts';
+import type { Family, Sample } from '../../metrics/family.ts';
+import { type WatchedMembers, watchedMembers } from './members.ts';
+import type { SyncCommitteeOptions } from './options.ts';
+import type { Period, SyncCommittee } from './schema.ts';
 
 const FAMILIES: readonly (readonly [name: string, help: string, value: (period: Period) => number])[] = [
   ['period', 'Current sync committee period (data.period)', ({ number }) => number],
@@ -13,11 +14,47 @@ const FAMILIES: readonly (readonly [name: string, help: string, value: (period: 
 ];
 
 /** Every sync committee family; without samples before the first answer. */
-export function syncCommitteeFamilies(chain: Chain, period: Period | undefined): Family[] {
-  return FAMILIES.map(([name, help, value]) => ({
-    name: `beaconchain_sync_committee_${name}`,
+export function syncCommitteeFamilies(
+  { chain, members }: SyncCommitteeOptions,
+  state: SyncCommittee,
+  now: UnixMs,
+): Family[] {
+  const { period } = state;
+  const ofPeriod = FAMILIES.map(
+    ([name, help, value]): Family => ({
+      name: `beaconchain_sync_committee_${name}`,
+      type: 'gauge',
+      help: `${help}. Polled once a period, which is 27 hours.`,
+      samples: period ? [{ labels: { chain }, value: value(period) }] : [],
+    }),
+  );
+  return [...ofPeriod, ...memberFamilies(chain, members && watchedMembers(members, state, now))];
+}
+
+/** Without samples where the members are not known. */
+function memberFamilies(chain: Chain, watched: WatchedMembers | undefined): Family[] {
+  const known = (['current', 'next'] as const).flatMap((period) => {
+    const validators = watched?.[period];
+    return validators ? [{ period, validators }] : [];
+  });
+  const family = (name: string, help: string, samples: Sample[]): Family => ({
+    name: `beaconchain_watched_${name}`,
     type: 'gauge',
-    help: `${help}. Polled once a period, which is 27 hours.`,
-    samples: period ? [{ labels: { chain }, value: value(period) }] : [],
-  }));
+    help: `${help}. Only with sync_committee.members; absent while not known.`,
+    samples,
+  });
+  return [
+    family(
+      'sync_committee_validators',
+      'Watched validators that are members of the sync committee of the current or the next period',
+      known.map(({ period, validators }) => ({ labels: { chain, period }, value: validators.length })),
+    ),
+    family(
+      'sync_committee_validator',
+      'A watched validator that is a member of the sync committee of the current or the next period, always 1',
+      known.flatMap(({ period, validators }) =>
+        validators.map((validator) => ({ labels: { chain, period, validator: String(validator) }, value: 1 })),
+      ),
+    ),
+  ];
 }

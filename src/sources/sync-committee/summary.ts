@@ -1,10 +1,21 @@
-import { html } from '../../lib/html.ts';
-import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { type Chain, validatorUrl } from '../../lib/chain.ts';
+import { type Html, html } from '../../lib/html.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { count, spaced } from '../../lib/words.ts';
+import { type Cell, lines, link, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import type { Timing } from '../source.ts';
-import type { SyncCommittee } from './schema.ts';
+import { watchedMembers } from './members.ts';
+import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
+import { endOf, periodAt } from './periods.ts';
+import type { Period, SyncCommittee } from './schema.ts';
 
-/** The current period and its end. */
-export function syncCommitteeSummary(period: SyncCommittee['period'], { now }: Timing): Summary {
+/** The current period and its end, and the watched validators in this committee and the next one. */
+export function syncCommitteeSummary(
+  { chain, members }: SyncCommitteeOptions,
+  state: SyncCommittee,
+  { now }: Timing,
+): Summary {
+  const { period } = state;
   if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
   const { number, epoch, timestamp } = period;
   return {
@@ -16,6 +27,37 @@ export function syncCommitteeSummary(period: SyncCommittee['period'], { now }: T
           html`ends ${time(timestamp.end * 1000, now)}`,
         ),
       ],
+      ...(members
+        ? [['Watched in the sync committee', watched(chain, members, { ...state, period }, now)] as const]
+        : []),
     ],
   };
+}
+
+type Known = SyncCommittee & { readonly period: Period };
+
+function watched(chain: Chain, members: MembersOptions, state: Known, now: UnixMs): Cell {
+  const { period, membersRefused } = state;
+  const { current, next } = watchedMembers(members, state, now);
+  const turn = time(endOf(period, periodAt(period, now)), now);
+  const told = [
+    current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
+    next?.length ? html`next ${named(chain, next)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
+  ];
+  if (!membersRefused) return lines(...told);
+  const refused = quiet(
+    `The service refuses to name the members (${spaced(membersRefused.reason)}). A reload or a restart asks again.`,
+  );
+  return current || next ? lines(...told, refused) : refused;
+}
+
+const MAX_NAMED = 5;
+
+/** A few with their pages in the explorer, and how many more. */
+function named(chain: Chain, validators: readonly number[]): Html {
+  const few = validators
+    .slice(0, MAX_NAMED)
+    .map((validator) => link(String(validator), validatorUrl(chain, validator)));
+  const more = validators.length - few.length;
+  return html`${few.flatMap((one, i) => (i === 0 ? [one] : [', ', one]))}${more > 0 ? ` and ${count(more)} more` : ''}`;
 }

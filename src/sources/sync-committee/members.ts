@@ -1,0 +1,50 @@
+import type { UnixMs } from '../../lib/time.ts';
+import { isInForce } from '../refusal.ts';
+import type { MembersOptions } from './options.ts';
+import { endOf, periodAt } from './periods.ts';
+import type { Period, SyncCommittee } from './schema.ts';
+
+/** The watched members; undefined where the committee is not known. */
+export interface WatchedMembers {
+  readonly current: readonly number[] | undefined;
+  readonly next: readonly number[] | undefined;
+}
+
+/** Whose turn it is at `now`: at the end of a period the next committee becomes the current one, and is not asked for again. */
+export function watchedMembers(
+  { isWatched }: MembersOptions,
+  { period, committees = [] }: SyncCommittee,
+  now: UnixMs,
+): WatchedMembers {
+  const membersOf = (number: number): readonly number[] | undefined =>
+    committees.find((one) => one.period === number)?.validators.filter(isWatched);
+  if (!period) return { current: undefined, next: undefined };
+  const current = periodAt(period, now);
+  return { current: membersOf(current), next: membersOf(current + 1) };
+}
+
+/** When the members that are shown change without a poll; Infinity: never. */
+export function nextMembersChange({ period, committees = [] }: SyncCommittee, now: UnixMs): UnixMs {
+  if (!period) return Number.POSITIVE_INFINITY;
+  const current = periodAt(period, now);
+  return committees.some((one) => one.period >= current) ? endOf(period, current) : Number.POSITIVE_INFINITY;
+}
+
+/** The periods whose members are to be asked for: the one that was read last, unless it is over, and the one after it. */
+export function missingPeriods(
+  { operatorAt }: MembersOptions,
+  { period, committees = [], membersRefused }: SyncCommittee,
+  now: UnixMs,
+): number[] {
+  if (!period || isInForce(membersRefused, operatorAt)) return [];
+  const { number } = period;
+  return [number, number + 1].filter(
+    (wanted) => endOf(period, wanted) > now && !committees.some((one) => one.period === wanted),
+  );
+}
+
+/** Whether what was read of the period still holds. The end that the service gives may be an earlier one. */
+export function isCurrent({ timestamp, ...rest }: Period, now: UnixMs): boolean {
+  const end = Math.min(timestamp.end * 1000, endOf({ timestamp, ...rest }));
+  return timestamp.start * 1000 <= now && now < end;
+}

@@ -1,0 +1,66 @@
+import type { Api } from '../../api/client.ts';
+import { refusalOf } from '../refusal.ts';
+import type { Poll } from '../source.ts';
+import { missingPeriods } from './members.ts';
+import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
+import { MembersAnswer, Seat, type SyncCommittee } from './schema.ts';
+
+export interface MembersContext {
+  readonly chain: SyncCommitteeOptions['chain'];
+  readonly members: MembersOptions;
+  readonly api: Api;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for the members that are not known yet. A refusal ends this, without a failure: all that is left is the period. The
+ * committee of the current period is known from when it was the next one, except at first and after an outage.
+ */
+export async function readMembers(context: MembersContext, previous: SyncCommittee): Promise<Poll<SyncCommittee>> {
+  const { members, now, signal } = context;
+  const current = previous.period?.number ?? 0;
+  let value: SyncCommittee = {
+    ...previous,
+    committees: (previous.committees ?? []).filter(({ period }) => period >= current),
+  };
+  let oneTimeRequests = 0;
+  for (const period of missingPeriods(members, previous, now)) {
+    if (period === current) oneTimeRequests += 1;
+    try {
+      value = await readCommittee(context, value, period, period === current ? String(period) : 'next');
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Error)) throw error;
+      const refusal = refusalOf(error, members.operatorAt);
+      if (!refusal) return { value, failure: error };
+      members.onRefused(error);
+      return {
+        value: { ...value, membersRefused: refusal },
+        oneTimeRequests: period === current ? 1 : oneTimeRequests + 1,
+      };
+    }
+  }
+  return { value, oneTimeRequests };
+}
+
+/** An answer that does not name the period, or nobody, says that its members are not known yet. */
+async function readCommittee(
+  { api, chain, signal }: MembersContext,
+  previous: SyncCommittee,
+  period: number,
+  selector: string,
+): Promise<SyncCommittee> {
+  const endpoint = 'sync_committee_members';
+  const path = `/api/v1/sync_committee/${selector}`;
+  const { data } = await api.request({ endpoint, priority: 'sync_committee', chain, path }, MembersAnswer, signal);
+  const listed = data?.period === period ? (data.validators ?? []) : [];
+  const seats = await api.records(
+    endpoint,
+    Seat,
+    listed.map((validator) => ({ validator })),
+  );
+  const { membersRefused: _, committees = [], ...rest } = previous;
+  if (seats.length === 0) return { ...rest, committees };
+  const validators = [...new Set(seats.map(({ validator }) => validator))].sort((a, b) => a - b);
+  return { ...rest, committees: [...committees, { period, validators }] };
+}
