@@ -79,6 +79,7 @@ function withEverything(config: Config): Config {
       ...config.slashings,
       watch: { mainnet: [{ first: 12_340, last: 12_349 }], hoodi: [{ first: 500, last: 504 }] },
     },
+    syncCommittee: { ...config.syncCommittee, members: true },
   };
 }
 

@@ -9,15 +9,19 @@ import {
   slotProposerSlashings,
   slotSlashings,
 } from './slashings-data.ts';
+import { committee } from './sync-committee.ts';
 import type { Sandbox } from './world.ts';
 
 const EPOCH_SLOTS = /^\/api\/v1\/epoch\/([^/]*)\/slots$/;
+const SYNC_COMMITTEE = /^\/api\/v1\/sync_committee\/([^/]*)$/;
 const SLASHINGS_OF_SLOT = /^\/api\/v1\/slot\/([^/]*)\/(attester|proposer)slashings$/;
 
-/** The v1 endpoints of api-facts 5.1, 5.2 and 8.1. Returns the body, undefined for a path that is none of them. */
+/** The v1 endpoints of api-facts 4.1, 5.1, 5.2 and 8.1. Returns the body, undefined for a path that is none of them. */
 export function v1Body(sandbox: Sandbox, chain: Chain, path: string, now: UnixMs): string | undefined {
   const epoch = EPOCH_SLOTS.exec(path)?.[1];
   if (epoch !== undefined) return epochSlots(sandbox, chain, epoch, now);
+  const period = SYNC_COMMITTEE.exec(path)?.[1];
+  if (period !== undefined) return committee(sandbox, chain, period, now);
   const [, slot, offence] = SLASHINGS_OF_SLOT.exec(path) ?? [];
   if (slot === undefined) return undefined;
   const read = offence === 'proposer' ? slotProposerSlashings : slotSlashings;

@@ -34,6 +34,8 @@ export class Sandbox {
   plan: AccountPlan;
   /** The path of the daily-return series; any other is not found. */
   dailyReturnsPath = 'benchmark-store';
+  /** Whether the plan of the account includes the members of sync committees. */
+  hasMembers = true;
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
   /** Every request is answered with a 500. */

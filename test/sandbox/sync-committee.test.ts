@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slotTime } from '../../src/lib/chain.ts';
-import { SyncCommitteeAnswer } from '../../src/sources/sync-committee/schema.ts';
-import { BAD_REQUEST, NOW, post, refusalOf, sandboxOf } from './call.ts';
+import { MembersAnswer, SyncCommitteeAnswer } from '../../src/sources/sync-committee/schema.ts';
+import { BAD_REQUEST, get, NOW, post, refusalOf, sandboxOf } from './call.ts';
 
 const PATH = '/api/v2/ethereum/sync-committee';
 
@@ -44,5 +44,50 @@ describe('sandbox/sync-committee', () => {
     ['an unknown chain', { sync_committee_period: { view: 'latest' }, chain: 'goerli' }],
   ])('refuses %s', (_, body) => {
     expect(refusalOf(post(sandboxOf(), PATH, body))).toEqual(BAD_REQUEST);
+  });
+
+  describe('members', () => {
+    const watched = { validators: { mainnet: [3, 4], hoodi: [] }, slots: 8 };
+    const members = (selector: string | number, now = NOW, sandbox = sandboxOf({ watched })) =>
+      get(sandbox, `/api/v1/sync_committee/${selector}`, now);
+    const dataOf = (selector: string | number, now = NOW): { period: number; validators: number[] } =>
+      JSON.parse(members(selector, now).body).data;
+
+    it('are 512 seats of which some validators hold several, the same at each call, others in each period', () => {
+      const { validators, ...rest } = dataOf('latest');
+      expect(rest).toEqual({ period: 1595, start_epoch: 408_320, end_epoch: 408_575 });
+      expect(validators).toHaveLength(512);
+      expect(new Set(validators).size).toBeLessThan(512);
+      expect(validators.filter((validator) => [3, 4].includes(validator))).toHaveLength(2);
+      expect(validators.every((validator) => Number.isInteger(validator) && validator >= 0)).toBe(true);
+      expect(dataOf(1595)).toEqual(dataOf('latest'));
+      expect(dataOf('next')).toEqual(dataOf(1596));
+      expect(dataOf('next').validators).not.toEqual(validators);
+      expect(dataOf('next').period).toBe(1596);
+      MembersAnswer.parse(JSON.parse(members('next').body));
+    });
+
+    it('are not known of the next period in its first epoch, nor of later ones', () => {
+      const start = slotTime('mainnet', 1596 * 8192 + 1) * 1000;
+      expect(dataOf('next', start)).toEqual([]);
+      expect(dataOf('latest', start).period).toBe(1596);
+      expect(dataOf('next', start + 384_000).period).toBe(1597);
+      expect(dataOf(1597)).toEqual([]);
+      MembersAnswer.parse(JSON.parse(members(1597).body));
+    });
+
+    it.each([289, 'first', '-1', '', 'constructor'])('refuses %s', (selector) => {
+      const { status, body } = refusalOf(members(selector));
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ data: null });
+    });
+
+    it('are of each chain on its own host, and not in every plan', () => {
+      const sandbox = sandboxOf();
+      const hoodi = get(sandbox, '/hoodi/api/v1/sync_committee/latest');
+      expect(JSON.parse(hoodi.body).data.period).toBe(217);
+      sandbox.hasMembers = false;
+      expect(members('latest', NOW, sandbox).status).toBe(403);
+    });
   });
 });
