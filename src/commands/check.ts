@@ -12,6 +12,7 @@ import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { peek } from '../state/file.ts';
 import { describeCosts } from './check-costs.ts';
 import { probe } from './check-probe.ts';
+import { withoutEffect } from './without-effect.ts';
 
 export interface CheckOptions {
   readonly config: Config;
@@ -47,7 +48,13 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   stored.close();
   const limitsFrom = probed ? 'as the service just said' : originOf(ledger, config);
   const costs = describeCosts({ state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
-  const lines = ['The configuration has no mistakes.', ...warnings, ...(answer ? [answer.text] : []), costs];
+  const lines = [
+    'The configuration has no mistakes.',
+    ...warnings,
+    ...withoutEffect(config),
+    ...(answer ? [answer.text] : []),
+    costs,
+  ];
   return { text: lines.join('\n'), isGood: answer?.isGood ?? true };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
+import type { Config } from '../../src/config/config.ts';
 import { viewOptionsOf } from '../../src/exporter/sources.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { defaultConfig } from '../support/default-config.ts';
@@ -10,15 +11,21 @@ import { DAY, HOUR } from '../support/timing.ts';
 const NOW = Date.UTC(2026, 9, 1);
 
 interface Overrides extends Partial<CheckInput['state']> {
+  readonly config?: Config;
   readonly budgetOptions?: BudgetOptions;
   readonly now?: number;
 }
 
-function input({ budgetOptions = { utilization: 0.9 }, now = NOW, ...known }: Overrides = {}): CheckInput {
+function input({
+  config = defaultConfig(),
+  budgetOptions = { utilization: 0.9 },
+  now = NOW,
+  ...known
+}: Overrides = {}): CheckInput {
   const log = createLogger({ level: 'error', format: 'json' });
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    viewOptions: { ...viewOptionsOf(defaultConfig(), log, NOW), budgetOptions },
+    viewOptions: { ...viewOptionsOf(config, log, NOW), budgetOptions },
     limitsFrom: 'made up',
     now,
   };
@@ -42,6 +49,17 @@ describe('commands/check-costs', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('prices the members of the next sync committee as a second request a period, where somebody is watched', () => {
+    const defaults = defaultConfig();
+    const syncCommittee = { ...defaults.syncCommittee, members: true };
+    const row = /^sync_committee +mainnet +1h +(\S+)/m;
+    const nobody = describeCosts(input({ config: { ...defaults, syncCommittee } }));
+    expect(row.exec(nobody)?.[1]).toBe('0.9');
+    const watch = { mainnet: [{ first: 1, last: 9 }], hoodi: [] };
+    const watched = { ...defaults, syncCommittee, slashings: { ...defaults.slashings, watch } };
+    expect(row.exec(describeCosts(input({ config: watched })))?.[1]).toBe('1.8');
   });
 
   it('prints how a quota stretches them, and when it would end without that', () => {
