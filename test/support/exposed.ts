@@ -18,6 +18,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   process: ['system', 'validator', 'node'],
   layer: ['consensus', 'execution'],
   status: ['proposed', 'missed', 'orphaned'],
+  period: ['current', 'next'],
   window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
 };
 export const ALL_LABELS: ReadonlySet<string> = new Set([...OF_THE_SCRAPE, ...[...labelsOf.values()].flat()]);
