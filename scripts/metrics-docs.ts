@@ -48,7 +48,8 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'Sync committee',
     families: SYNC_COMMITTEE,
-    freshness: 'The current period, polled once a period, which is 27 hours.',
+    freshness:
+      'The current period, polled once a period, which is 27 hours. Members (`beaconchain_watched_sync_committee_*`) are read only with `sync_committee.members`, and are withdrawn when their period is over. See [sync-committee.md](sync-committee.md).',
   },
   {
     title: 'API and budget',

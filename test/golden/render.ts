@@ -32,6 +32,7 @@ function goldenConfig(): Config {
       ...config.slashings,
       watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [{ first: 0, last: 99 }] },
     },
+    syncCommittee: { ...config.syncCommittee, members: true },
   };
 }
 

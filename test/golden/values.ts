@@ -95,6 +95,10 @@ const committee: SyncCommittee = SyncCommittee.parse({
     epoch: { start: 478_976, end: 479_231 },
     timestamp: { start: 1_790_750_807, end: 1_790_849_110 },
   },
+  committees: [
+    { period: 1_871, validators: [7, 12_345, 500_000] },
+    { period: 1_872, validators: [8, 9] },
+  ],
 });
 
 const VALUES: Readonly<Record<string, unknown>> = {

@@ -99,12 +99,28 @@ export function ofChain(metric: string): string {
   return `max by (chain) (beaconchain_${metric}{${CHAIN}})`;
 }
 
-/** When something last happened to each watched validator, in milliseconds, with the host of the explorer of its chain. */
+/** When something last happened to each watched validator, in milliseconds. */
 export function ofWatched(event: 'slashed' | 'missed_proposal'): string {
-  const times = `1000 * max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`;
+  return withExplorer(
+    `1000 * max by (chain, validator) (beaconchain_watched_validator_${event}_timestamp_seconds{${CHAIN}})`,
+  );
+}
+
+/**
+ * When the period of each watched member of the current committee ends, or that of the next one begins, in milliseconds. An
+ * end that is over is that of the period before: the new one is not read yet.
+ */
+export function ofMembers(period: 'current' | 'next'): string {
+  const end = `max by (chain) (beaconchain_sync_committee_end_timestamp_seconds{${CHAIN}})`;
+  const members = `max by (chain, validator) (beaconchain_watched_sync_committee_validator{${CHAIN}, period="${period}"})`;
+  return withExplorer(`1000 * ${members} * on (chain) group_left () (${end} + 98304 * (${end} < bool time()))`);
+}
+
+/** With the host of the explorer of its chain as a label. */
+function withExplorer(expr: string): string {
   const host = (of: string, chain: string, name: string): string =>
     `label_replace(${of}, "explorer", "${name}", "chain", "${chain}")`;
-  return host(host(times, 'mainnet', 'beaconcha.in'), 'hoodi', 'hoodi.beaconcha.in');
+  return host(host(expr, 'mainnet', 'beaconcha.in'), 'hoodi', 'hoodi.beaconcha.in');
 }
 
 /** How much a counter of finalized epochs grew, by chain and these labels. */

@@ -2,7 +2,17 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { above, BAD, lineAt, POOR, words } from './look.ts';
 import { type Column, graph, stat, table } from './panels.ts';
-import { CHAIN, grown, ofChain, ofMachine, ofProcess, ofWatched, orZero, processSilence } from './queries.ts';
+import {
+  CHAIN,
+  grown,
+  ofChain,
+  ofMachine,
+  ofMembers,
+  ofProcess,
+  ofWatched,
+  orZero,
+  processSilence,
+} from './queries.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
@@ -71,6 +81,20 @@ const now: Section = {
       values: [[ofWatched('slashed'), { name: 'Slashed at', unit: 'dateTimeAsIso' }]],
       sortBy: 'Slashed at',
       noValue: 'None: all is well',
+    }),
+    table({
+      title: 'Watched validators in the sync committee',
+      description:
+        'Needs sync_committee.members. Do not restart the clients of a member without need: it loses a reward in each slot that it misses.',
+      height: 5,
+      labels: VALIDATOR,
+      values: [
+        [ofMembers('current'), { name: 'Member until', unit: 'dateTimeAsIso' }],
+        [ofMembers('next'), { name: 'Member from', unit: 'dateTimeAsIso' }],
+      ],
+      sortBy: 'Validator',
+      ascending: true,
+      noValue: 'None, or not known',
     }),
   ],
 };

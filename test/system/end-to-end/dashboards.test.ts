@@ -16,6 +16,7 @@ const CONFIG = `
 chains: {mainnet: {}, hoodi: {}}
 machines: {interval: 2s, chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
 slashings: {watch: {mainnet: ["12340-12349"], hoodi: ["500-504"]}}
+sync_committee: {members: true}
 `;
 
 /** All that Grafana can be given to choose from, but for a backtick. */
