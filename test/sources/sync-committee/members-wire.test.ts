@@ -2,10 +2,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createTransport } from '../../../src/api/transport.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/schema.ts';
+import { apiHarness, KEY } from '../../api/api-harness.ts';
 import { httpMock } from '../../api/http-mock.ts';
-import { apiHarness, KEY, settled } from '../../support/api-harness.ts';
 import { endOf, membersAnswer, membersOptions, NOT_KNOWN_YET, NOW, periodAnswer } from '../../support/committees.ts';
 import { HOUR, noSignal, timing } from '../../support/timing.ts';
+import { settled } from '../../support/virtual-clock.ts';
 
 const transport = createTransport({ timeoutMs: 10_000 });
 afterAll(() => transport.close());

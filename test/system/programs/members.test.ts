@@ -13,7 +13,7 @@ const COUNT = 'beaconchain_watched_sync_committee_validators';
 const REFUSED = 'members of the sync committee are not read';
 
 const OWN = Array.from({ length: 1_000 }, (_, validator) => validator);
-const world = { watched: { validators: { mainnet: OWN, hoodi: [] }, slots: 8 } };
+const service = { watched: { validators: { mainnet: OWN, hoodi: [] }, slots: 8 } };
 
 function sections({ watch = '"0-999"', members = true, interval = '1h' } = {}): string {
   return `machines: {enabled: false}
@@ -44,7 +44,7 @@ describe.concurrent('system/programs/members', () => {
   it('shows the watched members; another list takes hold without a request; a kill and a start keep them', async () => {
     const { api, file, port, program, configure, reload, value } = await startReloading({
       key: KEY,
-      world,
+      service,
       more: sections(),
     });
     const first = await waitFor(() => shown(port));
@@ -75,7 +75,7 @@ describe.concurrent('system/programs/members', () => {
   it('without members it asks for none; switched on by a reload it does so at once', async () => {
     const { api, port, configure, reload, isUp } = await startReloading({
       key: KEY,
-      world,
+      service,
       more: sections({ members: false }),
     });
     await isUp('sync_committee');
@@ -88,7 +88,7 @@ describe.concurrent('system/programs/members', () => {
   });
 
   it('where nobody is watched it asks for no members', async () => {
-    const { api, port, isUp } = await startReloading({ key: KEY, world, more: sections({ watch: '' }) });
+    const { api, port, isUp } = await startReloading({ key: KEY, service, more: sections({ watch: '' }) });
     await isUp('sync_committee');
     expect(api.requests).toHaveLength(1);
     expect(await scrape(port)).not.toContain('watched_sync_committee');
@@ -98,10 +98,12 @@ describe.concurrent('system/programs/members', () => {
     let isRefused = true;
     const { api, port, program, reload, value, isUp } = await startReloading({
       key: KEY,
-      world,
       more: sections({ interval: '1s' }),
-      instead: ({ path }) =>
-        isRefused && path.includes('/v1/') ? { status: 403, body: '{"error":"not in your plan"}' } : undefined,
+      service: {
+        ...service,
+        request: ({ path }) =>
+          isRefused && path.includes('/v1/') ? { status: 403, body: '{"error":"not in your plan"}' } : undefined,
+      },
     });
     await isUp('sync_committee');
     await program.line(REFUSED);

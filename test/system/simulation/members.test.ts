@@ -9,10 +9,10 @@ import type { Entry } from '../../../src/state/entry.ts';
 import { asked, endOf, membersAnswer, PERIOD } from '../../support/committees.ts';
 import { defaultConfig } from '../../support/default-config.ts';
 import { logLines } from '../../support/log-lines.ts';
-import { restarted } from '../../support/restart.ts';
 import { samplesOf } from '../../support/samples.ts';
 import { Simulation, type SimulationOptions } from '../../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { restarted } from './restart.ts';
 
 const ID = 'sync_committee-mainnet';
 /** In the middle of a period. */
