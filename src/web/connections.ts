@@ -4,14 +4,17 @@ import { addressOf } from '../web-config/login-queue.ts';
 
 /** The connections of one client by peer name, the oldest first. */
 interface ClientConnections {
-  /** Connections without a request, or with one that is not admitted yet. */
-  readonly idle: Map<string, Socket>;
+  /** Connections without a request so far, or whose first one is not admitted yet. */
+  readonly silent: Map<string, Socket>;
+  /** Connections that wait for the next request after an answer. */
+  readonly kept: Map<string, Socket>;
   readonly busy: Map<string, Socket>;
 }
 
 /**
- * The open connections of a server. At the limit a new connection replaces an idle one, so that neither silent clients
- * nor a flood of wrong passwords locks legitimate clients out. Clients are distinguished by address.
+ * The open connections of a server. At the limit a new connection replaces one that is not busy, so that neither silent
+ * clients nor a flood of wrong passwords locks legitimate clients out. Clients are distinguished by address, and of the
+ * same address those that were admitted before stay longest.
  */
 export class Connections {
   readonly #max: number;
@@ -31,9 +34,9 @@ export class Connections {
       socket.destroy();
       return;
     }
-    const client = this.#clients.get(address) ?? { idle: new Map(), busy: new Map() };
+    const client = this.#clients.get(address) ?? { silent: new Map(), kept: new Map(), busy: new Map() };
     this.#clients.set(address, client);
-    client.idle.set(peer, socket);
+    client.silent.set(peer, socket);
     this.#open.set(peer, socket);
     socket.once('close', () => {
       if (this.#open.get(peer) === socket) this.#forget(address, peer);
@@ -43,57 +46,78 @@ export class Connections {
   /** The connection of this request is busy with its answer. */
   answering(socket: Socket, response: ServerResponse): void {
     const [address, peer] = namesOf(socket);
-    this.#move(address, peer, 'idle', 'busy');
-    response.once('close', () => this.#move(address, peer, 'busy', 'idle'));
+    this.#move(address, peer, 'busy');
+    response.once('close', () => this.#move(address, peer, 'kept'));
   }
 
-  #move(address: string, peer: string, from: keyof ClientConnections, to: keyof ClientConnections): void {
+  #move(address: string, peer: string, to: 'busy' | 'kept'): void {
     const client = this.#clients.get(address);
-    const socket = client?.[from].get(peer);
-    if (!client || !socket) return;
+    const from = client && KINDS.find((kind) => kind !== to && client[kind].has(peer));
+    const socket = from && client[from].get(peer);
+    if (!socket || (to === 'kept' && from !== 'busy')) return;
     client[from].delete(peer);
     client[to].set(peer, socket);
   }
 
   /**
-   * Closes the longest idle connection of the client that has the most idle ones. If all are busy, closes the oldest
-   * connection of the client that has the most, unless the newcomer has as many. False: there is no room.
+   * Closes a connection of the client that has the most that are not busy: the oldest silent one, or else the one that is
+   * kept the longest. If all are busy, closes the oldest connection of the client that has the most, unless the newcomer
+   * has as many. False: there is no room.
    */
   #makeRoom(newcomer: string): boolean {
-    const idlest = this.#clientWithMost('idle');
-    if (idlest) return this.#drop(idlest, 'idle');
-    const busiest = this.#clientWithMost('busy');
-    if (busiest === undefined || this.#count(newcomer, 'busy') >= this.#count(busiest, 'busy')) return false;
-    return this.#drop(busiest, 'busy');
+    const idlest = this.#clientWithMost(idleCount);
+    if (idlest !== undefined) return this.#drop(idlest, ['silent', 'kept']);
+    const busiest = this.#clientWithMost(busyCount);
+    if (busiest === undefined || this.#count(newcomer, busyCount) >= this.#count(busiest, busyCount)) return false;
+    return this.#drop(busiest, ['busy']);
   }
 
-  #drop(address: string, kind: keyof ClientConnections): boolean {
-    const [[peer, socket] = []] = this.#clients.get(address)?.[kind] ?? [];
-    if (peer !== undefined) this.#forget(address, peer);
-    socket?.destroy();
-    return true;
+  #drop(address: string, kinds: readonly (keyof ClientConnections)[]): boolean {
+    const client = this.#clients.get(address);
+    for (const kind of kinds) {
+      for (const [peer, socket] of client?.[kind] ?? []) {
+        this.#forget(address, peer);
+        socket.destroy();
+        return true;
+      }
+    }
+    return false;
   }
 
   #forget(address: string, peer: string): void {
-    const client = this.#clients.get(address);
     this.#open.delete(peer);
-    client?.idle.delete(peer);
-    client?.busy.delete(peer);
-    if (client?.idle.size === 0 && client.busy.size === 0) this.#clients.delete(address);
+    const client = this.#clients.get(address);
+    if (!client) return;
+    for (const kind of KINDS) client[kind].delete(peer);
+    if (idleCount(client) + busyCount(client) === 0) this.#clients.delete(address);
   }
 
-  /** Undefined: no client has any. */
-  #clientWithMost(kind: keyof ClientConnections): string | undefined {
+  /** The address of the client. Undefined: no client has any. */
+  #clientWithMost(countOf: CountOf): string | undefined {
     let [found, most]: [string | undefined, number] = [undefined, 0];
-    for (const [address, { [kind]: connections }] of this.#clients) {
-      if (connections.size > most) [found, most] = [address, connections.size];
+    for (const [address, client] of this.#clients) {
+      const count = countOf(client);
+      if (count > most) [found, most] = [address, count];
     }
     return found;
   }
 
-  #count(address: string, kind: keyof ClientConnections): number {
-    return this.#clients.get(address)?.[kind].size ?? 0;
+  #count(address: string, countOf: CountOf): number {
+    const client = this.#clients.get(address);
+    return client ? countOf(client) : 0;
   }
+}
+
+type CountOf = (client: ClientConnections) => number;
+
+const KINDS = ['silent', 'kept', 'busy'] as const satisfies (keyof ClientConnections)[];
+
+function idleCount({ silent, kept }: ClientConnections): number {
+  return silent.size + kept.size;
+}
+
+function busyCount({ busy }: ClientConnections): number {
+  return busy.size;
 }
 
 function namesOf({ remoteAddress, remotePort }: Socket): [address: string, peer: string] {

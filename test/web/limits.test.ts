@@ -168,6 +168,22 @@ describe('web/limits, for many at once', () => {
     await Promise.all(silent);
   });
 
+  it('keeps the connection of who was answered before, of the same address as a crowd that says nothing', async () => {
+    const port = await serve({ limits: { maxConnections: 20 } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    atTheEnd(() => agent.destroy());
+    expect((await ask(port, '/metrics', { agent })).status).toBe(200);
+    const kept = (): Socket | undefined => Object.values(agent.freeSockets).flat()[0];
+    const socket = await waitFor(() => {
+      expect(kept()).toBeDefined();
+      return kept();
+    });
+    const crowd = await Promise.all(Array.from({ length: 100 }, () => client(port)));
+    await waitFor(() => expect(crowd.filter((one) => one.socket.destroyed).length).toBeGreaterThanOrEqual(80));
+    expect((await ask(port, '/metrics', { agent })).status).toBe(200);
+    expect(socket?.destroyed).toBe(false);
+  });
+
   it('lets a request that is being answered live, however many come', async () => {
     const port = await serve({ body: LARGE, limits: { maxConnections: 5 } });
     const { socket, told } = await client(port);
