@@ -30,17 +30,6 @@ export function viewOptionsOf(config: Config, log: Logger, operatorAt: UnixMs): 
 export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
-  /** Undefined where there is nobody to look for. */
-  const membersOf = (chain: Chain): MembersOptions | undefined => {
-    const watch = watchOf(slashings.watch[chain]);
-    if (!syncCommittee.members || watch.length === 0) return undefined;
-    return {
-      isWatched: (validator) => watches(watch, validator),
-      operatorAt,
-      onRefused: ({ message }) =>
-        log.warn({ source: 'sync_committee', chain, err: message }, 'members of the sync committee are not read'),
-    };
-  };
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) =>
       dailyReturnsSource({
@@ -55,7 +44,7 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
         chain,
         intervalMs: syncCommittee.intervalMs,
         weight: syncCommittee.weight / chains.length,
-        members: membersOf(chain),
+        members: membersOf(config, chain, log, operatorAt),
       }),
     ),
     ...(machines.enabled
@@ -65,23 +54,42 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
           ),
         ]
       : []),
-    ...(slashings.enabled ? chains : []).map((chain) => {
-      const watch = watchOf(slashings.watch[chain]);
-      return slashingsSource({
-        chain,
-        intervalMs: slashings.intervalMs,
-        weight: slashings.weight / chains.length,
-        catchUpMs: slashings.catchUpMs,
-        watch,
-        proposerNames: slashings.proposerNames,
-        operatorAt,
-        onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
-        onMissedProposal: ({ slot, validator, status }) =>
-          log.warn({ chain, slot, validator, status }, 'watched validator missed a proposal'),
-        onUnnamed: ({ message }) =>
-          log.warn({ source: 'slashings', chain, err: message }, 'proposer slashings are counted without names'),
-        onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
-      });
-    }),
+    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, log, operatorAt)),
   ];
+}
+
+/** Undefined where there is nobody to look for. */
+function membersOf(
+  { slashings, syncCommittee }: Config,
+  chain: Chain,
+  log: Logger,
+  operatorAt: UnixMs,
+): MembersOptions | undefined {
+  const watch = watchOf(slashings.watch[chain]);
+  if (!syncCommittee.members || watch.length === 0) return undefined;
+  return {
+    isWatched: (validator) => watches(watch, validator),
+    operatorAt,
+    onRefused: ({ message }) =>
+      log.warn({ source: 'sync_committee', chain, err: message }, 'members of the sync committee are not read'),
+  };
+}
+
+function slashingsOf({ slashings, chains }: Config, chain: Chain, log: Logger, operatorAt: UnixMs): Source {
+  const watch = watchOf(slashings.watch[chain]);
+  return slashingsSource({
+    chain,
+    intervalMs: slashings.intervalMs,
+    weight: slashings.weight / chains.length,
+    catchUpMs: slashings.catchUpMs,
+    watch,
+    proposerNames: slashings.proposerNames,
+    operatorAt,
+    onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
+    onMissedProposal: ({ slot, validator, status }) =>
+      log.warn({ chain, slot, validator, status }, 'watched validator missed a proposal'),
+    onUnnamed: ({ message }) =>
+      log.warn({ source: 'slashings', chain, err: message }, 'proposer slashings are counted without names'),
+    onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
+  });
 }
