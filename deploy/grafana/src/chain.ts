@@ -62,7 +62,7 @@ const slashings: Section = {
   panels: [
     graph({
       title: 'Attester slashings',
-      description: 'New ones in each step, by kind; each slashing once, from its first sight at the head on.',
+      description: 'New ones in each step, by kind. Each slashing is counted once, when it is first seen.',
       decimals: 0,
       min: 0,
       bars: true,

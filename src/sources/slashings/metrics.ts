@@ -1,5 +1,6 @@
-import { CHAINS, slotTime } from '../../lib/chain.ts';
+import { CHAINS, type Chain, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
@@ -93,7 +94,7 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
   [
     'attester_slashings_total',
     'counter',
-    'Attester slashings by kind, each once from its first sight in a canonical block on; never taken back after a reorganisation',
+    'Attester slashings by kind, each counted once, when first seen in a canonical block; never taken back after a reorganisation',
     ({ totals }) => KINDS.map((kind) => [{ kind }, totals.attesterSlashings[kind]]),
   ],
   [
@@ -112,64 +113,80 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
 
 /** Every family of the source for one chain, with the samples that are to be shown at `timing.now`. */
 export function slashingFamilies(options: SlashingsOptions, state: Slashings, timing: Timing): Family[] {
-  const { chain, watch } = options;
+  const { chain } = options;
   const head = shownHead(state, timing);
-  const watched = watchedSlashed(watch, state);
-  const sample = (value: SlashingValue, labels: Record<string, string> = {}): Sample[] =>
-    value == null ? [] : [{ labels: { chain, ...labels }, value }];
-  const gauge = (name: string, help: string, samples: Sample[]): Family => ({
-    name: `beaconchain_${name}`,
-    type: 'gauge',
-    help: `${help}.`,
-    samples,
-  });
-  const timeOf = (slot: number | undefined): SlashingValue => (slot === undefined ? undefined : slotTime(chain, slot));
   return [
     gauge(
       'genesis_timestamp_seconds',
       'Genesis of the chain, a constant; (time - genesis) / 12 is the slot of a time',
-      sample(CHAINS[chain].genesis),
+      sample(chain, CHAINS[chain].genesis),
     ),
-    ...HEAD_FAMILIES.map(([name, help, value]) => gauge(`head_${name}`, help, head ? sample(value(head)) : [])),
+    ...HEAD_FAMILIES.map(([name, help, value]) => gauge(`head_${name}`, help, head ? sample(chain, value(head)) : [])),
     ...FAMILIES.map(
       ([name, type, help, describe]): Family => ({
         name: `beaconchain_${name}`,
         type,
         help: `${help}.`,
-        samples: describe(state).flatMap(([labels, value]) => sample(value, labels)),
+        samples: describe(state).flatMap(([labels, value]) => sample(chain, value, labels)),
       }),
     ),
     gauge(
       'last_attester_slashing_timestamp_seconds',
       'Time of the slot of the newest block that included an attester slashing; absent until one is seen',
-      sample(timeOf(state.lastAttesterSlashingSlot)),
+      sample(chain, timeOf(chain, state.lastAttesterSlashingSlot)),
     ),
     gauge(
       'last_proposer_slashing_timestamp_seconds',
       'Time of the slot of the newest finalized block that included a proposer slashing; absent until one is seen',
-      sample(timeOf(state.lastProposerSlashingSlot)),
+      sample(chain, timeOf(chain, state.lastProposerSlashingSlot)),
     ),
-    gauge('watched_validators', 'Validators that slashings.watch names', sample(watchedCount(watch))),
-    gauge('watched_validators_slashed', `Watched validators that were seen slashed. ${NAMES}`, sample(watched.length)),
+    ...watchedFamilies(options, state),
+  ];
+}
+
+/** beaconchain_watched_*: the validators that the operator names. */
+function watchedFamilies({ chain, watch }: SlashingsOptions, state: Slashings): Family[] {
+  const slashed = watchedSlashed(watch, state);
+  const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));
+  const timePerValidator = (slots: readonly [validator: number, slot: number][]): Sample[] =>
+    slots.flatMap(([validator, slot]) => sample(chain, timeOf(chain, slot), { validator: String(validator) }));
+  return [
+    gauge('watched_validators', 'Validators that slashings.watch names', sample(chain, watchedCount(watch))),
+    gauge(
+      'watched_validators_slashed',
+      `Watched validators that were seen slashed. ${NAMES}`,
+      sample(chain, slashed.length),
+    ),
     gauge(
       'watched_validator_slashed_timestamp_seconds',
       `Time of the slot in which a watched validator was seen slashed. ${NAMES}`,
-      watched.flatMap(([validator, slot]) => sample(timeOf(slot), { validator: String(validator) })),
+      timePerValidator(slashed),
     ),
     {
       name: 'beaconchain_watched_proposals_total',
       type: 'counter',
       help: 'Proposals of watched validators in finalized epochs by outcome, each once.',
-      samples: SLOT_STATUSES.flatMap((status) => sample(state.totals.watchedProposals[status], { status })),
+      samples: SLOT_STATUSES.flatMap((status) => sample(chain, state.totals.watchedProposals[status], { status })),
     },
     gauge(
       'watched_validator_missed_proposal_timestamp_seconds',
-      'Time of the slot of the newest missed or orphaned proposal of a watched validator; of the 100 validators with the newest',
-      state.missedProposals
-        .filter(([validator]) => watches(watch, validator))
-        .flatMap(([validator, slot]) => sample(timeOf(slot), { validator: String(validator) })),
+      'Time of the slot of the newest missed or orphaned proposal of a watched validator. Of a chain, only the 100 validators that missed last have one',
+      timePerValidator(missed),
     ),
   ];
+}
+
+function gauge(name: string, help: string, samples: Sample[]): Family {
+  return { name: `beaconchain_${name}`, type: 'gauge', help: `${help}.`, samples };
+}
+
+/** No sample where the value is not known. */
+function sample(chain: Chain, value: SlashingValue, labels: Record<string, string> = {}): Sample[] {
+  return value == null ? [] : [{ labels: { chain, ...labels }, value }];
+}
+
+function timeOf(chain: Chain, slot: number | undefined): UnixSeconds | undefined {
+  return slot === undefined ? undefined : slotTime(chain, slot);
 }
 
 /** The watched validators that were seen slashed, each with the slot that included the slashing. */
@@ -188,16 +205,16 @@ export function shownHead(state: Slashings, timing: Timing): Head | undefined {
   return isFresh ? state.head : undefined;
 }
 
-export function nextSlashingsChange(state: Slashings, timing: Timing): number {
+export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {
   const changes = [headBackAt(state), headStaleAt(state, timing)].filter((at) => at > timing.now);
   return state.head ? Math.min(...changes) : Number.POSITIVE_INFINITY;
 }
 
 /** When a head that was read in the future is shown again. */
-function headBackAt({ headReadAt = 0 }: Slashings): number {
+function headBackAt({ headReadAt = 0 }: Slashings): UnixMs {
   return headReadAt - CLOCK_AHEAD_MS;
 }
 
-function headStaleAt({ headReadAt = 0 }: Slashings, timing: Timing): number {
+function headStaleAt({ headReadAt = 0 }: Slashings, timing: Timing): UnixMs {
   return headReadAt + Math.max(MIN_HEAD_STALE_MS, 2 * timing.intervalMs);
 }
