@@ -16,8 +16,8 @@ import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, type Sweep, split
 const TOGETHER_SECONDS = 600;
 
 /**
- * One sweep. It reads what came since the one before, a part of what may have come late, and by name the machines that were
- * not found so. The first sweeps also look for machines that were silent before. What was read before a failure is kept.
+ * One sweep. It reads the new records and a part of those that may have come late, then asks by name for the machines that
+ * are still missing. The first sweeps also look for machines that were silent before. What was read before a failure is kept.
  */
 export async function pollMachines(
   options: MachinesOptions,

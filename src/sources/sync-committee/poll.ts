@@ -1,6 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { NONSENSE_AHEAD_SECONDS, slotTime } from '../../lib/chain.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
 import { isCurrent, missingPeriods } from './members.ts';
 import type { SyncCommitteeOptions } from './options.ts';
@@ -27,7 +28,7 @@ async function readPeriod(
   chain: SyncCommitteeOptions['chain'],
   api: Api,
   previous: SyncCommittee,
-  now: number,
+  now: UnixMs,
   signal: AbortSignal,
 ): Promise<Period> {
   const { data, range } = await api.request(

@@ -1,20 +1,21 @@
 import type { Api } from '../../api/client.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Poll } from '../source.ts';
 import { missingPeriods } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
 import { MembersAnswer, Seat, type SyncCommittee } from './schema.ts';
 
-export interface MembersContext {
+interface MembersContext {
   readonly chain: SyncCommitteeOptions['chain'];
   readonly members: MembersOptions;
   readonly api: Api;
-  readonly now: number;
+  readonly now: UnixMs;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks for the members that are not known yet. A refusal ends this, without a failure: all that is left is the period. The
+ * Asks for the members that are not known yet. A refusal is not a failure: from then on only the period is polled. The
  * committee of the current period is known from when it was the next one, except at first and after an outage.
  */
 export async function readMembers(context: MembersContext, previous: SyncCommittee): Promise<Poll<SyncCommittee>> {
