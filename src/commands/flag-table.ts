@@ -64,8 +64,8 @@ const BACKFILL = {
     value: 'NUMBER',
     help: 'Samples in one file at most (default 5000000); machines have a file per day at least.',
   },
-  resume: { help: 'Go on where an interrupted run ended.' },
-  yes: { help: 'Begin also where the budget does not carry it.' },
+  resume: { help: 'Continue where an interrupted run ended.' },
+  yes: { help: 'Begin even if the budget does not allow it.' },
 } as const satisfies Table;
 
 const WEB = {

@@ -81,7 +81,7 @@ const Chains = perChain(
     v1_base_url: baseUrl
       .optional()
       .describe(
-        "The chain's own host, for attester slashings and epochs. Default https://beaconcha.in and https://hoodi.beaconcha.in.",
+        "The chain's own host, for epochs, slashings and members of sync committees. Default https://beaconcha.in and https://hoodi.beaconcha.in.",
       ),
   }).nullish(),
   'a mapping of chains such as {mainnet: {}}',

@@ -111,7 +111,9 @@ export const Slashings = section({
       error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
     })
     .prefault([])
-    .describe('Validators with series and an alert of their own. Of several chains one list each.'),
+    .describe(
+      'Your validators: metrics and alerts tell their proposals, slashings and sync committees. With several chains, one list for each.',
+    ),
 }).transform((slashings) => ({
   enabled: slashings.enabled,
   intervalMs: slashings.interval,
