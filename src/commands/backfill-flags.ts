@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { type PastRange, WINDOWS } from '../sources/history.ts';
 import { RECORDS_KEPT_SECONDS } from '../sources/machines/lookback.ts';
 import type { Flags } from './flag-table.ts';
@@ -41,11 +42,8 @@ export const OWN_LABELS: ReadonlySet<string> = new Set([
   'window',
 ]);
 
-/**
- * Reads the flags of backfill. `now` is Unix ms.
- * @throws UsageError
- */
-export function backfillOptions(flags: Flags, config: Config, now: number): BackfillOptions {
+/** Reads the flags of backfill. @throws UsageError */
+export function backfillOptions(flags: Flags, config: Config, now: UnixMs): BackfillOptions {
   const source = sourceOf(flags.source);
   const output = flags.output ?? refuse('--output=FILE is needed: where to write');
   if (output.endsWith('/')) refuse(`--output: expected a file, got the directory ${output}`);
@@ -128,7 +126,7 @@ function countOf(text: string | undefined): number {
     : refuse(`--max-samples: expected a whole number of at least 1, got ${JSON.stringify(text)}`);
 }
 
-function daysOf(flags: Flags, now: number): PastRange {
+function daysOf(flags: Flags, now: UnixMs): PastRange {
   const { window, start, end } = flags;
   if (start === undefined && end === undefined) {
     const known = WINDOWS.find((name) => name === (window ?? 'all_time'));
@@ -139,7 +137,7 @@ function daysOf(flags: Flags, now: number): PastRange {
   return ordered(start === undefined ? 0 : timeOf('--start', start), end === undefined ? now : timeOf('--end', end));
 }
 
-function spanOf({ start: from, end: to }: Flags, now: number): PastRange {
+function spanOf({ start: from, end: to }: Flags, now: UnixMs): PastRange {
   const end = Math.min(now, to === undefined ? now : timeOf('--end', to));
   const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from);
   if (start < now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) {

@@ -1,5 +1,6 @@
 import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { roughSpan } from '../lib/words.ts';
 
 export interface Terminal {
@@ -17,7 +18,7 @@ export class ProgressReport {
   readonly #end = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #tenths = 0;
-  #waiting: { reason: string; until: number } | undefined;
+  #waiting: { reason: string; until: UnixMs } | undefined;
 
   constructor(terminal: Terminal, clock: Clock, read: () => Progress) {
     this.#terminal = terminal;
@@ -38,8 +39,7 @@ export class ProgressReport {
     this.#terminal.write(`${progressLine(this.#read())}\n`);
   }
 
-  /** @param until Unix ms. */
-  onWait(reason: string, until: number): void {
+  onWait(reason: string, until: UnixMs): void {
     const isNew = this.#waiting?.reason !== reason;
     this.#waiting = { reason, until };
     if (this.#terminal.isTTY || !isNew) return;

@@ -5,6 +5,7 @@ import { usable } from '../budget/long-window.ts';
 import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerPoll } from '../state/entry.ts';
@@ -15,8 +16,7 @@ export interface CheckInput {
   readonly viewOptions: ViewOptions;
   /** For the reader: where the limits are from. */
   readonly limitsFrom: string;
-  /** Unix ms. */
-  readonly now: number;
+  readonly now: UnixMs;
 }
 
 const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
@@ -100,7 +100,7 @@ function describeEnd(
   return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
 }
 
-function minuteOf(at: number): string {
+function minuteOf(at: UnixMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
@@ -108,7 +108,7 @@ function sum(paces: Iterable<Pace>): number {
   return [...paces].reduce((total, pace) => total + pace.requestsPerDay, 0);
 }
 
-function duration(ms: number): string {
+function duration(ms: Milliseconds): string {
   return formatDuration(Math.max(1, Math.round(ms / 1000)) * 1000);
 }
 

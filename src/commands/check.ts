@@ -6,6 +6,7 @@ import { LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
@@ -22,8 +23,7 @@ export interface CheckOptions {
   /** Whether to send a request to the service. */
   readonly ask: boolean;
   readonly warnings: readonly string[];
-  /** Unix ms. */
-  readonly now: number;
+  readonly now: UnixMs;
 }
 
 export interface CheckResult {

@@ -2,6 +2,7 @@ import type { Endpoint } from '../api/errors.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { type Client, openClient, routesOf } from './client.ts';
 import type { EngineOptions } from './role.ts';
@@ -43,7 +44,7 @@ export async function openAccount(options: AccountOptions): Promise<Account> {
 }
 
 /** Pure. */
-function limitsIn(ledger: Ledger, route: string, budgetOptions: BudgetOptions, now: number): AccountLimits {
+function limitsIn(ledger: Ledger, route: string, budgetOptions: BudgetOptions, now: UnixMs): AccountLimits {
   const bucket = ledger.buckets[bucketOf(ledger, route)] ?? EMPTY_BUCKET;
   const leftOf = (window: 'hour' | 'month') => {
     const known = windowAt(bucket, window, budgetOptions, now);

@@ -1,3 +1,4 @@
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SourceView } from '../scheduler/views.ts';
 
@@ -6,12 +7,12 @@ const DEAD_AFTER_MS = 60_000;
 const OVERDUE_MS = 300_000;
 
 /** Why a restart would help; undefined: it would not. `overdue` excludes waits that the service demanded. */
-export function problemOf(sinceHeartbeatMs: number, overdue: Scheduler['overdue']): string | undefined {
+export function problemOf(sinceHeartbeatMs: Milliseconds, overdue: Scheduler['overdue']): string | undefined {
   if (sinceHeartbeatMs > DEAD_AFTER_MS) return 'the scheduler has stopped';
   return overdue && overdue.ms > OVERDUE_MS ? `${overdue.source.name} is overdue` : undefined;
 }
 
 /** Whether each source was attempted, was restored, or may not be attempted yet. */
-export function isReady(views: readonly SourceView[], now: number): boolean {
+export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
   return views.every(({ entry, nextAttemptAt, running }) => entry.attempts > 0 || (!running && nextAttemptAt > now));
 }

@@ -2,6 +2,7 @@ import { allowedPerDay, type BudgetOptions, isRateWindowRepeated, usedByOthers }
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
+import type { Seconds, UnixMs } from '../lib/time.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import type { Family, Labels, MetricType, Sample } from '../metrics/family.ts';
 import { requestFamilies } from '../metrics/self.ts';
@@ -133,7 +134,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
 export interface BudgetFigures {
   /** Requests per day that the limits leave this exporter, by bucket. */
   readonly allowedPerDay: ReadonlyMap<string, number>;
-  readonly waitedSeconds: number;
+  readonly waitedSeconds: Seconds;
 }
 
 export const BUDGET_WAIT = 'beaconchain_budget_wait_seconds_total';
@@ -171,8 +172,8 @@ export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigu
 export interface LastReload {
   /** Whether the configuration was read without a mistake when it was last read. */
   readonly isSuccessful: boolean;
-  /** Unix ms at which it last was. */
-  readonly successAt: number;
+  /** When it last was. */
+  readonly successAt: UnixMs;
 }
 
 export const STATE_WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
@@ -205,7 +206,7 @@ function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: OwnFigur
 }
 
 interface OwnFigures {
-  readonly now: number;
+  readonly now: UnixMs;
   readonly budgetOptions: BudgetOptions;
   readonly lastReload: LastReload;
   readonly stateWriteFailures: number;

@@ -1,5 +1,6 @@
 import { allowedPerDay, type BudgetOptions } from '../budget/bucket.ts';
 import { bucketOf, type Ledger, opensAt, quotaIn } from '../budget/ledger.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
@@ -15,7 +16,7 @@ export interface ViewOptions {
 }
 
 /** Pure. The status of each source, and what is shown of it. */
-export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now: number): SourceView[] {
+export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now: UnixMs): SourceView[] {
   const polled = new Map(state.polled?.map((known) => [known.source, known]));
   const known = options.sources.map((source) => {
     const entry = state.entries.get(sourceId(source)) ?? emptyEntry(source);
@@ -28,7 +29,7 @@ export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now:
 export function budgetViewOf(
   ledger: Ledger,
   { budgetOptions, routeOf }: Omit<ViewOptions, 'sources'>,
-  now: number,
+  now: UnixMs,
 ): BudgetView {
   return {
     bucketOf: (source) => bucketOf(ledger, routeOf(source)),

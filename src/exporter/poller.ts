@@ -1,4 +1,5 @@
 import { limitsOf } from '../budget/ledger.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { LeaseLost } from '../replica/lease.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceId } from '../state/entry.ts';
@@ -123,7 +124,7 @@ class Poller implements Role {
     return this.#scheduler.run(this.#links.abort.signal);
   }
 
-  async adopt(next: Settings, reloadedAt: number): Promise<void> {
+  async adopt(next: Settings, reloadedAt: UnixMs): Promise<void> {
     const { log, documents } = this.#options;
     const after = viewOptionsOf(next.config, log, reloadedAt);
     const ids = new Set(after.sources.map(sourceId));

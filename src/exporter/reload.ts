@@ -1,3 +1,4 @@
+import type { UnixMs } from '../lib/time.ts';
 import { type Engine, startEngine } from './engine.ts';
 import type { LastReload } from './own-families.ts';
 import { limitedReading } from './reading.ts';
@@ -21,8 +22,8 @@ class Supervisor {
   readonly #options: SupervisorOptions;
   #settings: Settings;
   #lastReload: LastReload;
-  /** Unix ms at which the operator last started or reloaded the program. */
-  #operatorAt: number;
+  /** When the operator last started or reloaded the program. */
+  #operatorAt: UnixMs;
   #engine!: Engine;
   /** Starts, reloads and stops one after the other. */
   #queue: Promise<unknown> = Promise.resolve();

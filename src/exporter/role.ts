@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { ProcessMetrics } from '../metrics/self.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -20,10 +21,10 @@ export interface EngineOptions extends Settings {
   readonly proxies?: Proxies | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
-  /** When the process began, Unix ms. */
-  readonly startedAt: number;
-  /** Unix ms at which the operator started the program; default: now. */
-  readonly operatorAt?: number;
+  /** When the process began. */
+  readonly startedAt: UnixMs;
+  /** When the operator last started or reloaded the program; default: now. */
+  readonly operatorAt?: UnixMs;
   /** What the previous engine of this process knew. The rest is read from the documents. */
   readonly before?: State;
 }
@@ -44,10 +45,10 @@ export interface Role {
   /** Runs until it is aborted. */
   run?(): Promise<void>;
   /**
-   * Continues with new settings, read at `reloadedAt` (Unix ms). Polls in progress end with the old ones, except those of
+   * Continues with new settings, read at `reloadedAt`. Polls in progress end with the old ones, except those of
    * sources that are gone or ask elsewhere. Undefined if nothing is polled. @throws StateRefused: nothing has changed.
    */
-  readonly adopt?: ((next: Settings, reloadedAt: number) => Promise<void>) | undefined;
+  readonly adopt?: ((next: Settings, reloadedAt: UnixMs) => Promise<void>) | undefined;
   /** Writes the state and returns it. */
   close(): Promise<State>;
 }

@@ -4,6 +4,7 @@ import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
+import type { UnixMs } from '../lib/time.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { LeaseTimings } from '../replica/lease.ts';
 import { RedisState } from '../replica/redis.ts';
@@ -103,7 +104,7 @@ export async function restore(
   documents: StateStore,
   sources: readonly Source[],
   key: string,
-  now: number,
+  now: UnixMs,
   before?: State,
 ): Promise<State> {
   const ledger = before?.ledger ?? (await load(documents, LEDGER, Ledger)) ?? emptyLedger();
@@ -130,7 +131,7 @@ export async function restoreEntries(
 type AccountState = Pick<State, 'ledger' | 'entries'>;
 
 /** Pure. What stays known when the program is started or reloaded with this key. */
-export function underKey({ ledger, entries }: AccountState, key: string, now: number): AccountState {
+export function underKey({ ledger, entries }: AccountState, key: string, now: UnixMs): AccountState {
   const fingerprint = fingerprintOf(key);
   const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
   return {

@@ -2,6 +2,7 @@ import { chmod, lstat, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
+import type { UnixMs } from '../lib/time.ts';
 import { DRAFT, syncDirectory } from '../lib/whole-file.ts';
 
 const OWNER_ONLY = 0o700;
@@ -41,7 +42,7 @@ export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<voi
 const ABANDONED_AFTER_MS = 60_000;
 
 /** Removes what interrupted writes left, and makes files private that earlier versions left readable to others. */
-export async function cleanUp(dir: string, now: number): Promise<void> {
+export async function cleanUp(dir: string, now: UnixMs): Promise<void> {
   for (const name of await readdir(dir)) {
     const file = join(dir, name);
     if (name.includes(`.json${DRAFT}`)) await rm(file, { force: true });
@@ -51,7 +52,7 @@ export async function cleanUp(dir: string, now: number): Promise<void> {
 }
 
 /** A recent one may belong to a process that is about to be refused the lock. */
-async function removeIfOld(file: string, now: number): Promise<void> {
+async function removeIfOld(file: string, now: UnixMs): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
   if (found && now - found.mtimeMs > ABANDONED_AFTER_MS) await rm(file, { force: true });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { createFile } from '../lib/whole-file.ts';
 import { FILE_MODE } from './directory.ts';
 import { Holder, livenessOf, thisProcess } from './holder.ts';
@@ -120,7 +121,7 @@ export class DirectoryLock {
   }
 
   /** Resolves when the file has changed or is gone (undefined), or has not changed for this long by our own clock. */
-  async #watch(file: string, found: LockFile, ms: number): Promise<LockFile | 'silent' | undefined> {
+  async #watch(file: string, found: LockFile, ms: Milliseconds): Promise<LockFile | 'silent' | undefined> {
     const { clock, signal } = this.#options;
     const end = clock.monotonic() + ms;
     while (clock.monotonic() < end) {
@@ -181,7 +182,7 @@ interface LockFile {
   readonly text: string;
   /** Undefined: this version cannot read it. */
   readonly holder: Holder | undefined;
-  readonly touchedAt: number;
+  readonly touchedAt: UnixMs;
 }
 
 const MAX_LOCK_BYTES = 10_000;

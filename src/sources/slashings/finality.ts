@@ -1,4 +1,5 @@
 import { type Chain, epochAt, MS_PER_EPOCH } from '../../lib/chain.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import type { FinalityReport, Slashings } from './schema.ts';
 
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
@@ -86,7 +87,7 @@ export function hasBacklog({ finalizedEpoch, scannedEpoch }: Slashings): boolean
  * finalized epoch, when that has been behind it for an hour, and by our clock the scanned epoch has not begun. A service
  * that lags cannot move it back, and no epoch is counted twice.
  */
-export function withoutFutureScan(state: Slashings, chain: Chain, now: number): Slashings {
+export function withoutFutureScan(state: Slashings, chain: Chain, now: UnixMs): Slashings {
   const { scannedAheadSince: since = now, ...rest } = state;
   const { scannedEpoch, finalizedEpoch } = rest;
   if (scannedEpoch === undefined || finalizedEpoch === undefined) return rest;

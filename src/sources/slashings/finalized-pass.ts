@@ -33,8 +33,8 @@ interface FinalizedStep extends Step {
   readonly missed: readonly Proposal[];
 }
 
-/** The most epochs in one poll: at one request a second they do not delay the next head pass. */
-const EPOCHS_PER_POLL = 12;
+/** At one request a second, this many epochs do not delay the next head pass. */
+const MAX_EPOCHS_PER_POLL = 12;
 /** Epochs further behind are caught up with, at the lowest priority. */
 const FRESH_EPOCHS = 3;
 
@@ -55,7 +55,7 @@ export async function finalizedPass(
   if (scannedEpoch === undefined) return { state, missed };
   // Nothing is counted that this answer does not call final, whatever an earlier one said.
   const newest = Math.min(finalizedEpoch, view?.epoch ?? finalizedEpoch);
-  const count = Math.max(0, Math.min(newest - scannedEpoch, EPOCHS_PER_POLL));
+  const count = Math.max(0, Math.min(newest - scannedEpoch, MAX_EPOCHS_PER_POLL));
   const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
   const drop = new AbortController();
   const droppable = { ...context, signal: AbortSignal.any([context.signal, drop.signal]) };
@@ -143,6 +143,6 @@ function isFaultOfEpoch(failure: Error): boolean {
   return isRequestSpecific(failure) || (failure instanceof RequestFailed && failure.reason === 'timeout');
 }
 
-function hasWaitedLong(state: Slashings, now: number): boolean {
+function hasWaitedLong(state: Slashings, now: UnixMs): boolean {
   return state.stuckSince !== undefined && now - state.stuckSince >= GIVE_UP_AFTER_MS;
 }

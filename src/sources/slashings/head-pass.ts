@@ -1,3 +1,4 @@
+import type { UnixMs } from '../../lib/time.ts';
 import {
   type EpochRows,
   implausible,
@@ -77,7 +78,7 @@ function errorIfEmpty({ epoch, rows }: EpochRows, latest: number): Error | undef
   return implausible(`epoch ${latest} is called the latest, and ${epoch} has no block`);
 }
 
-function withHead(state: Slashings, { epoch, rows }: EpochRows, now: number): Slashings {
+function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {
   const block = rows.findLast((row) => row.status === '1');
   return { ...moveHead(state, epoch), ...(block ? { head: headOf(block), headReadAt: now } : {}) };
 }

@@ -1,5 +1,6 @@
 import { EPOCHS_PER_DAY, MS_PER_EPOCH } from '../../lib/chain.ts';
 import { MS_PER_DAY } from '../../lib/duration.ts';
+import type { Milliseconds } from '../../lib/time.ts';
 import { type Coverage, evenPace, type Pace } from '../source.ts';
 
 /**
@@ -16,7 +17,7 @@ const RANK = { sampled: 0, finalized: 1, full: 2 } as const satisfies Record<Cov
  * finalized passes, as often as the budget allows. With less than one of those per epoch: the newest finalized epoch once
  * per interval. `before` is what the last poll covered.
  */
-export function slashingsPace(configuredMs: number, requestsPerDay: number, before: Coverage = 'full'): Pace {
+export function slashingsPace(configuredMs: Milliseconds, requestsPerDay: number, before: Coverage = 'full'): Pace {
   const reaches = (coverage: Coverage, cost: number): boolean =>
     requestsPerDay >= (RANK[before] < RANK[coverage] ? cost * RESUME_FACTOR : cost);
   const slowestHeadMs = Math.max(configuredMs, MS_PER_EPOCH);
@@ -27,14 +28,14 @@ export function slashingsPace(configuredMs: number, requestsPerDay: number, befo
   return { ...even, requestsPerDay: Math.max(even.requestsPerDay, EPOCHS_PER_DAY), coverage: 'finalized' };
 }
 
-function full(configuredMs: number, requestsPerDay: number): Pace {
+function full(configuredMs: Milliseconds, requestsPerDay: number): Pace {
   const isAffordable = requestsPerDay >= fullCost(configuredMs);
   const intervalMs = isAffordable ? configuredMs : MS_PER_DAY / (requestsPerDay - 2 * EPOCHS_PER_DAY);
   return { intervalMs, requestsPerDay: fullCost(intervalMs), coverage: 'full' };
 }
 
 /** A head pass reads at most one passed epoch again, however many have passed. */
-function fullCost(intervalMs: number): number {
+function fullCost(intervalMs: Milliseconds): number {
   const passes = MS_PER_DAY / intervalMs;
   return passes + Math.min(passes, EPOCHS_PER_DAY) + EPOCHS_PER_DAY;
 }

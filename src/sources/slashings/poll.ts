@@ -1,5 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { MS_PER_EPOCH } from '../../lib/chain.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
 import { unstuck } from './count.ts';
 import { hasBacklog, isFinalityDoubtful } from './finality.ts';
@@ -63,8 +64,8 @@ function hasAdvanced({ headEpoch = 0, finalizedReadAtHead, reread }: Slashings):
   return finalizedReadAtHead !== headEpoch && !mayWait;
 }
 
-/** Unix ms of the next poll: at once while there are epochs to be read, otherwise for the next head pass. */
-export function slashingsDue(state: Slashings, timing: Timing, tick: number): number {
+/** When the next poll is due: at once while there are epochs to be read, otherwise for the next head pass. */
+export function slashingsDue(state: Slashings, timing: Timing, tick: UnixMs): UnixMs {
   const waits = state.stuckSince !== undefined || state.finalizedClaim !== undefined;
   if (hasBacklog(state) && !waits) return timing.now;
   if (timing.coverage !== 'full') return tick;

@@ -2,6 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
 import { type Chain, epochAt, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { canonicalRows } from './canonical.ts';
 import { countSlashings } from './count.ts';
 import { identityOf } from './evidence.ts';
@@ -14,16 +15,15 @@ export interface PollContext {
   readonly chain: Chain;
   readonly api: Api;
   readonly signal: AbortSignal;
-  /** Unix ms. */
-  readonly now: number;
+  readonly now: UnixMs;
   readonly row: ReturnType<typeof rowSchemaAt>;
 }
 
 /** After this many tries at the head, a block or epoch is left to the finalized pass. */
 export const MAX_TRIES_AT_HEAD = 3;
 
-/** The schema of rows that are plausible at `now` (Unix ms). Made once per poll, because zod compiles every new schema. */
-export function rowSchemaAt(chain: Chain, now: number) {
+/** The schema of rows that are plausible at `now`. Made once per poll, because zod compiles every new schema. */
+export function rowSchemaAt(chain: Chain, now: UnixMs) {
   const newest = epochAt(chain, now + NONSENSE_AHEAD_SECONDS * 1000);
   return SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH);
 }
