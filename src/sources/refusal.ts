@@ -12,13 +12,17 @@ export type Refusal = z.infer<typeof Refusal>;
 
 const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
 
-/** The refusal that this failure is; undefined where it is another failure, which may pass. */
-export function refusalOf(failure: Error, operatorAt: UnixMs): Refusal | undefined {
-  if (!(failure instanceof RequestFailed) || !REFUSALS.includes(failure.reason)) return undefined;
-  return { reason: failure.reason, operatorAt };
+/** Whether the service refuses this request, and would do so again. */
+export function isRefusal(failure: unknown): failure is RequestFailed {
+  return failure instanceof RequestFailed && REFUSALS.includes(failure.reason);
 }
 
-/** Whether it holds. A start or a reload ends it, because the plan of the account may be another one by then. */
+/** The refusal that this failure is; undefined where it is another failure, which may pass. */
+export function refusalOf(failure: Error, operatorAt: UnixMs): Refusal | undefined {
+  return isRefusal(failure) ? { reason: failure.reason, operatorAt } : undefined;
+}
+
+/** Whether a refusal holds. A start or a reload ends it, because the plan of the account may be another one by then. */
 export function isInForce(refusal: Refusal | undefined, operatorAt: UnixMs): boolean {
   return refusal?.operatorAt === operatorAt;
 }

@@ -157,7 +157,6 @@ export const TABLE: readonly Row[] = [
 /** Where the code departs from the table, and why it may. One that is not needed any more fails the test. */
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
-  ['sources/machines/lookback.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
   ['sources/refusal.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/slashings/finalized-pass.ts', 'api', 'a half of poll.ts, which would be too long'],

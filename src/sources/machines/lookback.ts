@@ -1,6 +1,6 @@
-import { type FailureReason, RequestFailed } from '../../api/errors.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
+import { isRefusal } from '../refusal.ts';
 import { isIncluded, MAX_PUSH_SECONDS } from './options.ts';
 import { readPage, type SweepContext } from './reading.ts';
 import type { Machines } from './schema.ts';
@@ -17,13 +17,6 @@ const MAX_ASKED_PER_HOUR = 20;
 
 /** After this many tries a request is given up: an answer that is never readable would fail every sweep. */
 const MAX_TRIES = 5;
-/** The service refuses the request, and would do so again. */
-const REFUSALS: readonly string[] = [
-  'bad_request',
-  'forbidden',
-  'not_found',
-  'method_not_allowed',
-] satisfies FailureReason[];
 
 /** A sweep that has begun to look back. */
 type Looking = SweepContext & { readonly sweep: { lookback: Lookback } };
@@ -84,7 +77,7 @@ async function askAndNote(
     await ask();
   } catch (error) {
     if (signal.aborted) throw error;
-    if (error instanceof RequestFailed && REFUSALS.includes(error.reason)) sweep.lookback = refused(before);
+    if (isRefusal(error)) sweep.lookback = refused(before);
     else if (tries + 1 >= MAX_TRIES) sweep.lookback = done(before);
     else sweep.lookback = { ...before, tries: tries + 1 };
     throw error;
