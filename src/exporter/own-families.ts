@@ -1,4 +1,10 @@
-import { allowedPerDay, type BudgetOptions, isRateWindowRepeated, usedByOthers } from '../budget/bucket.ts';
+import {
+  allowedPerDay,
+  type Bucket,
+  type BudgetOptions,
+  isRateWindowRepeated,
+  usedByOthers,
+} from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
@@ -81,21 +87,18 @@ export function accountFamilies(ledger: Ledger): Family[] {
   const { standing, validHeader } = ledger.key;
   const valid = standing !== 'refused' && validHeader !== false;
   const buckets = Object.entries(ledger.buckets);
-  const perWindow = (field: 'limits' | 'remaining'): Sample[] =>
+  const perWindow = <W extends string>(
+    windows: readonly W[],
+    valueIn: (known: Bucket, window: W) => number | undefined,
+  ): Sample[] =>
     buckets.flatMap(([bucket, known]) =>
-      WINDOWS.flatMap((window): Sample[] => {
-        const value = known[field][window];
-        return value === undefined || isRateWindowRepeated(known, window)
-          ? []
-          : [{ labels: { bucket, window }, value }];
+      windows.flatMap((window): Sample[] => {
+        const value = valueIn(known, window);
+        return value === undefined ? [] : [{ labels: { bucket, window }, value }];
       }),
     );
-  const byOthers = buckets.flatMap(([bucket, known]) =>
-    LONG_WINDOWS.flatMap((window): Sample[] => {
-      const value = usedByOthers(known, window);
-      return value === undefined ? [] : [{ labels: { bucket, window }, value }];
-    }),
-  );
+  const reported = (field: 'limits' | 'remaining'): Sample[] =>
+    perWindow(WINDOWS, (known, window) => (isRateWindowRepeated(known, window) ? undefined : known[field][window]));
   const resets = buckets.flatMap(([bucket, { resetAt }]): Sample[] =>
     resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
   );
@@ -108,15 +111,11 @@ export function accountFamilies(ledger: Ledger): Family[] {
     gauge('api_access_revoked', '1 after a 429 whose limits are all 0: trial over or subscription cancelled', [
       { labels: {}, value: Number(standing === 'revoked') },
     ]),
-    gauge(
-      'ratelimit_limit',
-      'Requests per window as the last response said (x-ratelimit-limit-*)',
-      perWindow('limits'),
-    ),
+    gauge('ratelimit_limit', 'Requests per window as the last response said (x-ratelimit-limit-*)', reported('limits')),
     gauge(
       'ratelimit_remaining',
       'Requests left in the window as the last response said (x-ratelimit-remaining-*)',
-      perWindow('remaining'),
+      reported('remaining'),
     ),
     gauge(
       'ratelimit_reset_timestamp_seconds',
@@ -126,7 +125,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
     gauge(
       'ratelimit_used_by_others',
       'Requests that others on the account made in the current hour or month, as of the last response: the limit, less what is left, less what this exporter made; absent where the window is not limited',
-      byOthers,
+      perWindow(LONG_WINDOWS, usedByOthers),
     ),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Milliseconds } from './time.ts';
+
 export const MS_PER_MINUTE = 60_000;
 export const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 export const MS_PER_DAY = 24 * MS_PER_HOUR;

@@ -1,4 +1,5 @@
 import type { UnixSeconds } from '../lib/time.ts';
+
 export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary';
 
 export type Labels = Readonly<Record<string, string>>;

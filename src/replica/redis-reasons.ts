@@ -1,4 +1,5 @@
 import { codeOf } from '../lib/error-code.ts';
+
 /** A command failed. The message holds neither the URL nor the server's own text, because both may contain a password. */
 export class RedisAway extends Error {
   override readonly name = 'RedisAway';
