@@ -69,6 +69,7 @@ function slashings(
   const missed = recentProposals.filter(({ status }) => status !== 'proposed');
   const validators = recent.flatMap((one) => one.validators.map((validator) => [validator, one.slot]));
   return Slashings.parse({
+    headPassAt: NOW - 20_000 - age,
     headReadAt: NOW - 20_000 - age,
     head: { slot: headSlot, epoch: headEpoch },
     headEpoch,
