@@ -31,7 +31,7 @@ export function costsText(costs: Costs): string {
 }
 
 function quotaText({ requests, left: { month } }: Costs): string {
-  if (month === undefined) return 'none a month on this plan, as far as is known';
+  if (month === undefined) return 'no quota of a month on this plan, as far as is known';
   if (month === 0) return 'nothing is left this month';
   return `${Math.ceil((100 * requests) / month)} % of the ${month} requests that are left this month`;
 }

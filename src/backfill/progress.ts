@@ -1,3 +1,4 @@
+import type { Milliseconds } from '../lib/time.ts';
 import { roughSpan } from '../lib/words.ts';
 
 /** How far a run is. */
@@ -6,11 +7,11 @@ export interface Progress {
   readonly done: number;
   /** All requests of this run, the next ones included. */
   readonly expected: number;
-  readonly elapsedMs: number;
+  readonly elapsedMs: Milliseconds;
   /** Requests per second that the plan allows. */
   readonly perSecond: number;
   /** Why no request is sent now, and for how much longer. */
-  readonly waiting?: { readonly reason: string; readonly ms: number };
+  readonly waiting?: { readonly reason: string; readonly ms: Milliseconds };
 }
 
 const BAR_WIDTH = 24;
@@ -32,7 +33,7 @@ export function progressLine(progress: Progress): string {
 }
 
 /** By the rate so far; at first by the rate that the plan allows. */
-function leftMs({ done, expected, elapsedMs, perSecond }: Progress): number {
+function leftMs({ done, expected, elapsedMs, perSecond }: Progress): Milliseconds {
   const left = Math.max(0, expected - done);
   return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;
 }

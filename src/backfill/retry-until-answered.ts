@@ -1,6 +1,7 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { UnixMs } from '../lib/time.ts';
 
 /** Failures that may be over in minutes. Each comes after the client's own retries. */
 const TRANSIENT: ReadonlySet<FailureReason> = new Set([
@@ -20,8 +21,8 @@ const MAX_CLOSED_MS = 7_200_000;
 export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the reason why no request is sent before `until`, Unix ms. */
-  onWait(reason: string, until: number): void;
+  /** Called with the reason why no request is sent before `until`. */
+  onWait(reason: string, until: UnixMs): void;
 }
 
 /** Repeats a request until it is answered. @throws its error, if waiting does not help. */

@@ -1,4 +1,5 @@
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { Family, Labels, Sample } from '../metrics/family.ts';
 
 export interface SeriesOptions {
@@ -6,10 +7,9 @@ export interface SeriesOptions {
   readonly labels: Labels;
   /** Samples of other chains are left out. Those without a chain are kept. */
   readonly chains: ReadonlySet<string>;
-  /** Seconds after which a sample is repeated, for a day and never beyond `now`. */
-  readonly step: number | undefined;
-  /** Unix seconds. */
-  readonly now: number;
+  /** After this time a sample is repeated, for a day and never beyond `now`. */
+  readonly step: Seconds | undefined;
+  readonly now: UnixSeconds;
 }
 
 /**
@@ -38,7 +38,7 @@ function ascending(samples: Sample[]): Sample[] {
   return samples.filter((sample, i) => i === 0 || timeOf(sample) > timeOf(samples[i - 1] as Sample));
 }
 
-function timeOf({ at }: Sample): number {
+function timeOf({ at }: Sample): UnixSeconds {
   if (at === undefined) throw new TypeError('a sample of the past without its time');
   return at;
 }

@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts';
 import { RequestFailed } from '../api/errors.ts';
 import { type Ending, eachPage, type ReadPage } from '../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
+import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import type { PageLog } from './page-log.ts';
 import { canBeHalved, type Slice } from './plan.ts';
@@ -15,8 +16,8 @@ export interface SliceReaderOptions extends RetryOptions {
   readonly log: PageLog;
   /** Decides whether the slice is thinned; undefined if that is known. */
   readonly spacing: Spacing | undefined;
-  /** When the backfill began, Unix seconds. */
-  readonly now: number;
+  /** When the backfill began. */
+  readonly now: UnixSeconds;
   /** Called after each page. */
   readonly onPage: (slice: Slice) => void;
 }
@@ -107,7 +108,7 @@ export class SliceReader {
   }
 }
 
-function isWithin(range: PastRange, at: number, reachSeconds: number): boolean {
+function isWithin(range: PastRange, at: UnixSeconds, reachSeconds: Seconds): boolean {
   return !('start' in range) || (at >= range.start - reachSeconds && at <= range.end + reachSeconds);
 }
 

@@ -21,7 +21,7 @@ export function summary({ written, bad, endings, isDaily, fullResolution }: Back
   const files = parts.length === 1 ? '1 file' : `${parts.length} files`;
   const lines = [`${records} records, ${samples} samples in ${files}, ${(bytes / 1e6).toFixed(1)} MB.`];
   const duplicates = sumOf(written, (span) => span.duplicates);
-  if (duplicates > 0) lines.push(`${duplicates} records came more than once and are told once.`);
+  if (duplicates > 0) lines.push(`${duplicates} records came more than once and are written once.`);
   if (bad > 0) lines.push(`${bad} records could not be read, or are of another time, and are left out.`);
   const missing = sumOf(written, (span) => span.missingDays);
   if (missing > 0) lines.push(`${missing} days are missing at the service.`);
