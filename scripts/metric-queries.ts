@@ -36,7 +36,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   watched_proposals_total: 'sum by (chain) (increase(NAME{status=~"missed|orphaned"}[7d]))',
   watched_validator_missed_proposal_timestamp_seconds: 'time() - NAME < 86400',
   sync_committee_end_timestamp_seconds: 'NAME - time()',
-  watched_sync_committee_validators: 'sum by (period) (NAME)',
+  watched_sync_committee_validators: 'sum by (chain, period) (NAME)',
   watched_sync_committee_validator: 'count by (chain, period) (NAME)',
   sync_committee_end_epoch: 'NAME - beaconchain_sync_committee_start_epoch',
   api_requests_total: 'sum(increase(NAME[1d]))',

@@ -165,7 +165,7 @@ function watchedFamilies({ chain, watch }: SlashingsOptions, state: Slashings): 
     {
       name: 'beaconchain_watched_proposals_total',
       type: 'counter',
-      help: 'Proposals of watched validators in finalized epochs by outcome, each once.',
+      help: 'Proposals of watched validators in finalized epochs by outcome, each once (proposer, status).',
       samples: SLOT_STATUSES.flatMap((status) => sample(chain, state.totals.watchedProposals[status], { status })),
     },
     gauge(

@@ -46,12 +46,12 @@ function memberFamilies(chain: Chain, watched: WatchedMembers | undefined): Fami
   return [
     family(
       'sync_committee_validators',
-      'Watched validators that are members of the sync committee of the current or the next period',
+      'Watched validators that are members of the sync committee of the current or the next period (data.validators)',
       known.map(({ period, validators }) => ({ labels: { chain, period }, value: validators.length })),
     ),
     family(
       'sync_committee_validator',
-      'A watched validator that is a member of the sync committee of the current or the next period, always 1',
+      'A watched validator that is a member of the sync committee of the current or the next period, always 1 (data.validators)',
       known.flatMap(({ period, validators }) =>
         validators.map((validator) => ({ labels: { chain, period, validator: String(validator) }, value: 1 })),
       ),
