@@ -14,9 +14,9 @@ import type { Logger } from '../lib/log.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 import { BasicAuth, costOf, credentialsOf } from './basic-auth.ts';
 import { Bcrypt, TooBusy } from './bcrypt.ts';
+import { addressOf } from './client-address.ts';
 import { WebConfigFile } from './file.ts';
 import { configIn, type RateLimit, readWebConfig, type TlsSettings, type WebConfig } from './load.ts';
-import { addressOf } from './login-queue.ts';
 import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 

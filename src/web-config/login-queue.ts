@@ -1,6 +1,6 @@
 /** Where a login comes from, which decides when it is its turn. */
 export interface Origin {
-  /** The remote address; see `addressOf`. */
+  /** As `addressOf` in client-address.ts tells it. */
   readonly address: string;
   /** The user, or '' for all names that are not in the file: thousands of invented names count as one user. */
   readonly user: string;
@@ -92,15 +92,4 @@ function longest<V>(values: Iterable<V>, sizeOf: (value: V) => number): V | unde
     (max, value) => (max === undefined || sizeOf(value) > sizeOf(max) ? value : max),
     undefined,
   );
-}
-
-/** The part of an address that identifies a client: an IPv4 address, or the /64 network of an IPv6 address. */
-export function addressOf(remote: string | undefined): string {
-  const address = (remote ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => '0');
-  return [...groups, ...(tail === undefined ? [] : zeros), ...rest].slice(0, 4).join(':');
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressOf } from '../web-config/login-queue.ts';
+import { addressOf } from '../web-config/client-address.ts';
 
 /** The connections of one client by peer name, the oldest first. */
 interface ClientConnections {

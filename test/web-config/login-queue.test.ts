@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addressOf,
-  LoginQueue,
-  MAX_WAITING,
-  MAX_WAITING_PER_USER,
-  type Origin,
-} from '../../src/web-config/login-queue.ts';
+import { addressOf } from '../../src/web-config/client-address.ts';
+import { LoginQueue, MAX_WAITING, MAX_WAITING_PER_USER, type Origin } from '../../src/web-config/login-queue.ts';
 
 const HOME: Origin = { address: '192.0.2.1', user: 'prometheus', hasFailed: false };
 const ELSEWHERE: Origin = { address: '198.51.100.9', user: 'prometheus', hasFailed: false };
