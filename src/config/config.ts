@@ -24,7 +24,7 @@ const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
     .describe('The service. Another one only for tests or a proxy of your own.'),
-  key: ApiKey.optional().describe('The API key of your account. The variable BEACONCHAIN_API_KEY goes before it.'),
+  key: ApiKey.optional().describe('The API key of your account. The variable BEACONCHAIN_API_KEY overrides it.'),
   key_file: ApiKeyFile.optional().describe(
     'A file that holds the key, instead of `key`. It is read again at a reload.',
   ),
