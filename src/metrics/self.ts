@@ -37,8 +37,12 @@ function head(name: string, type: MetricType, help: string): FamilyHead {
 
 /** What is counted of requests, in the order in which it is shown. */
 export const REQUEST_FAMILIES = {
-  requests: head('requests_total', 'counter', 'Requests that left, retries included: what the service charges for'),
-  failures: head('request_failures_total', 'counter', 'Requests that left and failed, by reason'),
+  requests: head(
+    'requests_total',
+    'counter',
+    'Requests that were sent, retries included: what the service charges for',
+  ),
+  failures: head('request_failures_total', 'counter', 'Requests that were sent and failed, by reason'),
   invalid: head('invalid_records_total', 'counter', 'Records that were dropped because they could not be read'),
   duration: head(
     'request_duration_seconds',

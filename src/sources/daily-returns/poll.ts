@@ -3,7 +3,7 @@ import { RequestFailed } from '../../api/errors.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { MS_PER_DAY, SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { UnixMs } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
 import { withDays } from './due.ts';
 import { type KnownPath, mayTryOther, pathsOf } from './paths.ts';
@@ -11,7 +11,7 @@ import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
 
 export interface DailyReturnsOptions {
   readonly chain: Chain;
-  readonly intervalMs: number;
+  readonly intervalMs: Milliseconds;
   readonly weight: number;
   /** `auto`: the path of the specification or the one of the public documentation, whichever answers. */
   readonly path: string;
@@ -30,7 +30,7 @@ export async function pollDailyReturns(
 ): Promise<Poll<DailyReturns>> {
   const query = { range: { evaluation_window: '24h' } };
   const { path, page } = await readDays(options, api, query, knownPath(previous, timing.now), signal);
-  // A day that has not begun is not one, but clocks differ.
+  // A day must have begun, by clocks that may differ.
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = await api.records(

@@ -106,7 +106,7 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
   [
     'proposer_slashings_total',
     'counter',
-    `Proposer slashings ${FINAL} (proposerslashingscount). The validators are known only with slashings.proposer_names`,
+    `Proposer slashings ${FINAL}; the validators are known only with slashings.proposer_names (proposerslashingscount)`,
     one(({ totals }) => totals.proposerSlashings),
   ],
 ];

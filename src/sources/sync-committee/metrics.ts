@@ -40,18 +40,18 @@ function memberFamilies(chain: Chain, watched: WatchedMembers | undefined): Fami
   const family = (name: string, help: string, samples: Sample[]): Family => ({
     name: `beaconchain_watched_${name}`,
     type: 'gauge',
-    help: `${help}. Only with sync_committee.members; absent while not known.`,
+    help: `${help}; only with sync_committee.members, absent while not known (data.validators).`,
     samples,
   });
   return [
     family(
       'sync_committee_validators',
-      'Watched validators that are members of the sync committee of the current or the next period (data.validators)',
+      'Watched validators that are members of the sync committee of the current or the next period',
       known.map(({ period, validators }) => ({ labels: { chain, period }, value: validators.length })),
     ),
     family(
       'sync_committee_validator',
-      'A watched validator that is a member of the sync committee of the current or the next period, always 1 (data.validators)',
+      'A watched validator that is a member of the sync committee of the current or the next period, always 1',
       known.flatMap(({ period, validators }) =>
         validators.map((validator) => ({ labels: { chain, period, validator: String(validator) }, value: 1 })),
       ),
