@@ -118,7 +118,12 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
   return { ...unstuck(state), scannedEpoch: epoch, totals };
 }
 
-/** Forgets since when an epoch cannot be read: it is done, or the API is away and nothing can be read. */
-export function unstuck({ stuckSince: _, ...state }: Slashings): Slashings {
+/** Gives the next epoch, and the names of proposer slashings, a new hour: nothing could be read for a while. */
+export function withNewHour({ namesFailingSince: _, ...state }: Slashings): Slashings {
+  return unstuck(state);
+}
+
+/** Forgets since when an epoch cannot be read, because it is done. */
+function unstuck({ stuckSince: _, ...state }: Slashings): Slashings {
   return state;
 }

@@ -1,11 +1,11 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { SECONDS_PER_EPOCH } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { countEpoch, skipTo, unstuck } from './count.ts';
+import { countEpoch, skipTo, withNewHour } from './count.ts';
 import { GIVE_UP_AFTER_MS, withFinality, withoutFutureScan } from './finality.ts';
 import type { Step } from './head-pass.ts';
 import { countProposals, watchedProposals } from './proposals.ts';
-import { readProposerNames } from './proposer-names.ts';
+import { mayWaitForNames, readProposerNames } from './proposer-names.ts';
 import {
   type EpochRows,
   implausible,
@@ -114,7 +114,8 @@ async function countWhenRead(
     if (!failure) {
       const names = await readProposerNames(context, next, read.rows);
       next = names.state;
-      const isOpen = names.failure !== undefined || read.rows.some((row) => row.status === '0');
+      const hasOpenNames = names.failure !== undefined && mayWaitForNames(next, now);
+      const isOpen = hasOpenNames || read.rows.some((row) => row.status === '0');
       if (isOpen && !hasWaitedLong(next, now)) return { ...waiting(next, now), failure: names.failure, missed: [] };
       if (names.failure) options.onUnnamed(names.failure);
       return counted(next, epoch, read, options.watch);
@@ -123,7 +124,7 @@ async function countWhenRead(
     if (signal.aborted || !(error instanceof Error)) throw error;
     failure = error;
   }
-  if (!isFaultOfEpoch(failure)) return { state: unstuck(next), failure, missed: [] };
+  if (!isFaultOfEpoch(failure)) return { state: withNewHour(next), failure, missed: [] };
   if (hasWaitedLong(next, now)) return { state: skipTo(next, epoch), missed: [] };
   return { ...waiting(next, now), failure, missed: [] };
 }
@@ -134,8 +135,9 @@ function counted(state: Slashings, epoch: number, read: EpochRows, watch: Watch)
   return { state: countProposals(countEpoch(state, epoch, read.rows), proposals), missed };
 }
 
+/** A time in the future was noted before the clock was set back. */
 function waiting(state: Slashings, now: UnixMs): Step {
-  return { state: { ...state, stuckSince: state.stuckSince ?? now } };
+  return { state: { ...state, stuckSince: Math.min(state.stuckSince ?? now, now) } };
 }
 
 /** Whether the failure is that of the epoch. One that always times out must not hold up the others for ever. */

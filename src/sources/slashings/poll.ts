@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { MS_PER_EPOCH } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
-import { unstuck } from './count.ts';
+import { withNewHour } from './count.ts';
 import { hasBacklog, isFinalityDoubtful } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
@@ -25,13 +25,13 @@ export async function pollSlashings(
   const { chain, watch, onMissedProposal, onSkipped } = options;
   const context: PollContext = { options, chain, api, signal, now: timing.now, row: rowSchemaAt(chain, timing.now) };
   const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
-  let state: Slashings = { ...(paused ? unstuck(previous) : previous), polledAt: timing.now };
+  let state: Slashings = { ...(paused ? withNewHour(previous) : previous), polledAt: timing.now };
   let failure: Error | undefined;
   let latest: number | undefined;
   if (isHeadPassDue(state, timing)) {
     ({ state, failure, latest } = await headPass(context, state));
     // While the service is away or refuses everything, an epoch that cannot be read is not given up.
-    if (failure && !isRequestSpecific(failure)) return { value: prune(unstuck(state), watch), failure };
+    if (failure && !isRequestSpecific(failure)) return { value: prune(withNewHour(state), watch), failure };
   }
   const readsFinality =
     timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isFinalityDoubtful(state);
@@ -45,7 +45,7 @@ export async function pollSlashings(
       failure ??= pass.failure;
     } catch (error) {
       if (signal.aborted || !(error instanceof Error)) throw error;
-      if (!isRequestSpecific(error)) state = unstuck(state);
+      if (!isRequestSpecific(error)) state = withNewHour(state);
       failure ??= error;
     }
   }

@@ -1,5 +1,8 @@
+import { MS_PER_DAY } from '../../lib/duration.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { isInForce, refusalOf } from '../refusal.ts';
 import { addRecent } from './count.ts';
+import { GIVE_UP_AFTER_MS } from './finality.ts';
 import { implausible, type PollContext } from './read.ts';
 import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema.ts';
 
@@ -22,16 +25,32 @@ export async function readProposerNames(
       const { namesRefused: _, ...accepted } = state;
       state = withNames(context, accepted, row.slot, validators);
       if (validators.size < row.proposerslashingscount) throw incomplete(row, validators.size);
-      state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
+      const { namesFailingSince: _since, ...done } = state;
+      state = { ...done, namedSlots: [...done.namedSlots, row.slot] };
     } catch (error) {
       if (context.signal.aborted || !(error instanceof Error)) throw error;
       const refusal = refusalOf(error, operatorAt);
-      if (!refusal) return { state, failure: error };
+      if (!refusal) return { state: failing(state, context.now), failure: error };
       state = { ...state, namesRefused: refusal };
       onUnnamed(error);
     }
   }
   return { state };
+}
+
+/**
+ * Whether an epoch whose names could not be read may wait for them. The hour begins with the first of several epochs in a
+ * row: with an hour each, the last ones would be hours late.
+ */
+export function mayWaitForNames({ namesFailingSince: since }: Slashings, now: UnixMs): boolean {
+  return since !== undefined && now - since < GIVE_UP_AFTER_MS;
+}
+
+/** What failed more than a day ago, or in the future, before the clock was set back, is forgotten. */
+function failing(state: Slashings, now: UnixMs): Slashings {
+  const { namesFailingSince: since = now } = state;
+  const isKnown = since <= now && now - since < MS_PER_DAY;
+  return { ...state, namesFailingSince: isKnown ? since : now };
 }
 
 /** The validators that the canonical block of a slot slashes as proposers. */

@@ -17,8 +17,14 @@ function isValidatorIndex(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32;
 }
 
+/** As a number or as its digits. */
+const ValidatorIndex = z.union([
+  z.custom<number>(isValidatorIndex),
+  z.string().regex(/^\d+$/).transform(Number).pipe(z.custom<number>(isValidatorIndex)),
+]);
+
 /** Absent where nobody can be named. A row without a proposer still tells of its slot. */
-const Proposer = z.custom<number>(isValidatorIndex).optional().catch(undefined);
+const Proposer = ValidatorIndex.optional().catch(undefined);
 
 /** One row of an epoch: a slot can have several. Only the fields that are used. */
 export const SlotRow = z
@@ -92,7 +98,7 @@ export const AttesterSlashing = z.object({
 export type AttesterSlashing = z.infer<typeof AttesterSlashing>;
 
 /** api-facts 8.1. Only the fields that are used. */
-export const ProposerSlashing = z.object({ block_root: Root, proposerindex: z.custom<number>(isValidatorIndex) });
+export const ProposerSlashing = z.object({ block_root: Root, proposerindex: ValidatorIndex });
 
 /** Kinds of attester slashings. */
 export const KINDS = ['double_vote', 'surround_vote', 'unknown'] as const;
@@ -198,6 +204,8 @@ export const Slashings = z.object({
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index).default([]),
   namesRefused: Refusal.optional(),
+  /** Since when (Unix ms) the names of proposer slashings cannot be read. No epoch waits for them longer than an hour after this. */
+  namesFailingSince: z.number().optional(),
   /** The last proposals of watched validators by slot, ascending. */
   recentProposals: z.array(Proposal).default([]),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countEpoch, countSlashings, NO_SLASHINGS, skipTo, unstuck } from '../../../src/sources/slashings/count.ts';
+import { countEpoch, countSlashings, NO_SLASHINGS, skipTo, withNewHour } from '../../../src/sources/slashings/count.ts';
 import { AttesterSlashing, SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { epochRows, type Fields, slashing } from '../../support/slot-rows.ts';
 
@@ -113,7 +113,7 @@ describe('sources/slashings/count', () => {
     expect(skipTo(NO_SLASHINGS, 13)).toBe(NO_SLASHINGS);
   });
 
-  it('forgets that an epoch was stuck', () => {
-    expect(unstuck({ ...NO_SLASHINGS, stuckSince: 5 })).toEqual(NO_SLASHINGS);
+  it('forgets since when an epoch, or names, could not be read', () => {
+    expect(withNewHour({ ...NO_SLASHINGS, stuckSince: 5, namesFailingSince: 5 })).toEqual(NO_SLASHINGS);
   });
 });

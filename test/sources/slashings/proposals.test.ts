@@ -132,6 +132,25 @@ describe('sources/slashings/proposals', () => {
     },
   );
 
+  it('reads proposers that come as text', async () => {
+    const follower = await followed(
+      withSlots({
+        0: [{ proposer: '1' }],
+        1: [{ proposer: '2', status: '2' }],
+        2: [{ proposer: '3', status: '3' }],
+        3: [{ proposer: '', status: '2' }],
+        4: [{ proposer: '4.5', status: '2' }],
+        5: [{ proposer: '4294967297', status: '2' }],
+        6: [{ proposer: String(NOBODY), status: '2' }],
+      }),
+      [
+        { first: 0, last: 9 },
+        { first: NOBODY, last: NOBODY },
+      ],
+    );
+    expect(counts(follower)).toEqual([1, 1, 1]);
+  });
+
   it('counts a slot that stays scheduled as missed after an hour, once', async () => {
     const follower = new Follower({ watch: [{ first: 1, last: 9 }] });
     follower.chain.grow(E, F);
