@@ -67,7 +67,7 @@ export async function finalizedPass(
   for (const promise of pending) promise.catch(() => undefined);
   try {
     for (const [i, epoch] of epochs.entries()) {
-      const step = await countWhenRead(context, state, epoch, pending[i] as Promise<EpochRows>);
+      const step = await countWhenRead(context, state, epoch, pending[i] as Promise<EpochRows>, options.sampled);
       state = step.state;
       missed.push(...step.missed);
       if (state.scannedEpoch !== epoch) return { ...step, missed };
@@ -100,6 +100,7 @@ async function countWhenRead(
   state: Slashings,
   epoch: number,
   pending: Promise<EpochRows>,
+  sampled: boolean,
 ): Promise<FinalizedStep> {
   const { now, options, signal } = context;
   let next = state;
@@ -114,7 +115,8 @@ async function countWhenRead(
     if (!failure) {
       const names = await readProposerNames(context, next, read.rows);
       next = names.state;
-      const hasOpenNames = names.failure !== undefined && mayWaitForNames(next, now);
+      // In samples an epoch that waits would be skipped by the next poll.
+      const hasOpenNames = names.failure !== undefined && !sampled && mayWaitForNames(next, now);
       const isOpen = hasOpenNames || read.rows.some((row) => row.status === '0');
       if (isOpen && !hasWaitedLong(next, now)) return { ...waiting(next, now), failure: names.failure, missed: [] };
       if (names.failure) options.onUnnamed(names.failure);

@@ -169,6 +169,17 @@ describe('sources/slashings/proposer-names', () => {
     expect(follower.state.scannedEpoch).toBe(F + 7);
   });
 
+  it('counts a sampled epoch at once: by the next poll it would be skipped, with its proposals', async () => {
+    const follower = await following();
+    follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);
+    follower.chain.grow(E + 1, F + 1);
+    follower.chain.slashProposers(SLOT + 1, [1]);
+    await follower.poll(5 * HOUR, { coverage: 'sampled', intervalMs: 5 * HOUR });
+    expect(follower.failure).toBeUndefined();
+    expect(follower.unnamed).toHaveLength(1);
+    expect(follower.state.scannedEpoch).toBe(F + 1);
+  });
+
   it('waits no more for names that are no longer wanted', async () => {
     const follower = await following();
     follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);
