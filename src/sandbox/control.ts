@@ -45,7 +45,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
     const validator = given.get('validator') ?? '';
     if (!isIndex(validator)) throw new BadOrder('validator: expected an index such as 12345');
     const slot = sandbox.missProposal(chain, Number(validator), now);
-    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in about 15 minutes`;
+    return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
   },
   '/-/revoke': (sandbox) => {
     sandbox.revoked = true;
