@@ -2,7 +2,6 @@ import { CHAINS } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { History, PastRange } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
-import type { KnownPath } from './paths.ts';
 import { DAYS_PER_PAGE, type DailyReturnsOptions, readDays } from './poll.ts';
 import { Datapoint } from './schema.ts';
 
@@ -11,12 +10,12 @@ const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 /** The days of a chain, back to its first. Each day has the time of its end. */
 export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datapoint> {
   const { chain } = options;
-  let known: KnownPath = { isRecent: false };
+  let path: string | undefined;
   return {
     async readPage(api, range, cursor, signal) {
       const query = { range: selectorOf(range), ...(cursor === undefined ? {} : { cursor }) };
-      const answer = await readDays(options, api, query, known, signal);
-      known = { path: answer.path, isRecent: true };
+      const answer = await readDays(options, api, query, path, signal);
+      path = answer.path;
       const { data, paging } = answer.page;
       return {
         cursor: paging?.next_cursor,

@@ -2,23 +2,24 @@ import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import { MS_PER_DAY, SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
+import type { Milliseconds } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
 import { withDays } from './due.ts';
-import { type KnownPath, mayTryOther, pathsOf } from './paths.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
 
 export interface DailyReturnsOptions {
   readonly chain: Chain;
   readonly intervalMs: Milliseconds;
   readonly weight: number;
-  /** `auto`: the path of the specification or the one of the public documentation, whichever answers. */
+  /** `auto`: the path of the specification, and where that is not found the one of the public documentation. */
   readonly path: string;
 }
 
 /** The most that the service gives (api-facts 7.2). */
 export const DAYS_PER_PAGE = 10;
+
+const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** Reads the newest day. A smaller day never replaces a larger one. */
 export async function pollDailyReturns(
@@ -29,7 +30,7 @@ export async function pollDailyReturns(
   signal: AbortSignal,
 ): Promise<Poll<DailyReturns>> {
   const query = { range: { evaluation_window: '24h' } };
-  const { path, page } = await readDays(options, api, query, knownPath(previous, timing.now), signal);
+  const { path, page } = await readDays(options, api, query, previous.path, signal);
   // A day must have begun, by clocks that may differ.
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
@@ -39,12 +40,7 @@ export async function pollDailyReturns(
     Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),
     page.data,
   );
-  return { value: { ...withDays(previous, days, timing), path, answeredAt: timing.now } };
-}
-
-/** Pure. A clock that was set back says nothing about the age of an answer. */
-function knownPath({ path, answeredAt = 0 }: DailyReturns, now: UnixMs): KnownPath {
-  return { path, isRecent: Math.abs(now - answeredAt) < MS_PER_DAY };
+  return { value: { ...withDays(previous, days, timing), path } };
 }
 
 /** Selects days, as the service expects it (api-facts 3.1). */
@@ -53,12 +49,12 @@ export interface DaysQuery {
   readonly cursor?: string;
 }
 
-/** One page of days, and the path that answered. */
+/** One page of days, and the path that answered. `remembered` is the path that answered before. */
 export async function readDays(
   options: Pick<DailyReturnsOptions, 'chain' | 'path'>,
   api: Api,
   query: DaysQuery,
-  known: KnownPath,
+  remembered: string | undefined,
   signal: AbortSignal,
 ): Promise<{ path: string; page: DailyReturnsPage }> {
   const body = { chain: options.chain, ...query, page_size: DAYS_PER_PAGE };
@@ -66,15 +62,13 @@ export async function readDays(
     const request = { endpoint: 'daily_returns', priority: 'daily_returns', path, body } as const;
     return { path, page: await api.request(request, DailyReturnsPage, signal) };
   };
-  const [first, second] = pathsOf(options.path, known);
+  if (options.path !== 'auto') return readAt(options.path);
+  const [first, second] = AUTO_PATHS;
+  const isSecond = remembered === second;
   try {
-    return await readAt(first);
+    return await readAt(isSecond ? second : first);
   } catch (error) {
-    const isRefused = error instanceof RequestFailed && mayTryOther(error.reason, known);
-    if (second === undefined || !isRefused) throw error;
-    return readAt(second).catch((other: unknown) => {
-      // The path that exists tells more than the one that is not found.
-      throw other instanceof RequestFailed && other.reason === 'not_found' ? error : other;
-    });
+    if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+    return readAt(isSecond ? first : second);
   }
 }

@@ -48,7 +48,5 @@ export const DailyReturns = z.object({
   missedAt: z.number().optional(),
   /** The path that answered, where the configuration says `auto`. */
   path: z.string().optional(),
-  /** Unix ms at which it last did. */
-  answeredAt: z.number().optional(),
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;

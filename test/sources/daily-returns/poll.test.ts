@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureReason } from '../../../src/api/errors.ts';
 import type { Chain } from '../../../src/lib/chain.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import type { DailyReturns } from '../../../src/sources/daily-returns/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/datapoint.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
-import { DAY, HOUR, noSignal, timing } from '../../support/timing.ts';
+import { HOUR, noSignal, timing } from '../../support/timing.ts';
 
 const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';
@@ -30,10 +29,10 @@ async function newestAfter(data: readonly unknown[], previous: DailyReturns = {}
   ).value.newest;
 }
 
-/** Knows only this path, and refuses any other for this reason. */
-function apiAt(path: string, reason: FailureReason = 'not_found'): FakeApi {
+/** Knows only this path. */
+function apiAt(path: string): FakeApi {
   return fakeApi((request) => {
-    if (request.path !== path) throw failed(request, reason);
+    if (request.path !== path) throw failed(request, 'not_found');
     return returnsPage(datapoint());
   });
 }
@@ -134,44 +133,12 @@ describe('sources/daily-returns/poll', () => {
       expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC]);
     });
 
-    it.for<FailureReason>(['bad_request', 'forbidden', 'method_not_allowed', 'unexpected_status', 'invalid_body'])(
-      'tries the other once where none has answered yet, because a gateway may answer an unknown path with %s',
-      async (reason) => {
-        const api = apiAt(PUBLIC, reason);
-        const { value } = await poll(api);
-        expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC]);
-        expect(value).toMatchObject({ path: PUBLIC, answeredAt: DAY_2100_END + 2 * HOUR });
-      },
-    );
-
-    it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'revoked', 'unauthorized'])(
-      'does not try the other after %s, which says nothing about the path',
-      async (reason) => {
-        const api = apiAt(PUBLIC, reason);
-        await expect(poll(api)).rejects.toMatchObject({ reason });
-        expect(api.requests).toHaveLength(1);
-      },
-    );
-
-    it('keeps the path that has answered, until it has not for a day', async () => {
-      const known = { path: SPECIFIED, answeredAt: DAY_2100_END + 2 * HOUR - DAY + 1 };
-      const api = apiAt(PUBLIC, 'forbidden');
-      await expect(poll(api, known)).rejects.toMatchObject({ reason: 'forbidden' });
-      expect(pathsOf(api)).toEqual([SPECIFIED]);
-      const { value } = await poll(apiAt(PUBLIC, 'forbidden'), { ...known, answeredAt: known.answeredAt - 1 });
-      expect(value.path).toBe(PUBLIC);
-    });
-
-    it('tries the other where an earlier version did not note when the path answered', async () => {
-      expect((await poll(apiAt(PUBLIC, 'forbidden'), { path: SPECIFIED })).value.path).toBe(PUBLIC);
-    });
-
-    it('tells what the path that exists says where the other is not found', async () => {
+    it('falls back on nothing but 404', async () => {
       const api = fakeApi((request) => {
-        throw failed(request, request.path === SPECIFIED ? 'forbidden' : 'not_found');
+        throw failed(request, 'server_error');
       });
-      await expect(poll(api)).rejects.toMatchObject({ reason: 'forbidden' });
-      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC]);
+      await expect(poll(api)).rejects.toMatchObject({ reason: 'server_error' });
+      expect(api.requests).toHaveLength(1);
     });
   });
 
