@@ -60,7 +60,7 @@ async function readNew(context: SweepContext, { requests }: CountingApi, staleMs
   const main = { requests: requests(), records: Math.max(...Object.values(sweep.records)), start };
   const ages = agesOf(sweep, seconds);
   // Twice, because a machine that is not in the minute before is asked for again.
-  const named = 2 * namesToAsk(sweep, staleMs, now).length;
+  const named = 2 * namesToAsk(sweep, start, staleMs, now).length;
   const late = lateRange(reach, { ...main, live: liveMachines(), named }, seconds);
   // A late record may be old. So a machine that is only found there does not count as found, and is asked for by name.
   if (late) await readLate({ ...context, sweep: { ...sweep, found: new Set() } }, late);
@@ -86,7 +86,7 @@ async function readLate(context: SweepContext, { pages, ...range }: LateRange): 
  */
 async function askAbsent(context: SweepContext, staleMs: number, swept: number): Promise<void> {
   const minute = swept - MAX_PUSH_SECONDS;
-  const absent = (): Batch[] => namesToAsk(context.sweep, staleMs, context.now);
+  const absent = (): Batch[] => namesToAsk(context.sweep, swept, staleMs, context.now);
   await allOf(absent().map(({ names }) => readRange(context, { start: minute, end: swept }, names)));
   await allOf(absent().flatMap(({ names, since }) => readBack(context, names, { start: since, end: minute })));
 }

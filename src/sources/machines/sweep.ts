@@ -102,18 +102,25 @@ export interface Batch {
   readonly since: UnixSeconds;
 }
 
+/** The records of one push are at most this far apart. */
+const PUSH_SECONDS = 2;
+
 /**
- * Names to ask for after the last minute was read: live machines that were not in it, and whose record is older than half of
- * `staleMs`. A silent machine is not asked for, because a sweep finds it when it is back. Machines that were last seen
- * together are asked for together, so that no request reads again what is already held.
+ * Names to ask for after the time since `swept` was read: live machines that were not in it, and with a record that is older
+ * than half of `staleMs`. A silent machine is not asked for, because a sweep finds it when it is back. Machines that were
+ * last seen together are asked for together, so that no request reads again what is already held.
  */
-export function namesToAsk(sweep: Sweep, staleMs: Milliseconds, now: UnixMs): Batch[] {
+export function namesToAsk(sweep: Sweep, swept: UnixSeconds, staleMs: Milliseconds, now: UnixMs): Batch[] {
+  const isDue = (time: UnixSeconds): boolean => {
+    const age = now - time * 1000;
+    return time < swept && age > staleMs / 2 && age <= staleMs;
+  };
   const absent: { name: string; seen: UnixSeconds }[] = [];
   for (const [label, machine] of sweep.machines) {
-    if (sweep.found.has(label)) continue;
-    const seen = lastSeen(machine);
-    const age = now - seen * 1000;
-    if (age <= staleMs / 2 || age > staleMs) continue;
+    // With a push of these first seconds, the records of other processes can be from before them, and not found.
+    if (sweep.found.has(label) && lastSeen(machine) > swept + PUSH_SECONDS) continue;
+    const seen = Math.min(...PROCESSES.flatMap((process) => machine[process]?.timestamp ?? []).filter(isDue));
+    if (seen === Number.POSITIVE_INFINITY) continue;
     for (const name of rawNames(machine)) absent.push({ name, seen });
   }
   absent.sort((a, b) => a.seen - b.seen);

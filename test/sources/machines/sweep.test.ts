@@ -77,7 +77,7 @@ describe('sources/machines/sweep', () => {
     addRecord(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
-    expect(namesToAsk(next, 10 * MINUTE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
+    expect(namesToAsk(next, SECONDS - 62, STALE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
   });
 
   it('asks for nobody who was found, also where values go stale soon', () => {
@@ -85,10 +85,22 @@ describe('sources/machines/sweep', () => {
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
     addRecord(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
     addRecord(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
-    expect(namesToAsk(sweep, 100_000, NOW)).toEqual([]);
-    expect(namesToAsk(startSweep(options, endSweep(sweep), NOW, STALE), 100_000, NOW)).toEqual([
-      { names: ['a'], since: SECONDS - 69 },
-    ]);
+    expect(namesToAsk(sweep, SECONDS - 400, 100_000, NOW)).toEqual([]);
+    const next = startSweep(options, endSweep(sweep), NOW, STALE);
+    expect(namesToAsk(next, SECONDS - 62, 100_000, NOW)).toEqual([{ names: ['a'], since: SECONDS - 69 }]);
+  });
+
+  it('asks for who was found with the end of a push alone, if the range began in the middle of it', () => {
+    const options = machinesOptions();
+    const names = (pushed: number, system: number): unknown => {
+      const machines = [{ name: 'a', system: { timestamp: SECONDS - system, machine: 'a' } }];
+      const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
+      addRecord(sweep, options, 'node', { timestamp: SECONDS - pushed, machine: 'a' });
+      return namesToAsk(sweep, SECONDS - 62, STALE, NOW);
+    };
+    expect(names(61.9, 301)).toEqual([{ names: ['a'], since: SECONDS - 300 }]);
+    expect(names(61.9, 299)).toEqual([]);
+    expect(names(59.9, 301)).toEqual([]);
   });
 
   it('takes the second of two records of one time for no news', () => {
