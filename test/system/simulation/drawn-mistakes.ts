@@ -1,3 +1,6 @@
+import type { FleetRequest } from '../../support/fleet.ts';
+import { boundOf } from '../../support/fleet-run.ts';
+import type { Exchange } from '../../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 import { idle } from './drawn-idle.ts';
 import { isUndisturbed, type Life, lastsEvenly } from './drawn-life.ts';
@@ -154,7 +157,7 @@ const LATEST_MS = 5 * MINUTE;
 const RARE_MS = 4 * MINUTE;
 
 /** Machines that push and are not shown, though enough sweeps began after their first record was five minutes old. */
-function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
+function invisible({ lag }: Life, { moments, polls, exchanges }: LifeSeen): string[] {
   const sweeps = polls.filter(({ id }) => id === 'machines');
   const searching: PollSeen[] = [];
   const missing: string[] = [];
@@ -171,12 +174,24 @@ function invisible({ lag }: Life, { moments, polls }: LifeSeen): string[] {
     const told = sources.get('machines')?.intervalMs ?? 0;
     if (!last || at - last.at > 2 * told) continue;
     for (const [name, since] of living) {
-      const known = searching.slice(1).filter((sweep) => sweep.at >= since + MINUTE + LATEST_MS);
+      const known = searching
+        .slice(1)
+        .filter((sweep) => sweep.at >= since + MINUTE + LATEST_MS && searches(sweep, exchanges, living.size));
       if (!shown.has(name) && known.length >= SWEEPS_TO_FIND[living.size < LARGE_FLEET ? 0 : 1])
         missing.push(`${name} is not shown at ${when(at)}`);
     }
   }
   return missing;
+}
+
+/** Whether a sweep looks for late records. It does not where the newest ones take as many requests as a sweep may. */
+function searches({ at, end }: PollSeen, exchanges: readonly Exchange[], machines: number): boolean {
+  const pages = exchanges.filter((one) => {
+    if (one.at < at || one.at > end || one.status !== 200 || !one.path.endsWith('/machine-metrics')) return false;
+    const body: FleetRequest = JSON.parse(one.body);
+    return body.machines === undefined && body.range.timestamp.end * 1_000 > at;
+  });
+  return pages.length <= boundOf(machines) - 1;
 }
 
 /** In the first hour after its first plan the program learns how many requests polls need. */
@@ -187,7 +202,7 @@ function repeatedPlans({ plans }: LifeSeen): string[] {
   return plans.flatMap(({ since, at }, i) => {
     const first = plans.find((one) => one.since === since);
     const before = plans[i - 1];
-    if (!first || before?.since !== since || at < first.at + LEARNING_MS || at - before.at >= DAY) return [];
+    if (!first || before?.since !== since || at <= first.at + LEARNING_MS || at - before.at >= DAY) return [];
     return [`the plan is told at ${when(at)}, ${span(at - before.at)} after the last time`];
   });
 }
