@@ -83,9 +83,7 @@ export function lateRange(reach: Reach, main: MainRange, seconds: UnixSeconds): 
   // The sweeps before waited for a whole minute, which fitted on a page until a machine was added.
   const isOutgrown = due === MINUTE && reach.phase === 0 && requests <= 2 && affordable === 1 && widthOf(1) < MINUTE;
   const pages = isOutgrown ? 2 : affordable;
-  // The rest of the minute costs nothing where the last page has room for it. It makes up for sweeps that can afford less.
-  const room = Math.min(widthOf(Math.ceil(((due + 1) * perSecond) / pageSize)), MINUTE - reach.phase);
-  const width = Math.floor(Math.min(Math.max(due, room), widthOf(pages)));
+  const width = Math.floor(Math.min(due, widthOf(pages)));
   // One minute of a small fleet fits on a few pages. A page is worth a request only when all of it is due.
   const parts = Math.min(SWEEPS_PER_MINUTE, Math.ceil(MINUTE / Math.max(1, widthOf(1))));
   // After a part of a minute was read, the rest does not wait until a whole minute is due.

@@ -31,17 +31,4 @@ describe('sources/machines/reach', () => {
     const range = lateRange({ ...AFTER, phase: 24, due: 24 }, SMALL, NOW);
     expect((range?.end ?? 0) - (range?.start ?? 0)).toBe(36);
   });
-
-  it('reads more than is due where that takes no further page, up to the end of the minute', () => {
-    const sweep: MainRange = { live: 59, requests: 7, records: 65, named: 0, start: NOW - 62 };
-    const width = (phase: number, main: Partial<MainRange> = {}): number => {
-      const range = lateRange({ ...AFTER, phase, due: 0 }, { ...sweep, ...main }, NOW);
-      return (range?.end ?? 0) - (range?.start ?? 0);
-    };
-    expect([0, 14, 28, 42].map((phase) => width(phase))).toEqual([14, 14, 14, 14]);
-    // One that can afford a single page falls behind, and five sweeps still read the whole minute.
-    expect(width(0, { requests: 8, records: 75 })).toBe(4);
-    expect(width(47)).toBe(13);
-    expect(width(50)).toBe(12);
-  });
 });
