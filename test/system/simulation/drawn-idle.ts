@@ -27,9 +27,8 @@ function idleRate({ start, end, limits, utilization, outages }: Life, { exchange
   if (outages.length > 0) return [];
   const from = start + LEARNED * (end - start);
   const sent = exchanges.filter(({ at }) => at >= from).length;
-  const allowed = ((end - from) / 1_000) * limits.perSecond * utilization;
-  // The part begins and ends between two requests, which a slow account makes far apart.
-  return sent + 1 >= USED * allowed ? [] : [`only ${percent(sent / allowed)} of the rate is used`];
+  const used = sent / (((end - from) / 1_000) * limits.perSecond * utilization);
+  return used >= USED ? [] : [`only ${percent(used)} of the rate is used`];
 }
 
 /** After an outage that ends before this part of the span there is time to spend the quota. */
