@@ -54,6 +54,36 @@ const FOUND: readonly [title: string, draw: Draw][] = [
       seed: 1_951_665_641,
     },
   ],
+  [
+    'ranges begin in the middle of the pushes of a late machine: one process is in them, another is not',
+    {
+      ...TRIAL,
+      limits: { perSecond: 1 },
+      utilization: 0.207,
+      fit: 0.763,
+      chains: 2,
+      machines: 45,
+      lag: { ms: 60_517, ofAll: false },
+      others: { kind: 'steady', share: 0.091, at: 0 },
+      month: 0,
+      hasRun: false,
+      seed: 1_718_091_681,
+    },
+  ],
+  [
+    'the same, with sweeps that are nearly four minutes apart',
+    {
+      ...TRIAL,
+      limits: { perSecond: 1, perMonth: 59_156 },
+      utilization: 0.858,
+      lag: { ms: 134_246, ofAll: false },
+      newcomers: [0.038],
+      month: 1,
+      monthEnds: 'later',
+      hasRun: false,
+      seed: 1_230_453_070,
+    },
+  ],
 ];
 
 describe('system/simulation: found', { timeout: 60_000 }, () => {
