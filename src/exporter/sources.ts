@@ -65,8 +65,9 @@ function membersOf(
   log: Logger,
   operatorAt: UnixMs,
 ): MembersOptions | undefined {
+  if (!syncCommittee.members) return undefined;
   const watch = watchOf(slashings.watch[chain]);
-  if (!syncCommittee.members || watch.length === 0) return undefined;
+  if (watch.length === 0) return undefined;
   return {
     isWatched: (validator) => watches(watch, validator),
     operatorAt,

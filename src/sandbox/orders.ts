@@ -3,32 +3,29 @@ import { type ChainWorld, headSlot, isCanonical, slashedProposersIn, slashingIn 
 
 /** Orders an attester slashing for the next block without one, and returns its slot. */
 export function orderSlashing(world: ChainWorld, validators: readonly number[], now: UnixMs): number {
-  let slot = firstFreeSlot(world, now);
-  while (slashingIn(world, slot)) slot = firstFreeSlot(world, now, slot + 1);
+  const slot = firstFreeSlot(world, now, (taken) => slashingIn(world, taken) !== undefined);
   world.ordered.set(slot, ascending(validators));
   return slot;
 }
 
 /** Orders proposer slashings, one of each validator, for the next block without any. Returns its slot. */
 export function orderProposerSlashings(world: ChainWorld, validators: readonly number[], now: UnixMs): number {
-  let slot = firstFreeSlot(world, now);
-  while (slashedProposersIn(world, slot).length > 0) slot = firstFreeSlot(world, now, slot + 1);
+  const slot = firstFreeSlot(world, now, (taken) => slashedProposersIn(world, taken).length > 0);
   world.slashedProposers.set(slot, ascending(validators));
   return slot;
 }
 
 /** Orders that the validator is the proposer of the next slot that can be missed, and misses it. Returns the slot. */
 export function orderMiss(world: ChainWorld, validator: number, now: UnixMs): number {
-  let slot = firstFreeSlot(world, now);
-  while (world.ordered.has(slot) || world.slashedProposers.has(slot)) slot = firstFreeSlot(world, now, slot + 1);
+  const slot = firstFreeSlot(world, now, (taken) => world.ordered.has(taken) || world.slashedProposers.has(taken));
   world.missed.set(slot, validator);
   return slot;
 }
 
-/** The next slot, from `from` on, with a block that can still be changed: that of the current slot has been sent. */
-function firstFreeSlot(world: ChainWorld, now: UnixMs, from = 0): number {
-  let slot = Math.max(from, headSlot(world.chain, now) + 2);
-  while (!isCanonical(world, slot)) slot += 1;
+/** The next slot that is not taken, with a block that can still be changed: that of the current slot has been sent. */
+function firstFreeSlot(world: ChainWorld, now: UnixMs, isTaken: (slot: number) => boolean): number {
+  let slot = headSlot(world.chain, now) + 2;
+  while (!isCanonical(world, slot) || isTaken(slot)) slot += 1;
   return slot;
 }
 

@@ -46,17 +46,19 @@ export class Connections {
   /** The connection of this request is busy with its answer. */
   answering(socket: Socket, response: ServerResponse): void {
     const [address, peer] = namesOf(socket);
-    this.#move(address, peer, 'busy');
-    response.once('close', () => this.#move(address, peer, 'kept'));
+    this.#move(address, peer, ['silent', 'kept'], 'busy');
+    response.once('close', () => this.#move(address, peer, ['busy'], 'kept'));
   }
 
-  #move(address: string, peer: string, to: 'busy' | 'kept'): void {
+  #move(address: string, peer: string, from: readonly Kind[], to: Kind): void {
     const client = this.#clients.get(address);
-    const from = client && KINDS.find((kind) => kind !== to && client[kind].has(peer));
-    const socket = from && client[from].get(peer);
-    if (!socket || (to === 'kept' && from !== 'busy')) return;
-    client[from].delete(peer);
-    client[to].set(peer, socket);
+    for (const kind of from) {
+      const socket = client?.[kind].get(peer);
+      if (!client || !socket) continue;
+      client[kind].delete(peer);
+      client[to].set(peer, socket);
+      return;
+    }
   }
 
   /**
@@ -72,7 +74,7 @@ export class Connections {
     return this.#drop(busiest, ['busy']);
   }
 
-  #drop(address: string, kinds: readonly (keyof ClientConnections)[]): boolean {
+  #drop(address: string, kinds: readonly Kind[]): boolean {
     const client = this.#clients.get(address);
     for (const kind of kinds) {
       for (const [peer, socket] of client?.[kind] ?? []) {
@@ -110,7 +112,9 @@ export class Connections {
 
 type CountOf = (client: ClientConnections) => number;
 
-const KINDS = ['silent', 'kept', 'busy'] as const satisfies (keyof ClientConnections)[];
+type Kind = keyof ClientConnections;
+
+const KINDS = ['silent', 'kept', 'busy'] as const satisfies Kind[];
 
 function idleCount({ silent, kept }: ClientConnections): number {
   return silent.size + kept.size;

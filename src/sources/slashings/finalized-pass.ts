@@ -17,7 +17,6 @@ import {
   unreadBlocks,
 } from './read.ts';
 import type { Proposal, Slashings } from './schema.ts';
-import type { Watch } from './watch.ts';
 
 export interface FinalizedOptions {
   /** Read only the newest finalized epoch and skip those between: the budget allows no more. */
@@ -102,7 +101,7 @@ async function countWhenRead(
   pending: Promise<EpochRows>,
   sampled: boolean,
 ): Promise<FinalizedStep> {
-  const { now, options, signal } = context;
+  const { now, signal } = context;
   let next = state;
   let failure: Error | undefined;
   try {
@@ -112,16 +111,7 @@ async function countWhenRead(
       next = slashings.state;
       failure ??= slashings.failure;
     }
-    if (!failure) {
-      const names = await readProposerNames(context, next, read.rows);
-      next = names.state;
-      // In samples an epoch that waits would be skipped by the next poll.
-      const hasOpenNames = names.failure !== undefined && !sampled && mayWaitForNames(next, now);
-      const isOpen = hasOpenNames || read.rows.some((row) => row.status === '0');
-      if (isOpen && !hasWaitedLong(next, now)) return { ...waiting(next, now), failure: names.failure, missed: [] };
-      if (names.failure) options.onUnnamed(names.failure);
-      return counted(next, epoch, read, options.watch);
-    }
+    if (!failure) return await countUnlessOpen(context, next, read, sampled);
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     failure = error;
@@ -131,10 +121,23 @@ async function countWhenRead(
   return { ...waiting(next, now), failure, missed: [] };
 }
 
-function counted(state: Slashings, epoch: number, read: EpochRows, watch: Watch): FinalizedStep {
-  const proposals = watchedProposals(read, watch);
+/** Counts an epoch whose slashings are read, unless it may still wait for names or for slots that are scheduled. */
+async function countUnlessOpen(
+  context: PollContext,
+  previous: Slashings,
+  read: EpochRows,
+  sampled: boolean,
+): Promise<FinalizedStep> {
+  const { now, options } = context;
+  const { state, failure } = await readProposerNames(context, previous, read.rows);
+  // In samples an epoch that waits would be skipped by the next poll.
+  const hasOpenNames = failure !== undefined && !sampled && mayWaitForNames(state, now);
+  const isOpen = hasOpenNames || read.rows.some((row) => row.status === '0');
+  if (isOpen && !hasWaitedLong(state, now)) return { ...waiting(state, now), failure, missed: [] };
+  if (failure) options.onUnnamed(failure);
+  const proposals = watchedProposals(read, options.watch);
   const missed = proposals.filter(({ status }) => status !== 'proposed');
-  return { state: countProposals(countEpoch(state, epoch, read.rows), proposals), missed };
+  return { state: countProposals(countEpoch(state, read.epoch, read.rows), proposals), missed };
 }
 
 /** A time in the future was noted before the clock was set back. */

@@ -15,7 +15,7 @@ const MAX_MISSED = 100;
  */
 export function watchedProposals({ rows, allRows }: EpochRows, watch: Watch): Proposal[] {
   const isWatched = ({ proposer }: SlotRow): boolean =>
-    proposer != null && proposer !== NOBODY && watches(watch, proposer);
+    proposer !== undefined && proposer !== NOBODY && watches(watch, proposer);
   const byProposal = Map.groupBy(allRows.filter(isWatched), ({ slot, proposer }) => `${slot} ${proposer}`);
   const proposals = [...byProposal.values()].map((own): Proposal => {
     const { slot, proposer } = own[0] as SlotRow;
