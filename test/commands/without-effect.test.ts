@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutEffect } from '../../src/commands/without-effect.ts';
 import type { Config } from '../../src/config/config.ts';
-import { defaultConfig } from '../support/default-config.ts';
+import { BOTH_CHAINS, defaultConfig } from '../support/default-config.ts';
 
 function config(
   syncCommittee: Partial<Config['syncCommittee']>,
@@ -10,10 +10,7 @@ function config(
   const defaults = defaultConfig();
   return {
     ...defaults,
-    chains: [
-      { name: 'mainnet', v1BaseUrl: 'http://localhost' },
-      { name: 'hoodi', v1BaseUrl: 'http://localhost/hoodi' },
-    ],
+    ...BOTH_CHAINS,
     slashings: { ...defaults.slashings, watch: { mainnet: [], hoodi: [], ...watch } },
     syncCommittee: { ...defaults.syncCommittee, ...syncCommittee },
   };

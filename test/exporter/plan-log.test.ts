@@ -2,7 +2,8 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { logPlan, logWaits } from '../../src/exporter/plan-log.ts';
 import { pacesOf } from '../../src/scheduler/paces.ts';
-import { BOTH_CHAINS, configured } from '../support/month.ts';
+import { BOTH_CHAINS } from '../support/default-config.ts';
+import { configured } from '../support/month.ts';
 
 function linesFor(allowedPerDay: number, overrides = {}): Record<string, unknown>[] {
   const lines: Record<string, unknown>[] = [];

@@ -16,8 +16,9 @@ import {
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import type { FileStore } from '../../src/state/file.ts';
 import type { StateStore } from '../../src/state/store.ts';
+import { BOTH_CHAINS } from '../support/default-config.ts';
 import { temporaryFolder } from '../support/files.ts';
-import { BOTH_CHAINS, configured } from '../support/month.ts';
+import { configured } from '../support/month.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 

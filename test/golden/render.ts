@@ -8,7 +8,7 @@ import { sourcesOf } from '../../src/exporter/sources.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
-import { defaultConfig } from '../support/default-config.ts';
+import { BOTH_CHAINS, defaultConfig } from '../support/default-config.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { entriesOf, ledger } from './values.ts';
@@ -19,10 +19,7 @@ function goldenConfig(): Config {
   const config = defaultConfig();
   return {
     ...config,
-    chains: [
-      { name: 'mainnet', v1BaseUrl: 'http://localhost' },
-      { name: 'hoodi', v1BaseUrl: 'http://localhost/hoodi' },
-    ],
+    ...BOTH_CHAINS,
     machines: {
       ...config.machines,
       expected: ['node-a', 'missing-1'],

@@ -4,3 +4,10 @@ import { type Config, ConfigFile } from '../../src/config/config.ts';
 export function defaultConfig(): Config {
   return ConfigFile.parse({});
 }
+
+export const BOTH_CHAINS = {
+  chains: [
+    { name: 'mainnet', v1BaseUrl: 'http://sandbox' },
+    { name: 'hoodi', v1BaseUrl: 'http://sandbox/hoodi' },
+  ],
+} satisfies Partial<Config>;

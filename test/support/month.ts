@@ -14,13 +14,6 @@ export function configured(overrides: Partial<Config> = {}): Source[] {
   return sourcesOf({ ...defaultConfig(), ...overrides }, SILENT, 0);
 }
 
-export const BOTH_CHAINS: Partial<Config> = {
-  chains: [
-    { name: 'mainnet', v1BaseUrl: 'http://sandbox' },
-    { name: 'hoodi', v1BaseUrl: 'http://sandbox/hoodi' },
-  ],
-};
-
 export interface Month {
   readonly sim: Simulation;
   readonly requests: number;

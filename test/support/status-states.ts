@@ -16,7 +16,7 @@ import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { datapoint } from './datapoint.ts';
-import { defaultConfig } from './default-config.ts';
+import { BOTH_CHAINS, defaultConfig } from './default-config.ts';
 import { DAY, HOUR, MINUTE, NOW } from './timing.ts';
 
 export const SCRIPT = '<script>alert(1)</script>';
@@ -31,10 +31,7 @@ function config(expected: readonly string[]): Config {
   const defaults = defaultConfig();
   return {
     ...defaults,
-    chains: [
-      { name: 'mainnet', v1BaseUrl: 'http://localhost' },
-      { name: 'hoodi', v1BaseUrl: 'http://localhost/hoodi' },
-    ],
+    ...BOTH_CHAINS,
     machines: { ...defaults.machines, expected: [...expected], chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
     slashings: { ...defaults.slashings, watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [] } },
   };

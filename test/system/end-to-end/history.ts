@@ -4,9 +4,9 @@ import { type Family, type Labels, mergeFamilies } from '../../../src/metrics/fa
 import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';
 import { dailyReturnFamilies } from '../../../src/sources/daily-returns/metrics.ts';
 import { Datapoint } from '../../../src/sources/daily-returns/schema.ts';
-import { defaultConfig } from '../../support/default-config.ts';
+import { BOTH_CHAINS, defaultConfig } from '../../support/default-config.ts';
 import { encodeFamily } from '../../support/encode.ts';
-import { BOTH_CHAINS, configured } from '../../support/month.ts';
+import { configured } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
-import { BOTH_CHAINS, configured, type Month, runMonth } from '../../support/month.ts';
+import { BOTH_CHAINS } from '../../support/default-config.ts';
+import { configured, type Month, runMonth } from '../../support/month.ts';
 import { DAY, HOUR } from '../../support/timing.ts';
 
 /** A month of 31 days. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from '../../../src/sandbox/world.ts';
-import { BOTH_CHAINS, configured, runMonth } from '../../support/month.ts';
+import { BOTH_CHAINS } from '../../support/default-config.ts';
+import { configured, runMonth } from '../../support/month.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
 
 const OCTOBER_15 = Date.UTC(2026, 9, 15);
