@@ -5,7 +5,7 @@ import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Seconds } from '../lib/time.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
-import { readBody } from './json.ts';
+import { opened, readBody } from './json.ts';
 import { goodRecords } from './records.ts';
 import { retryDelay } from './retry.ts';
 import { expectOk } from './status.ts';
@@ -41,6 +41,9 @@ export interface ApiObserver {
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
+/** Receives the body of each answer with status 200, of whatever shape. */
+export type OnAnswer = (endpoint: Endpoint, json: unknown) => void;
+
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
@@ -53,13 +56,14 @@ export interface ApiDependencies {
   readonly transport: Transport;
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
+  readonly onAnswer?: OnAnswer | undefined;
   readonly clock: Clock;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
 
 export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, transport, observer, clock, random } = dependencies;
+  const { budget, transport, observer, onAnswer, clock, random } = dependencies;
 
   async function attempt(request: ApiRequest, envelope: z.ZodType, signal: AbortSignal): Promise<unknown> {
     const { endpoint } = request;
@@ -95,7 +99,9 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       answer.discard();
       throw error;
     }
-    return readBody(wire.endpoint, envelope, answer.body());
+    const json = await readBody(wire.endpoint, answer.body());
+    onAnswer?.(wire.endpoint, json);
+    return opened(wire.endpoint, envelope, json);
   }
 
   return {

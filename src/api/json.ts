@@ -11,16 +11,16 @@ export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
 }
 
-/** Reads the body of an answer, and checks the structure around its records. @throws RequestFailed */
-export async function readBody(
-  endpoint: Endpoint,
-  envelope: z.ZodType,
-  body: AsyncIterable<Uint8Array>,
-): Promise<unknown> {
-  const json = await parseJson(endpoint, body).catch((error: unknown) => {
+/** Reads the body of an answer. @throws RequestFailed */
+export function readBody(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  return parseJson(endpoint, body).catch((error: unknown) => {
     if (!(error instanceof JsonRefused)) throw error;
     throw new RequestFailed(endpoint, 'invalid_body', error.message, 200);
   });
+}
+
+/** Checks the structure around the records of an answer. @throws RequestFailed */
+export function opened<S extends z.ZodType>(endpoint: Endpoint, envelope: S, json: unknown): z.output<S> {
   const parsed = envelope.safeParse(json);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') || 'body';

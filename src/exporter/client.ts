@@ -1,4 +1,4 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
+import { type Api, type ApiObserver, type ApiOptions, createApi, type OnAnswer, routeOf } from '../api/client.ts';
 import { createTransport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
@@ -26,6 +26,7 @@ export interface ClientOptions {
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
   readonly observer?: ApiObserver;
+  readonly onAnswer?: OnAnswer;
   /** Where several processes share the account. */
   readonly lease?: Pick<Replica, 'leads'> | undefined;
 }
@@ -47,7 +48,7 @@ export interface Client {
 }
 
 export function openClient(options: ClientOptions): Client {
-  const { clock, observer, lease } = options;
+  const { clock, observer, onAnswer, lease } = options;
   const { save = async () => undefined, onSaveError = () => undefined } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
@@ -62,6 +63,7 @@ export function openClient(options: ClientOptions): Client {
     budget: lease ? leased(rateLimiter, lease) : rateLimiter,
     transport: connections.send,
     observer,
+    onAnswer,
     clock,
     random: Math.random,
   };

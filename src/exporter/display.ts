@@ -19,9 +19,10 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
     // Read before the first await, so that all figures are of one moment.
     const figures = { now: clock.now(), lastReload: lastReload(), isLeader: role.isLeader };
     const [{ ledger }, { budgetOptions }, seen] = [role.state(), role.viewOptions, views()];
-    const { totals, stateWriteFailures } = await role.counted();
+    const { totals, stateWriteFailures, drift } = await role.counted();
     const isShared = replica !== undefined;
-    const families = ownFamilies({ ledger, totals }, seen, { ...figures, budgetOptions, stateWriteFailures, isShared });
+    const shown = { ...figures, budgetOptions, stateWriteFailures, drift, isShared };
+    const families = ownFamilies({ ledger, totals }, seen, shown);
     return [...families, ...(await processMetrics.families())];
   }
 

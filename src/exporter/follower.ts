@@ -3,7 +3,8 @@ import type { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { entrySchema, sourceId } from '../state/entry.ts';
 import { parseValue } from '../state/envelope.ts';
-import { newRequestCounts, sumsOf } from './counters.ts';
+import { endpointsOf, newRequestCounts, sumsOf } from './counters.ts';
+import { SchemaDrift } from './drift.ts';
 import { problemOf } from './health.ts';
 import { BUDGET_WAIT } from './own-families.ts';
 import { ALL_PARTS } from './parts.ts';
@@ -19,6 +20,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
   const viewOptions = viewOptionsOf(config, log, clock.now());
   const wanted = [LEDGER, TOTALS, ...viewOptions.sources.map(sourceId)];
   const noRequests = newRequestCounts(config);
+  const noAnswers = new SchemaDrift(clock, log);
   const nothing = (): void => undefined;
   /** As far as this process has read it. */
   let state = before ?? NOTHING_KNOWN;
@@ -40,6 +42,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
     counted: async () => ({
       totals: await sumsOf(noRequests, { [BUDGET_WAIT]: 0 }, state.totals),
       stateWriteFailures: replica.writeFailures,
+      drift: noAnswers.samples(endpointsOf(config)),
     }),
     // Overdue polls are those of the other replica: a restart of this one would not help.
     unhealthy: () => problemOf(clock.monotonic() - replica.heartbeatAt, undefined),

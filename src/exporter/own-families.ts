@@ -14,6 +14,7 @@ import type { Family, Labels, MetricType, Sample } from '../metrics/family.ts';
 import { requestFamilies } from '../metrics/self.ts';
 import { totalOf } from '../metrics/totals.ts';
 import type { SourceView } from '../scheduler/views.ts';
+import { driftFamily } from './drift.ts';
 import type { State } from './state.ts';
 
 type SourceColumn = readonly [name: string, type: MetricType, help: string, value: (view: SourceView) => number];
@@ -209,6 +210,7 @@ interface OwnFigures {
   readonly budgetOptions: BudgetOptions;
   readonly lastReload: LastReload;
   readonly stateWriteFailures: number;
+  readonly drift: readonly Sample[];
   /** Whether this process polls. */
   readonly isLeader: boolean;
   /** Whether the counters belong to several replicas: then what concerns one of them comes last. */
@@ -223,7 +225,7 @@ export function ownFamilies(
 ): Family[] {
   const { now, budgetOptions, isShared } = figures;
   const buckets = Object.entries(ledger.buckets);
-  const requests = requestFamilies(totals);
+  const requests = [...requestFamilies(totals), driftFamily(figures.drift)];
   const program = exporterFamilies(figures);
   return [
     ...accountFamilies(ledger),

@@ -5,6 +5,7 @@ import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceId } from '../state/entry.ts';
 import { type Client, openClient } from './client.ts';
 import { Counters, endpointsOf } from './counters.ts';
+import { SchemaDrift } from './drift.ts';
 import { problemOf } from './health.ts';
 import { BUDGET_WAIT, STATE_WRITE_FAILURES } from './own-families.ts';
 import { ALL_PARTS, ATTEMPTS } from './parts.ts';
@@ -31,6 +32,7 @@ class Poller implements Role {
   readonly #client: Client;
   readonly #scheduler: Scheduler;
   readonly #counters: Counters;
+  readonly #drift: SchemaDrift;
   #settings: Settings;
   #ledgerFailures = 0;
   #leave: () => void = () => undefined;
@@ -52,6 +54,7 @@ class Poller implements Role {
       save: (totals) => documents.save(TOTALS, totals),
       clock,
     });
+    this.#drift = new SchemaDrift(clock, log);
     const client = openClient({
       settings: options,
       proxies,
@@ -64,6 +67,7 @@ class Poller implements Role {
         if (!replica) log.error({ err: String(error) }, 'ledger not written');
       },
       observer: this.#counters.requests,
+      onAnswer: (endpoint, json) => this.#drift.note(endpoint, json),
       lease: replica,
     });
     this.#client = client;
@@ -95,7 +99,11 @@ class Poller implements Role {
   async counted(): Promise<Counted> {
     const writeFailures = await this.#counters.write();
     const { replica } = this.#options;
-    return { totals: this.#counters.shown, stateWriteFailures: replica?.writeFailures ?? writeFailures };
+    return {
+      totals: this.#counters.shown,
+      stateWriteFailures: replica?.writeFailures ?? writeFailures,
+      drift: this.#drift.samples(endpointsOf(this.#settings.config)),
+    };
   }
 
   unhealthy(): string | undefined {

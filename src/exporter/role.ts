@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { UnixMs } from '../lib/time.ts';
+import type { Sample } from '../metrics/family.ts';
 import type { ProcessMetrics } from '../metrics/self.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -57,6 +58,8 @@ export interface Counted {
   readonly totals: Totals;
   /** Shown at once, because `totals` stand still while writes fail. */
   readonly stateWriteFailures: number;
+  /** See `SchemaDrift`. */
+  readonly drift: readonly Sample[];
 }
 
 /** How a role reaches what runs it. */

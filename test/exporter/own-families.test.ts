@@ -9,6 +9,7 @@ describe('exporter/own-families', () => {
     now: NOW,
     lastReload: { isSuccessful: true, successAt: NOW },
     stateWriteFailures: 3,
+    drift: [],
     isLeader: true,
   };
   const families = (isShared: boolean, totals = [{ name: 'beaconchain_budget_wait_seconds_total', samples: [] }]) =>

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Config } from '../../src/config/config.ts';
+import { SchemaDrift } from '../../src/exporter/drift.ts';
 import { ownFamilies } from '../../src/exporter/own-families.ts';
 import { expositionParts } from '../../src/exporter/parts.ts';
 import { viewsOf } from '../../src/exporter/picture.ts';
@@ -56,12 +57,15 @@ export async function renderGolden(): Promise<(format: Format) => string> {
   const state = { ledger, entries: entriesOf(sources), totals: await selfMetrics().totals() };
   const options = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
   const views = () => viewsOf(state, options, NOW);
+  const drift = new SchemaDrift(clock, log);
+  drift.note('sync_committee', { data: { period: 1700, colour: 'red' }, range: {} });
   const own = async () =>
     ownFamilies(state, views(), {
       budgetOptions: BUDGET_OPTIONS,
       now: NOW,
       lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
       stateWriteFailures: 1,
+      drift: drift.samples(ENDPOINTS),
       isLeader: true,
       isShared: false,
     });

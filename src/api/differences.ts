@@ -1,0 +1,159 @@
+import { isObject } from '../lib/is-object.ts';
+import { cropped } from '../lib/words.ts';
+import type { Endpoint } from './errors.ts';
+import { type Leaf, type Members, type Shape, specificationOf } from './specification.ts';
+
+/** How an answer can differ from the specification. A closed set, because it is a metric label. */
+export const DIFFERENCE_KINDS = ['absent', 'unknown', 'type'] as const;
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+
+export interface Difference {
+  /**
+   * `absent`: no record has the field. `unknown`: a field or a value that the specification does not name. `type`: another
+   * type or unit.
+   */
+  readonly kind: DifferenceKind;
+  /** Where, as `data.system_metrics[].cpu_cores`. Names of unknown fields come from the service. */
+  readonly field: string;
+  /** What is there, and what was expected; empty where the kind says it all. */
+  readonly detail: string;
+  /** An absent field that may be left out: a zero in a machine record, for example. */
+  readonly mayBeAbsent: boolean;
+}
+
+export type TimeUnit = 'seconds' | 'milliseconds';
+
+/** A larger time is in milliseconds: as seconds it would be after the year 5138. */
+const MAX_SECONDS = 1e11;
+
+/** Of a list with more items the others are taken to be alike. */
+const MAX_ITEMS = 100;
+const MAX_UNKNOWN = 20;
+const MAX_NAME_LENGTH = 60;
+
+/** Pure. Where an answer differs from the specification of its endpoint. */
+export function differencesOf(endpoint: Endpoint, answer: unknown): Difference[] {
+  return compare('', specificationOf(endpoint, answer), [answer]);
+}
+
+/** Pure. The units of the times in an answer that may have either, by field. */
+export function timeUnitsOf(endpoint: Endpoint, answer: unknown): ReadonlyMap<string, ReadonlySet<TimeUnit>> {
+  const units = new Map<string, ReadonlySet<TimeUnit>>();
+  compare('', specificationOf(endpoint, answer), [answer], (field, times) =>
+    units.set(field, new Set(times.map(unitOf))),
+  );
+  return units;
+}
+
+type OnTimes = (field: string, times: readonly number[]) => void;
+
+/** Compares all values of one field. A null has any shape: the service has nothing to say. */
+function compare(field: string, shape: Shape, values: readonly unknown[], onTimes?: OnTimes): Difference[] {
+  const given = values.filter((value) => value !== null);
+  if (typeof shape === 'string') {
+    if (shape === 'time')
+      onTimes?.(
+        field,
+        given.filter((value) => typeof value === 'number'),
+      );
+    return leafDifferences(field, shape, given);
+  }
+  if (isChoice(shape)) return choiceDifferences(field, shape, given);
+  if (isList(shape)) {
+    const items = given.filter(Array.isArray).flatMap((list) => list.slice(0, MAX_ITEMS));
+    const other = given.find((value) => !Array.isArray(value));
+    return [
+      ...typeDifference(field, other, 'a list'),
+      ...compare(`${field}[]`, shape[0], items.slice(0, MAX_ITEMS), onTimes),
+    ];
+  }
+  // Some endpoints answer with an empty list where there is no object to give.
+  const other = given.find((value) => !isObject(value) && !(Array.isArray(value) && value.length === 0));
+  return [
+    ...typeDifference(field, other, 'an object'),
+    ...memberDifferences(field, shape, given.filter(isObject), onTimes),
+  ];
+}
+
+function memberDifferences(
+  field: string,
+  shape: Members,
+  objects: readonly Readonly<Record<string, unknown>>[],
+  onTimes?: OnTimes,
+): Difference[] {
+  if (objects.length === 0) return [];
+  const within = (name: string): string => (field === '' ? name : `${field}.${name}`);
+  const members = Object.entries(shape).map(([key, member]) => ({
+    name: key.replace(/\?$/, ''),
+    mayBeAbsent: key.endsWith('?'),
+    member,
+  }));
+  const known = new Set(members.map(({ name }) => name));
+  const unknown = new Set(objects.flatMap((object) => Object.keys(object).filter((name) => !known.has(name))));
+  return [
+    ...members.flatMap(({ name, mayBeAbsent, member }): Difference[] => {
+      const values = objects.filter((object) => Object.hasOwn(object, name)).map((object) => object[name]);
+      if (values.length > 0) return compare(within(name), member, values, onTimes);
+      return [{ kind: 'absent', field: within(name), detail: '', mayBeAbsent }];
+    }),
+    ...[...unknown].slice(0, MAX_UNKNOWN).map((name) => difference('unknown', within(cropped(name, MAX_NAME_LENGTH)))),
+  ];
+}
+
+function choiceDifferences(field: string, choice: ReadonlySet<string>, values: readonly unknown[]): Difference[] {
+  const text = values.find((value) => typeof value === 'string' && !choice.has(value));
+  const other = values.find((value) => typeof value !== 'string');
+  const unknown = text === undefined ? [] : [difference('unknown', field, `the value ${quoted(String(text))}`)];
+  return [...unknown, ...typeDifference(field, other, 'a string')];
+}
+
+function leafDifferences(field: string, leaf: Leaf, values: readonly unknown[]): Difference[] {
+  const { type, isRight, what } = LEAVES[leaf];
+  const other = values.find((value) => typeof value !== type);
+  if (other !== undefined) return typeDifference(field, other, what);
+  return values.every(isRight) ? [] : [difference('type', field, `not ${what}`)];
+}
+
+/** @param other Undefined: there is no value of another type. */
+function typeDifference(field: string, other: unknown, expected: string): Difference[] {
+  return other === undefined ? [] : [difference('type', field, `${named(other)} in place of ${expected}`)];
+}
+
+function difference(kind: DifferenceKind, field: string, detail = ''): Difference {
+  return { kind, field, detail, mayBeAbsent: false };
+}
+
+const always = (): boolean => true;
+const WEI = /^(0|-?[1-9][0-9]*)$/;
+
+const LEAVES: Readonly<
+  Record<Leaf, { readonly type: string; readonly isRight: (value: unknown) => boolean; readonly what: string }>
+> = {
+  boolean: { type: 'boolean', isRight: always, what: 'a boolean' },
+  number: { type: 'number', isRight: always, what: 'a number' },
+  seconds: { type: 'number', isRight: (value) => unitOf(Number(value)) === 'seconds', what: 'a Unix time in seconds' },
+  string: { type: 'string', isRight: always, what: 'a string' },
+  time: { type: 'number', isRight: always, what: 'a number' },
+  wei: { type: 'string', isRight: (value) => WEI.test(String(value)), what: 'a decimal string' },
+};
+
+function unitOf(time: number): TimeUnit {
+  return time > MAX_SECONDS ? 'milliseconds' : 'seconds';
+}
+
+function isChoice(shape: Shape): shape is ReadonlySet<string> {
+  return shape instanceof Set;
+}
+
+function isList(shape: Shape): shape is readonly [Shape] {
+  return Array.isArray(shape);
+}
+
+function named(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return isObject(value) ? 'an object' : `a ${typeof value}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(cropped(text, MAX_NAME_LENGTH));
+}

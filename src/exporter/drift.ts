@@ -1,0 +1,89 @@
+import { DIFFERENCE_KINDS, type Difference, differencesOf, type TimeUnit, timeUnitsOf } from '../api/differences.ts';
+import type { Endpoint } from '../api/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import { isObject } from '../lib/is-object.ts';
+import type { Logger } from '../lib/log.ts';
+import type { UnixMs } from '../lib/time.ts';
+import type { Family, Sample } from '../metrics/family.ts';
+
+/** Differences of one endpoint and kind that are remembered. A hostile service must not fill the memory. */
+const MAX_DIFFERENCES = 100;
+
+interface Seen extends Pick<Difference, 'kind'> {
+  readonly endpoint: Endpoint;
+  /** Unix ms of the last answer that showed it. */
+  seenAt: UnixMs;
+}
+
+/** Where the answers that this process has read differ from the specification. */
+export class SchemaDrift {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #seen = new Map<string, Seen>();
+  readonly #answeredAt = new Map<Endpoint, UnixMs>();
+  /** The units of the first times of each field. */
+  readonly #units = new Map<string, ReadonlySet<TimeUnit>>();
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Compares an answer with the specification. Each difference is logged once. */
+  note(endpoint: Endpoint, json: unknown): void {
+    // An error in place of the data says nothing about the form of the data.
+    if (!isObject(json) || typeof json['data'] !== 'object' || json['data'] === null) return;
+    const now = this.#clock.now();
+    this.#answeredAt.set(endpoint, now);
+    const expected = differencesOf(endpoint, json).filter(({ mayBeAbsent }) => !mayBeAbsent);
+    for (const difference of [...expected, ...this.#changedUnits(endpoint, json)]) {
+      this.#remember(endpoint, difference, now);
+    }
+  }
+
+  /** How many fields differ, by endpoint and kind. One that no answer of a whole day has shown does not count any more. */
+  samples(endpoints: readonly Endpoint[]): Sample[] {
+    return endpoints.flatMap((endpoint) => {
+      const since = (this.#answeredAt.get(endpoint) ?? 0) - MS_PER_DAY;
+      return DIFFERENCE_KINDS.map((kind) => ({
+        labels: { endpoint, kind },
+        value: this.#of(endpoint, kind).filter(({ seenAt }) => seenAt >= since).length,
+      }));
+    });
+  }
+
+  #remember(endpoint: Endpoint, { kind, field, detail }: Difference, seenAt: UnixMs): void {
+    const id = JSON.stringify([endpoint, kind, field]);
+    const known = this.#seen.get(id);
+    if (known) known.seenAt = seenAt;
+    else if (this.#of(endpoint, kind).length < MAX_DIFFERENCES) {
+      this.#seen.set(id, { endpoint, kind, seenAt });
+      this.#log.info({ endpoint, kind, field, ...(detail && { detail }) }, 'answer differs from the specification');
+    }
+  }
+
+  #of(endpoint: Endpoint, kind: Difference['kind']): Seen[] {
+    return [...this.#seen.values()].filter((one) => one.endpoint === endpoint && one.kind === kind);
+  }
+
+  #changedUnits(endpoint: Endpoint, json: unknown): Difference[] {
+    return [...timeUnitsOf(endpoint, json)].flatMap(([field, now]): Difference[] => {
+      const id = `${endpoint} ${field}`;
+      const first = this.#units.get(id);
+      if (!first && now.size > 0) this.#units.set(id, now);
+      const other = first && [...now].find((unit) => !first.has(unit));
+      return other ? [{ kind: 'type', field, detail: `now in ${other}`, mayBeAbsent: false }] : [];
+    });
+  }
+}
+
+/** beaconchain_api_schema_drift. */
+export function driftFamily(samples: readonly Sample[]): Family {
+  return {
+    name: 'beaconchain_api_schema_drift',
+    type: 'gauge',
+    help: 'Fields in which the answers of the last day differ from the specification, as this process has read them: absent, unknown, or of another type or unit.',
+    samples,
+  };
+}
