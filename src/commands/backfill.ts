@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { Api } from '../api/client.ts';
 import { costsText, isOverBudget } from '../backfill/costs.ts';
 import { concurrencyAt, type FetchOptions, fetchAll } from '../backfill/fetch.ts';
 import { makePlan } from '../backfill/make-plan.ts';
@@ -11,6 +13,7 @@ import type { Config } from '../config/config.ts';
 import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { openState, StateRefused } from '../exporter/state.ts';
+import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
@@ -21,7 +24,6 @@ import { BackfillRefused, explainFailure } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 import { ProgressReport, type Terminal } from './backfill-progress.ts';
 import { exists, findEarlierRun } from './backfill-resume.ts';
-import { askCheaply } from './check-probe.ts';
 
 export interface BackfillContext {
   readonly config: Config;
@@ -199,4 +201,11 @@ class Backfill {
     const series = { labels, chains: new Set<string>(options.chains), step, now: plan.now };
     return writeAll({ folder, output, histories, series, maxSamples }, plan, signal);
   }
+}
+
+/** Makes a request whose answer matters only for its headers. */
+async function askCheaply(api: Api, chain: Chain, signal: AbortSignal): Promise<void> {
+  const body = { sync_committee_period: { view: 'latest' }, chain };
+  const path = '/api/v2/ethereum/sync-committee';
+  await api.request({ endpoint: 'sync_committee', priority: 'sync_committee', path, body }, z.unknown(), signal);
 }

@@ -40,7 +40,11 @@ const SERVE = {
 } as const satisfies Table;
 
 const CHECK = {
-  probe: { help: 'Make one cheap request to learn plan, limits and validity of the key.' },
+  probe: { help: 'Ask every enabled endpoint once, and say what of the answers is not as specified.' },
+  'probe.dump': {
+    value: 'DIR',
+    help: 'Probe, and write the answers into this empty folder, with everything personal replaced.',
+  },
 } as const satisfies Table;
 
 const BACKFILL = {
@@ -65,7 +69,10 @@ const BACKFILL = {
     help: 'Samples in one file at most (default 5000000); machines have a file per day at least.',
   },
   resume: { help: 'Continue where an interrupted run ended.' },
-  yes: { help: 'Begin even if the budget does not allow it.' },
+} as const satisfies Table;
+
+const CONSENT = {
+  yes: { help: 'Do not ask; a backfill begins even if the budget does not allow it.' },
 } as const satisfies Table;
 
 const WEB = {
@@ -103,6 +110,7 @@ export const TABLE: readonly Flag[] = [
   ...flagsOf(['serve'], SERVE),
   ...flagsOf(['check'], CHECK),
   ...flagsOf(['backfill'], BACKFILL),
+  ...flagsOf(['check', 'backfill'], CONSENT),
   ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
   ...flagsOf(COMMAND_NAMES, LOG),
 ];
@@ -111,7 +119,13 @@ function flagsOf(commands: readonly CommandName[], table: Table): Flag[] {
   return Object.entries(table).map(([name, description]) => ({ name, commands, ...description }));
 }
 
-type Descriptions = typeof CONFIG & typeof SERVE & typeof CHECK & typeof BACKFILL & typeof WEB & typeof LOG;
+type Descriptions = typeof CONFIG &
+  typeof SERVE &
+  typeof CHECK &
+  typeof BACKFILL &
+  typeof CONSENT &
+  typeof WEB &
+  typeof LOG;
 
 /** What a flag holds by its description. */
 type ValueOf<D> = D extends { isRepeatable: true } ? readonly string[] : D extends { value: string } ? string : boolean;

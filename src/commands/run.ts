@@ -25,6 +25,8 @@ import { exposureLog, exposureText } from './exposure-log.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
+import { askService, mayAsk } from './probe/ask-service.ts';
+import { DumpRefused } from './probe/dump.ts';
 import { startDaemon } from './serve.ts';
 
 class NoKey extends Error {
@@ -35,7 +37,8 @@ type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
 type Given = Settings & { readonly proxies: Proxies | undefined };
 type Flagged = Extract<Command, { flags: unknown }>;
 
-const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3 } as const;
+const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4 } as const;
+const EXIT_OF_VERDICT = { understood: EXIT.stopped, refused: EXIT.refused, partly: EXIT.partly };
 
 /** The interface promises five seconds. */
 const STOP_WITHIN_MS = 4_500;
@@ -49,7 +52,9 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
-    const isRefusal = [ConfigError, NoKey, StateRefused, BackfillRefused].some((refusal) => error instanceof refusal);
+    const isRefusal = [ConfigError, NoKey, StateRefused, BackfillRefused, DumpRefused].some(
+      (refusal) => error instanceof refusal,
+    );
     if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
     if (isListenError(error)) {
       const where = `${error.address ?? error.hostname}${error.port === undefined ? '' : `:${error.port}`}`;
@@ -79,10 +84,13 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   if (name === 'check') {
     const log = createLogger(settings.config.log);
     const warnings = exposures.map(exposureText);
-    const ask = flags.probe ?? false;
-    const result = await check({ ...settings, log, ask, warnings, now: systemClock.now() });
-    print(result.text);
-    return result.isGood ? EXIT.stopped : EXIT.refused;
+    const dump = flags['probe.dump'];
+    const isWanted = (flags.probe ?? false) || dump !== undefined;
+    const isAsked = isWanted && (await mayAsk(settings, flags.yes ?? false));
+    const now = systemClock.now();
+    const answer = isAsked ? await askService({ ...settings, dump, now }) : undefined;
+    print(await check({ ...settings, log, answer, warnings, now }));
+    return answer ? EXIT_OF_VERDICT[answer.verdict] : EXIT.stopped;
   }
   const log = createLogger(settings.config.log);
   const warn = exposureLog(log);

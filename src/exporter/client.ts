@@ -1,5 +1,5 @@
 import { type Api, type ApiObserver, type ApiOptions, createApi, type OnAnswer, routeOf } from '../api/client.ts';
-import { createTransport } from '../api/transport.ts';
+import { createTransport, type Transport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
@@ -27,6 +27,8 @@ export interface ClientOptions {
   readonly onSaveError?: (error: unknown) => void;
   readonly observer?: ApiObserver;
   readonly onAnswer?: OnAnswer;
+  /** What passes over the wire goes through this. */
+  readonly transport?: (send: Transport) => Transport;
   /** Where several processes share the account. */
   readonly lease?: Pick<Replica, 'leads'> | undefined;
 }
@@ -49,7 +51,7 @@ export interface Client {
 
 export function openClient(options: ClientOptions): Client {
   const { clock, observer, onAnswer, lease } = options;
-  const { save = async () => undefined, onSaveError = () => undefined } = options;
+  const { save = async () => undefined, onSaveError = () => undefined, transport = (send) => send } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
   const rateLimiter = new RateLimiter(budgetOptionsOf(settings.config), {
@@ -61,7 +63,7 @@ export function openClient(options: ClientOptions): Client {
   const connections = connectionsOf(() => settings, options.proxies);
   const dependencies = {
     budget: lease ? leased(rateLimiter, lease) : rateLimiter,
-    transport: connections.send,
+    transport: transport(connections.send),
     observer,
     onAnswer,
     clock,

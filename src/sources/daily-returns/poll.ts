@@ -19,7 +19,7 @@ export interface DailyReturnsOptions {
 /** The most that the service gives (api-facts 7.2). */
 export const DAYS_PER_PAGE = 10;
 
-const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
+export const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** Reads the newest day. A smaller day never replaces a larger one. */
 export async function pollDailyReturns(

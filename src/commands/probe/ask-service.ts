@@ -1,0 +1,61 @@
+import { createInterface } from 'node:readline/promises';
+import type { Ledger } from '../../budget/ledger.ts';
+import type { Settings } from '../../exporter/settings.ts';
+import type { Proxies } from '../../lib/proxies.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { plural } from '../../lib/words.ts';
+import { prepareFolder, writeDump } from './dump.ts';
+import { probe, requestsOf } from './probe.ts';
+import { reportOf } from './report.ts';
+import { describeKey, isKeyRefused, type Verdict, verdictOf } from './verdict.ts';
+
+export interface ProbeOptions extends Settings {
+  readonly proxies?: Proxies | undefined;
+  /** The folder for the answers without what is personal. */
+  readonly dump?: string | undefined;
+  readonly now: UnixMs;
+}
+
+export interface ProbeAnswer {
+  /** The limits and the standing of the key, as the answers say. */
+  readonly ledger: Ledger;
+  readonly verdict: Verdict;
+  readonly isKeyRefused: boolean;
+  /** For the reader. */
+  readonly text: string;
+}
+
+/** Asks every enabled endpoint once, and describes the answers. @throws DumpRefused before anything is asked */
+export async function askService(options: ProbeOptions): Promise<ProbeAnswer> {
+  const { dump, now, proxies } = options;
+  if (dump !== undefined) await prepareFolder(dump);
+  const answers = await probe(options, proxies, now);
+  const files = dump === undefined ? [] : await writeDump(dump, answers.findings, options.key, now);
+  const lines = [
+    '',
+    reportOf(answers.findings),
+    ...(dump === undefined ? [] : [`${plural(files.length, 'answer')} written to ${dump}, without what is personal.`]),
+    '',
+    describeKey(answers.ledger),
+  ];
+  return {
+    ledger: answers.ledger,
+    verdict: verdictOf(answers),
+    isKeyRefused: isKeyRefused(answers.ledger),
+    text: lines.join('\n'),
+  };
+}
+
+/** Says what it will cost. On a terminal the user decides. */
+export async function mayAsk(settings: Settings, isAgreed: boolean): Promise<boolean> {
+  const { stdin, stderr } = process;
+  const requests = plural(requestsOf(settings), 'request');
+  stderr.write(`Asks ${settings.config.api.baseUrl} with ${requests}, which count against your quota.\n`);
+  if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Go on? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,96 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WINDOWS } from '../../budget/headers.ts';
+import { codeOf } from '../../lib/error-code.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import type { Finding } from './finding.ts';
+import { Impersonal } from './impersonal.ts';
+import type { Exchange } from './recorder.ts';
+
+/** The folder for the answers cannot be used; the message is one line. */
+export class DumpRefused extends Error {
+  override readonly name = 'DumpRefused';
+}
+
+/** One answer, as its file has it. */
+export interface DumpedAnswer {
+  readonly endpoint: string;
+  /** Absent where one answer is for all chains. */
+  readonly chain?: string;
+  readonly request: { readonly method: string; readonly path: string; readonly body?: unknown };
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The JSON of the answer. */
+  readonly body?: unknown;
+  /** In place of a body that is no JSON: how long it was. */
+  readonly text?: string;
+}
+
+/** Creates the folder. @throws DumpRefused if it cannot, or if there is something in it. */
+export async function prepareFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    if ((await readdir(folder)).length > 0) throw new DumpRefused(`--probe.dump: the folder ${folder} is not empty`);
+  } catch (error) {
+    if (error instanceof DumpRefused) throw error;
+    throw new DumpRefused(`--probe.dump: the folder ${folder} cannot be used: ${codeOf(error) ?? String(error)}`);
+  }
+}
+
+/** Writes one file for each answer. Returns their names. */
+export async function writeDump(
+  folder: string,
+  findings: readonly Finding[],
+  key: string,
+  now: UnixMs,
+): Promise<string[]> {
+  const dump = dumpOf(findings, key, now);
+  await Promise.all(
+    dump.map(([name, answer]) => writeFile(join(folder, name), `${JSON.stringify(answer, undefined, 2)}\n`)),
+  );
+  return dump.map(([name]) => name);
+}
+
+/** Pure. The answers without what is personal, by the names of their files. */
+export function dumpOf(findings: readonly Finding[], key: string, now: UnixMs): [name: string, DumpedAnswer][] {
+  const impersonal = new Impersonal(now);
+  const answers = findings.flatMap(({ chain, exchanges }) => exchanges.map((exchange) => ({ chain, exchange })));
+  return answers.map(({ chain, exchange }, i) => {
+    const number = String(i + 1).padStart(2, '0');
+    const name = `${[number, exchange.endpoint, ...(chain ? [chain] : [])].join('-')}.json`;
+    return [name, { ...(chain && { chain }), ...dumped(exchange, impersonal, key) }];
+  });
+}
+
+function dumped(exchange: Exchange, impersonal: Impersonal, key: string): Omit<DumpedAnswer, 'chain'> {
+  const { endpoint, method, path, asked, status, headers, durationMs, body } = exchange;
+  const isOfMachines = endpoint === 'machine_metrics';
+  const request = { method, path, ...(asked === undefined ? {} : { body: impersonal.value(asked, isOfMachines) }) };
+  return {
+    endpoint,
+    request,
+    status,
+    milliseconds: Math.round(durationMs),
+    headers: harmlessHeaders(headers, key),
+    ...(body && 'json' in body ? { body: impersonal.value(body.json, isOfMachines) } : {}),
+    ...(body && 'text' in body ? { text: `${body.text.length} characters that are no JSON` } : {}),
+  };
+}
+
+const HEADERS = [
+  ...['content-type', 'content-encoding', 'retry-after'],
+  ...['limit', 'remaining', 'reset', 'window', 'bucket', 'validapikey'].map((name) => `ratelimit-${name}`),
+  ...['limit', 'remaining'].flatMap((name) => WINDOWS.map((window) => `x-ratelimit-${name}-${window}`)),
+];
+
+/** A number, a date, a media type or a short word. */
+const HARMLESS = /^[\w.,:;/=+ -]{0,60}$/;
+
+function harmlessHeaders(headers: Exchange['headers'], key: string): Record<string, string> {
+  const kept = HEADERS.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' && HARMLESS.test(value) && !value.includes(key) ? [[name, value]] : [];
+  });
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,113 @@
+import { isObject } from '../../lib/is-object.ts';
+import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
+
+/** The time of the probe as a dump has it: times of machine records keep only their distance from it. */
+export const DUMPED_NOW: UnixSeconds = 1_800_000_000;
+
+/** Text that says nothing about anybody. Any other is replaced. */
+const PLAIN_TEXTS = new Set([
+  ...['', 'OK', '0', '1', '2', '3', 'finalized', 'not_finalized', 'latest', 'next', 'mainnet', 'hoodi', '24h'],
+  ...['lighthouse', 'lodestar', 'nimbus', 'prysm', 'teku', 'grandine', 'lin', 'linux', 'win', 'mac', 'dar', 'unk'],
+]);
+
+const VERSION = /^v?\d{1,3}(\.\d{1,4}){1,2}/;
+const WEI = /^-?(0|[1-9]\d{0,29})$/;
+const HEX = /^0x[0-9a-f]*$/i;
+/** The back end has these in place of a root (api-facts 5.1). */
+const PLACEHOLDER_ROOT = /^0x0?[01]?$/;
+const FIELD_NAME = /^[a-z][a-z0-9_]{0,59}$/;
+/** In place of a proposer that is not known (api-facts 5.1). */
+const NOBODY = 2_147_483_647;
+
+/** The largest number of seconds that is a time, as in the records of the service. */
+const MAX_SECONDS = 1e11;
+
+const INDEX_FIELDS = /^(proposer|proposerindex|validator|validators|attestation[12]_indices)$/;
+const WEI_FIELDS = /^(effective_balance|start_balance|end_balance|deposits|total|consensus_layer|execution_layer)$/;
+const VERSION_FIELDS = /^(client_version|exporter_version)$/;
+const MACHINE_TIME_FIELDS = /^(timestamp|misc_node_boot_ts_seconds)$/;
+/** Numbers of the chain, which everybody knows. */
+const CHAIN_FIELDS =
+  /^(slot|epoch|period|day|day_start|day_end|start|end|start_epoch|end_epoch|block_slot|block_index|sync_beacon_head_slot|page_size|(attestation|header)[12]_(slot|index|source_epoch|target_epoch)|exec_\w+|eth1data_depositcount|\w+count)$/;
+
+/**
+ * Replaces what is personal in answers: names, validator indices, hashes, addresses, cursors and any text that is not
+ * known to be harmless. The same value becomes the same replacement in all answers, so that they still fit together.
+ * Times of machines keep their distance, other numbers of machines their magnitude.
+ */
+export class Impersonal {
+  readonly #shift: UnixSeconds;
+  readonly #replaced = new Map<string, string>();
+  readonly #indices = new Map<number, number>();
+  readonly #takenIndices = new Set<number>();
+
+  constructor(now: UnixMs) {
+    this.#shift = DUMPED_NOW - Math.floor(now / 1000);
+  }
+
+  /** @param isOfMachines Whether numbers are measurements and times of the user's own machines. */
+  value(value: unknown, isOfMachines: boolean, field = ''): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.value(item, isOfMachines, field));
+    if (isObject(value)) return this.#members(value, isOfMachines, field);
+    if (typeof value === 'string') return this.#text(value, field);
+    if (typeof value === 'number') return this.#number(value, isOfMachines, field);
+    return value;
+  }
+
+  #members(value: Readonly<Record<string, unknown>>, isOfMachines: boolean, field: string): object {
+    const members = Object.entries(value).map(([name, member]) => {
+      const isName = FIELD_NAME.test(name) && !this.#replaced.has(`text ${name}`);
+      // `range.timestamp` of a request has its times one level further down.
+      const inner = field === 'timestamp' && isOfMachines ? 'timestamp' : name;
+      return [isName ? name : this.#replacement('field', name), this.value(member, isOfMachines, inner)];
+    });
+    return Object.fromEntries(members);
+  }
+
+  #text(text: string, field: string): string {
+    if (PLAIN_TEXTS.has(text) || PLACEHOLDER_ROOT.test(text)) return text;
+    if (WEI_FIELDS.test(field) && WEI.test(text)) return text;
+    if (INDEX_FIELDS.test(field)) return text.replace(/\d+/g, (digits) => String(this.#index(Number(digits))));
+    if (VERSION_FIELDS.test(field)) return VERSION.exec(text)?.[0] ?? this.#replacement('text', text);
+    if (HEX.test(text)) return this.#hex(text);
+    if (field === 'next_cursor' || field === 'cursor') return this.#replacement('cursor', text);
+    if (field === 'machine' || field === 'machines') return this.#replacement('machine', text);
+    return this.#replacement('text', text);
+  }
+
+  #number(value: number, isOfMachines: boolean, field: string): number {
+    if (INDEX_FIELDS.test(field)) return this.#index(value);
+    if (isOfMachines && MACHINE_TIME_FIELDS.test(field)) {
+      return value > MAX_SECONDS ? value + this.#shift * 1000 : value + this.#shift;
+    }
+    return isOfMachines && !CHAIN_FIELDS.test(field) ? Number(value.toPrecision(2)) : value;
+  }
+
+  /** With as many digits. */
+  #index(index: number): number {
+    if (index === NOBODY || !Number.isSafeInteger(index) || index < 0) return index;
+    const known = this.#indices.get(index);
+    if (known !== undefined) return known;
+    let other = 10 ** (String(index).length - 1);
+    while (this.#takenIndices.has(other)) other += 1;
+    this.#indices.set(index, other);
+    this.#takenIndices.add(other);
+    return other;
+  }
+
+  /** As long as the original. */
+  #hex(text: string): string {
+    const number = this.#replacement('hex', text.toLowerCase()).slice('hex-'.length);
+    return `0x${Number(number)
+      .toString(16)
+      .padStart(text.length - 2, '0')
+      .slice(-(text.length - 2))}`;
+  }
+
+  #replacement(kind: string, original: string): string {
+    const id = `${kind} ${original}`;
+    const known = this.#replaced.get(id) ?? `${kind}-${this.#replaced.size + 1}`;
+    this.#replaced.set(id, known);
+    return known;
+  }
+}

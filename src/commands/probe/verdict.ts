@@ -1,0 +1,38 @@
+import type { Ledger } from '../../budget/ledger.ts';
+import { planOf } from '../../budget/plan-name.ts';
+import type { Finding } from './finding.ts';
+import type { Probe } from './probe.ts';
+
+/** `refused`: the key is, or no request was answered. `partly`: something could not be read, or is not as specified. */
+export type Verdict = 'understood' | 'partly' | 'refused';
+
+/** Pure. */
+export function verdictOf({ ledger, findings }: Probe): Verdict {
+  if (isKeyRefused(ledger) || findings.every(({ failure }) => failure !== undefined)) return 'refused';
+  return findings.every(isUnderstood) ? 'understood' : 'partly';
+}
+
+/** Fields that nobody has named do no harm, and a field that may be left out is as good as there. */
+function isUnderstood({ failure, unreadable, differences }: Finding): boolean {
+  const harmful = differences.filter(({ kind, mayBeAbsent }) => kind !== 'unknown' && !mayBeAbsent);
+  return failure === undefined && unreadable === 0 && harmful.length === 0;
+}
+
+/** Whether the service does not accept the key, or does not any more. */
+export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolean {
+  return standing === 'refused' || standing === 'revoked' || validHeader === false;
+}
+
+/** What the service said of the key and the plan, for the reader. */
+export function describeKey(ledger: Ledger): string {
+  const { standing } = ledger.key;
+  if (isKeyRefused(ledger)) {
+    return `Key: ${standing === 'revoked' ? REVOKED : REFUSED} Nothing is planned: the limits are not known.`;
+  }
+  const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answers name no limit';
+  return `Key: ${standing === 'valid' ? 'valid' : 'not known'}. Plan: ${plan}.`;
+}
+
+const REFUSED =
+  'refused. Copy it again from your account at beaconcha.in, and give it as BEACONCHAIN_API_KEY, api.key or api.key_file.';
+const REVOKED = 'access is revoked (trial over or subscription cancelled). Renew the subscription at beaconcha.in.';
