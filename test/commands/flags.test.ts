@@ -204,7 +204,7 @@ describe('commands/flags', () => {
     const web = ['web.config.file', 'web.listen-address', 'web.telemetry-path', DISABLE, LIFECYCLE];
     const of = (command: (typeof NAMES)[number]) =>
       TABLE.filter((flag) => flag.commands.includes(command)).map(({ name }) => name);
-    expect(of('check').sort()).toEqual([...common, 'probe'].sort());
+    expect(of('check').sort()).toEqual([...common, 'probe', 'probe.dump', 'yes'].sort());
     expect(of('sandbox').sort()).toEqual([...common, ...web].sort());
     expect(of('demo').sort()).toEqual([...common, ...web].sort());
     expect(of('serve').sort()).toEqual([...common, ...web, 'config.check'].sort());

@@ -7,7 +7,8 @@ const SOAK = join(import.meta.dirname, '../../bench/soak.ts');
 describe('scripts/soak', () => {
   it('runs, in some seconds instead of twenty minutes, and finds nothing that must not be', async () => {
     const program = start(process.execPath, [SOAK, '--hours=0.1'], { env: SURROUNDINGS });
-    expect(await program.ended).toEqual({ code: 0, signal: null });
+    const ended = await program.ended;
+    expect(ended, program.output).toEqual({ code: 0, signal: null });
     const spans = program.stdout.split('\n').filter((line) => /^\| 0\.\d+ /.test(line));
     expect(spans).toHaveLength(24);
     for (const span of spans) expect(span).toMatch(/^(\| +[\d.]+( MiB| ms)? +|\| +NaN ms +)+\|$/);
