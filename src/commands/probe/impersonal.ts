@@ -28,12 +28,12 @@ const VERSION_FIELDS = /^(client_version|exporter_version)$/;
 const MACHINE_TIME_FIELDS = /^(timestamp|misc_node_boot_ts_seconds)$/;
 /** Numbers of the chain, which everybody knows. */
 const CHAIN_FIELDS =
-  /^(slot|epoch|period|day|day_start|day_end|start|end|start_epoch|end_epoch|block_slot|block_index|sync_beacon_head_slot|page_size|(attestation|header)[12]_(slot|index|source_epoch|target_epoch)|exec_\w+|eth1data_depositcount|\w+count)$/;
+  /^(slot|epoch|period|timestamp|day|day_start|day_end|start|end|start_epoch|end_epoch|block_slot|block_index|combined|consensus_layer|execution_layer|sync_beacon_head_slot|syncaggregate_participation|page_size|(attestation|header)[12]_(slot|index|source_epoch|target_epoch)|exec_\w+|\w+count)$/;
 
 /**
  * Replaces what is personal in answers: names, validator indices, hashes, addresses, cursors and any text that is not
  * known to be harmless. The same value becomes the same replacement in all answers, so that they still fit together.
- * Times of machines keep their distance, other numbers of machines their magnitude.
+ * Times of machines keep their distance, other numbers that not everybody knows their magnitude.
  */
 export class Impersonal {
   readonly #shift: UnixSeconds;
@@ -45,7 +45,7 @@ export class Impersonal {
     this.#shift = DUMPED_NOW - Math.floor(now / 1000);
   }
 
-  /** @param isOfMachines Whether numbers are measurements and times of the user's own machines. */
+  /** @param isOfMachines Whether the times are those of the user's own machines. */
   value(value: unknown, isOfMachines: boolean, field = ''): unknown {
     if (Array.isArray(value)) return value.map((item) => this.value(item, isOfMachines, field));
     if (isObject(value)) return this.#members(value, isOfMachines, field);
@@ -80,7 +80,7 @@ export class Impersonal {
     if (isOfMachines && MACHINE_TIME_FIELDS.test(field)) {
       return value > MAX_SECONDS ? value + this.#shift * 1000 : value + this.#shift;
     }
-    return isOfMachines && !CHAIN_FIELDS.test(field) ? Number(value.toPrecision(2)) : value;
+    return CHAIN_FIELDS.test(field) ? value : Number(value.toPrecision(2));
   }
 
   /** With as many digits. */

@@ -1,39 +1,218 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FaultServer } from '../../support/fault-server.ts';
+import { datapoint, returnsPage } from '../../support/datapoint.ts';
+import type { Fault, FaultServer, FaultServerOptions } from '../../support/fault-server.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { startExporter } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
-describe('system/programs/check', () => {
-  async function probed(key: string): Promise<{ code: number | null; stdout: string; service: FaultServer }> {
-    const dir = temporaryFolder();
-    const service = await startService('the-key', { plan: 'free_trial' });
-    const file = join(dir, 'config.yaml');
-    const { url } = service;
-    writeFileSync(
-      file,
-      `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {dir: "${dir}"}\n`,
-    );
-    const program = startExporter(['check', '--probe', `--config.file=${file}`], { BEACONCHAIN_API_KEY: key });
-    const { code } = await program.ended;
-    return { code, stdout: program.stdout, service };
-  }
+interface Probed {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly service: FaultServer;
+}
 
-  it('asks the service once for plan, limits and validity of the key', async () => {
-    const { code, stdout, service } = await probed('the-key');
+interface Given {
+  readonly key?: string;
+  readonly args?: readonly string[];
+  readonly config?: string;
+  readonly request?: Fault['request'];
+  readonly plan?: FaultServerOptions['plan'];
+}
+
+const SPAN = { start: 1_788_264_023, end: 1_788_350_422 };
+const DAY = { ...(returnsPage(datapoint()) as object), range: { slot: SPAN, epoch: SPAN, timestamp: SPAN } };
+
+/** A plan with a quota, on which nothing has to wait. */
+const FAST = { perSecond: 1_000, perMonth: 1_000 };
+
+async function probed(given: Given = {}): Promise<Probed> {
+  const { key = 'the-key', args = ['--probe'], config = '', plan = FAST, request } = given;
+  const dir = temporaryFolder();
+  const service = await startService('the-key', { plan, ...(request && { request }) });
+  const file = join(dir, 'config.yaml');
+  const { url } = service;
+  const chains = `chains: {mainnet: {v1_base_url: "${url}"}}`;
+  writeFileSync(
+    file,
+    `api: {base_url: "${url}"}\n${config || chains}\nstate: {dir: "${dir}"}\n`.replaceAll('URL', url),
+  );
+  const program = startExporter(['check', `--config.file=${file}`, ...args], { BEACONCHAIN_API_KEY: key });
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr, service };
+}
+
+/** The genuine answers, with others in place of some. */
+function except(change: (path: string, body: Record<string, unknown>) => unknown): Fault['request'] {
+  return ({ path }, genuine) => {
+    const answer = genuine();
+    const body = answer.status === 200 ? change(path, JSON.parse(answer.body)) : undefined;
+    return body === undefined ? answer : { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
+  };
+}
+
+function rowsIn(stdout: string): string[][] {
+  const [table = ''] = stdout.slice(stdout.indexOf('endpoint ')).split('\n\n');
+  return table
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(/ {2,}/));
+}
+
+// Most of the time they wait for the budget.
+describe.concurrent('system/programs/check', () => {
+  it('asks each endpoint once, and tells plan, limits and costs', async () => {
+    const { code, stdout, stderr, service } = await probed({ plan: 'free_trial' });
+    expect(stderr).toBe(`Asks ${service.url} with 5 requests, which count against your quota.\n`);
+    expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
+      ['machine_metrics', '/api/v2/machine-metrics'],
+      ['daily_returns', '/api/v2/ethereum/benchmark-store'],
+      ['sync_committee', '/api/v2/ethereum/sync-committee'],
+      ['epoch_slots', '/api/v1/epoch/latest/slots'],
+      ['attester_slashings', expect.stringMatching(/^\/api\/v1\/slot\/\d+\/attesterslashings$/)],
+    ]);
+    // What the first request costs cannot be known.
+    expect(rowsIn(stdout).map((row) => row.slice(-4, -1))).toEqual([
+      ['0', 'default', 'no'],
+      ...Array.from({ length: 4 }, () => ['default', '1', 'no']),
+    ]);
+    expect(stdout).toContain(
+      'machine_metrics: times are in: milliseconds.\nmachine_metrics: page_size limits each list.\n',
+    );
+    expect(stdout).toContain('Rate-limit headers missing in every answer: none.\n');
     expect(stdout).toContain('Key: valid. Plan: 1 per second and 1000 per month, as on a trial or a legacy plan.');
     expect(stdout).toContain('Limits: as the service just said.\n  bucket default: 1 per second');
-    expect(stdout).toContain('1000 per month (999 left)');
+    expect(stdout).toContain('1000 per month (995 left)');
     expect(code).toBe(0);
-    expect(service.sandbox.account.inMonth).toBe(1);
+    expect(service.sandbox.account.inMonth).toBe(5);
   });
 
-  it('says that the key is refused, without showing it, and fails', async () => {
-    const { code, stdout } = await probed('not-the-key');
-    expect(stdout).toContain('Key: refused.');
+  it('asks on every chain, and what is beyond the specification where that is wanted', async () => {
+    const { stdout, service } = await probed({
+      config: [
+        'budget: {plan: {per_second: 100}}',
+        'machines: {enabled: false}',
+        'chains: {mainnet: {v1_base_url: "URL"}, hoodi: {v1_base_url: "URL/hoodi"}}',
+        'slashings: {proposer_names: true, watch: {mainnet: ["0-9"], hoodi: ["0-9"]}}',
+        'sync_committee: {members: true}',
+      ].join('\n'),
+      request: (_, genuine) => ({ ...genuine(), headers: {} }),
+    });
+    expect(service.requests).toHaveLength(12);
+    expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
+      ['mainnet', 'hoodi'].flatMap((chain) =>
+        [
+          'daily_returns',
+          'sync_committee',
+          'sync_committee_members',
+          'epoch_slots',
+          'attester_slashings',
+          'proposer_slashings',
+        ].map((endpoint) => `${chain} ${endpoint}`),
+      ),
+    );
+    expect(stdout).toContain('Rate-limit headers missing in every answer: all.\n');
+    expect(stdout).toContain('Plan: not known, the answers name no limit.');
+  });
+
+  it('says that the key is refused, without showing it, and plans nothing', async () => {
+    const { code, stdout, service } = await probed({ key: 'not-the-key' });
+    expect(stdout).toContain('Key: refused. Copy it again');
     expect(stdout).not.toContain('not-the-key');
+    expect(stdout).not.toContain('requests/day');
+    expect(rowsIn(stdout).map((row) => row[1] ?? '')).toEqual(['401', 'mainnet', 'mainnet', 'mainnet', 'mainnet']);
+    expect(service.requests).toHaveLength(1);
     expect(code).toBe(1);
+  });
+
+  it('fails where nothing is answered', async () => {
+    const { code, stdout } = await probed({ request: () => ({ status: 404, body: 'not here' }) });
+    expect(stdout).toContain('machine_metrics: not_found (status 404).\n');
+    expect(code).toBe(1);
+  });
+
+  it('finds the daily returns at the other path where the first one is refused', async () => {
+    const { code, stdout } = await probed({
+      request: ({ path }, genuine) => {
+        if (path.endsWith('/benchmark-store')) return { status: 403, body: '{"error": "no such endpoint"}' };
+        return path.endsWith('/eth-store') ? { status: 200, body: JSON.stringify(DAY) } : genuine();
+      },
+    });
+    expect(rowsIn(stdout)[1]).toEqual(expect.arrayContaining(['daily_returns', '200', '/api/v2/ethereum/eth-store']));
+    expect(stdout).toContain(
+      'daily_returns of mainnet: /api/v2/ethereum/benchmark-store was refused with status 403.\n',
+    );
+    expect(code).toBe(0);
+  });
+
+  it.for<[string, Fault['request'], string]>([
+    [
+      'an endpoint that is refused',
+      ({ path }, genuine) => (path.includes('attesterslashings') ? { status: 403, body: '{}' } : genuine()),
+      'attester_slashings of mainnet: forbidden (status 403).',
+    ],
+    [
+      'a record that cannot be read',
+      except((path, body) => {
+        const [first, ...rest] = path.includes('/slots') ? (body['data'] as object[]) : [];
+        return first && { ...body, data: [{ ...first, slot: 'x' }, ...rest] };
+      }),
+      'epoch_slots of mainnet: 1 record unreadable, the first one because of slot: ',
+    ],
+    [
+      'an absent field',
+      except((path, { range: _, ...body }) =>
+        path.includes('sync') ? { ...body, range: { timestamp: {} } } : undefined,
+      ),
+      'sync_committee of mainnet: absent: range.slot, range.epoch, range.timestamp.start, range.timestamp.end.',
+    ],
+    [
+      'an answer of another form',
+      except((path) => (path.includes('machine') ? { data: [] } : undefined)),
+      'machine_metrics: unexpected shape at data: Invalid input: expected object, received array.',
+    ],
+    [
+      'an answer that is no JSON',
+      except((path) => (path.includes('machine') ? '<html>' : undefined)),
+      'machine_metrics: invalid_body (not JSON).',
+    ],
+  ])('ends with 4 for %s', async ([, request, line]) => {
+    const { code, stdout } = await probed({ request });
+    expect(stdout).toContain(line);
+    expect(code).toBe(4);
+  });
+
+  it('tells of a field that nobody has named, which does no harm', async () => {
+    const { code, stdout } = await probed({
+      request: except((path, body) => (path.includes('sync') ? { ...body, weather: 'fine' } : undefined)),
+    });
+    expect(stdout).toContain('sync_committee of mainnet: unknown: weather.\n');
+    expect(code).toBe(0);
+  });
+
+  it('writes the answers into an empty folder, and asks nothing where it cannot', async () => {
+    const folder = join(temporaryFolder(), 'new', 'dump');
+    const { code, stdout } = await probed({ args: [`--probe.dump=${folder}`, '--yes'] });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`5 answers written to ${folder}, without what is personal.`);
+    expect(readdirSync(folder)).toEqual([
+      '01-machine_metrics.json',
+      '02-daily_returns-mainnet.json',
+      '03-sync_committee-mainnet.json',
+      '04-epoch_slots-mainnet.json',
+      '05-attester_slashings-mainnet.json',
+    ]);
+    expect(JSON.parse(readFileSync(join(folder, '04-epoch_slots-mainnet.json'), 'utf8'))).toMatchObject({
+      endpoint: 'epoch_slots',
+      chain: 'mainnet',
+      request: { method: 'GET', path: '/api/v1/epoch/latest/slots' },
+      status: 200,
+      body: { status: 'OK' },
+    });
+    const again = await probed({ args: [`--probe.dump=${folder}`] });
+    expect([again.code, again.service.requests.length]).toEqual([1, 0]);
+    expect(again.stderr).toContain(`--probe.dump: the folder ${folder} is not empty\n`);
   });
 });
