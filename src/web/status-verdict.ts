@@ -48,7 +48,7 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
       return [
         notice(
           'bad',
-          `The service refused the key ${relative(since, now)}. One request in ten minutes tries it again.`,
+          `The service refused the key ${relative(since, now)}. Get or renew a key at beaconcha.in and set it. One request in ten minutes asks whether the key is accepted.`,
         ),
       ];
     default:
