@@ -132,7 +132,8 @@ function shares(total: number, parts: readonly Part[], write: (value: number) =>
     total,
     all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${write(size)}` })),
   );
-  return html`${drawn}${quiet(`of ${count(total)}`)}`;
+  // With a space that does not break.
+  return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
 }
 
 function resets({ window, until }: LongQuota, now: UnixMs): Cell {
