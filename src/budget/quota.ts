@@ -48,7 +48,8 @@ export function bucketProbeAt({ closedUntil, lastUseAt = 0 }: Bucket): UnixMs {
   return Math.max(closedUntil, lastUseAt) + MS_PER_DAY;
 }
 
-function wholePerDay(bucket: Bucket, options: BudgetOptions, now: UnixMs): number {
+/** Requests per day that a full quota allows this exporter. */
+export function wholePerDay(bucket: Bucket, options: BudgetOptions, now: UnixMs): number {
   const month = windowAt(bucket, 'month', options, now);
   if (!month) return allowedPerDay(bucket, options, now);
   const since = monthStart(now);

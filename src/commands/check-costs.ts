@@ -1,7 +1,8 @@
-import { isRateWindowRepeated, windowAt } from '../budget/bucket.ts';
+import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
-import { usable } from '../budget/long-window.ts';
+import { LONG_WINDOWS, usable } from '../budget/long-window.ts';
+import { reservedForOthers } from '../budget/taken-by-others.ts';
 import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
@@ -73,13 +74,32 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
   ];
 }
 
-function describeBucket({ state, viewOptions: { budgetOptions } }: CheckInput, name: string, allowed: number): string {
+function describeBucket({ state, viewOptions, now }: CheckInput, name: string, allowed: number): string {
+  const { budgetOptions } = viewOptions;
   const bucket = state.ledger.buckets[name];
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
   const share = `${Math.round(budgetOptions.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
-  return `  bucket ${name || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
+  const known = `  bucket ${name || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
+  return [known, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
+}
+
+/**
+ * What others on the account have used of each current quota, and what of the month is reserved for them until it
+ * renews. A ledger that begins with the request of this command knows nothing of what the daemon has used.
+ */
+function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): string[] {
+  const isNew = (bucket.firstUseAt ?? 0) >= now;
+  return LONG_WINDOWS.flatMap((name): string[] => {
+    const used = usedByOthers(bucket, name);
+    if (used === undefined || windowAt(bucket, name, options, now)?.remaining === undefined) return [];
+    const limit = bucket.limits[name];
+    if (isNew) return [`  Used of the ${name}'s ${limit} requests, by the daemon or others on the account: ${used}.`];
+    const reserved = name === 'month' ? Math.round(reservedForOthers(bucket, options, now)) : 0;
+    const ahead = reserved > 0 ? `, and ${reserved} more are reserved for them` : '';
+    return [`  Others on the account have used ${used} of the ${name}'s ${limit} requests${ahead}.`];
+  });
 }
 
 function left(remaining: number | undefined): string {

@@ -25,6 +25,8 @@ export interface ClientOptions {
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
+  /** An answer closed the budget, and the ledger that says so is written. */
+  readonly onClosed?: (ledger: Ledger) => void;
   readonly observer?: ApiObserver;
   readonly onAnswer?: OnAnswer;
   /** What passes over the wire goes through this. */
@@ -51,14 +53,15 @@ export interface Client {
 
 export function openClient(options: ClientOptions): Client {
   const { clock, observer, onAnswer, lease } = options;
-  const { save = async () => undefined, onSaveError = () => undefined, transport = (send) => send } = options;
+  const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
+  const { transport = (send) => send } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
   const rateLimiter = new RateLimiter(budgetOptionsOf(settings.config), {
     clock,
     ledger: options.ledger,
     onChange: () => writer.touch(),
-    keep: () => writer.flush(),
+    keep: () => writer.flush().then(() => onClosed(rateLimiter.ledger)),
   });
   const connections = connectionsOf(() => settings, options.proxies);
   const dependencies = {

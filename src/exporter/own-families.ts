@@ -8,6 +8,7 @@ import {
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS } from '../budget/long-window.ts';
+import { takenPerDay } from '../budget/taken-by-others.ts';
 import type { Seconds, UnixMs } from '../lib/time.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import type { Family, Labels, MetricType, Sample } from '../metrics/family.ts';
@@ -134,6 +135,8 @@ export function accountFamilies(ledger: Ledger): Family[] {
 export interface BudgetFigures {
   /** Requests per day that the limits leave this exporter, by bucket. */
   readonly allowedPerDay: ReadonlyMap<string, number>;
+  /** Requests per day that it lacks because of others, by bucket. */
+  readonly takenPerDay: ReadonlyMap<string, number>;
   readonly waitedSeconds: Seconds;
 }
 
@@ -154,6 +157,11 @@ export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigu
       'budget_allowed_requests_per_day',
       'Requests per day that the limits leave this exporter',
       [...figures.allowedPerDay].map(([bucket, value]) => ({ labels: { bucket }, value })),
+    ),
+    gauge(
+      'budget_taken_by_others_requests_per_day',
+      "Requests per day that the limits would leave this exporter in addition if nobody else used the month's quota, up to the pace of a whole quota",
+      [...figures.takenPerDay].map(([bucket, value]) => ({ labels: { bucket }, value })),
     ),
     gauge(
       'budget_stretch_ratio',
@@ -231,6 +239,7 @@ export function ownFamilies(
     ...accountFamilies(ledger),
     ...budgetFamilies(views, {
       allowedPerDay: new Map(buckets.map(([name, bucket]) => [name, allowedPerDay(bucket, budgetOptions, now)])),
+      takenPerDay: new Map(buckets.map(([name, bucket]) => [name, takenPerDay(bucket, budgetOptions, now)])),
       waitedSeconds: totalOf(BUDGET_WAIT, totals),
     }),
     ...(isShared ? [...requests, ...program] : [...program, ...requests]),

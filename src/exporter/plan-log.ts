@@ -1,4 +1,3 @@
-import type { Ledger } from '../budget/ledger.ts';
 import { formatDuration } from '../lib/duration.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Wait } from '../scheduler/schedule.ts';
@@ -38,11 +37,4 @@ export function logWaits(log: Logger, waits: ReadonlyMap<Source, Wait>): void {
     `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
   ]);
   log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
-}
-
-/** Nothing is polled and nothing fails, so without this line the program would seem to hang. */
-export function logKey(log: Logger, { key }: Ledger): void {
-  if (key.standing !== 'revoked' || key.mayProbe) return;
-  const since = new Date(key.since).toISOString();
-  log.warn({ since }, 'access is revoked: no request before another key, or a start or reload ten minutes later');
 }

@@ -7,10 +7,11 @@ import { type Client, openClient } from './client.ts';
 import { Counters, endpointsOf } from './counters.ts';
 import { SchemaDrift } from './drift.ts';
 import { problemOf } from './health.ts';
+import { KeyLog } from './key-log.ts';
 import { BUDGET_WAIT, STATE_WRITE_FAILURES } from './own-families.ts';
 import { ALL_PARTS, ATTEMPTS } from './parts.ts';
 import { budgetViewOf, type ViewOptions } from './picture.ts';
-import { logKey, logPlan, logWaits } from './plan-log.ts';
+import { logPlan, logWaits } from './plan-log.ts';
 import type { Counted, EngineOptions, Role, RoleLinks } from './role.ts';
 import { isChange, type Settings } from './settings.ts';
 import { viewOptionsOf } from './sources.ts';
@@ -33,6 +34,7 @@ class Poller implements Role {
   readonly #scheduler: Scheduler;
   readonly #counters: Counters;
   readonly #drift: SchemaDrift;
+  readonly #keyLog: KeyLog;
   #settings: Settings;
   #ledgerFailures = 0;
   #leave: () => void = () => undefined;
@@ -43,6 +45,7 @@ class Poller implements Role {
     this.#links = links;
     this.#settings = options;
     this.viewOptions = viewOptions;
+    this.#keyLog = new KeyLog(log);
     this.#counters = new Counters({
       config: options.config,
       earlier: known.totals,
@@ -60,7 +63,11 @@ class Poller implements Role {
       proxies,
       clock,
       ledger: known.ledger,
-      save: (ledger) => documents.save(LEDGER, ledger),
+      save: (ledger) => {
+        this.#keyLog.see(ledger.key);
+        return documents.save(LEDGER, ledger);
+      },
+      onClosed: ({ key }) => this.#keyLog.tell(key),
       onSaveError: (error) => {
         this.#ledgerFailures += 1;
         // A replica logs by itself that Redis is away.
@@ -72,7 +79,7 @@ class Poller implements Role {
     });
     this.#client = client;
     const { rateLimiter } = client;
-    logKey(log, known.ledger);
+    this.#keyLog.begin(known.ledger.key);
     this.#scheduler = new Scheduler(viewOptions.sources, known.entries, {
       api: client.api,
       clock,
@@ -80,7 +87,7 @@ class Poller implements Role {
       store: { save: (id, entry) => documents.save(id, entry) },
       budgetView: () => budgetViewOf(rateLimiter.ledger, this.viewOptions, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),
-      limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
+      limitsKnown: () => rateLimiter.ledger.key.standing === 'valid',
       onPlan: (paces) => logPlan(log, paces),
       onWait: (waits) => logWaits(log, waits),
       onChange: ({ name }) => links.touch(name, ATTEMPTS),
@@ -145,7 +152,7 @@ class Poller implements Role {
     this.#counters.requests.expect(endpointsOf(next.config));
     this.viewOptions = after;
     this.#scheduler.adopt(after.sources, entries);
-    logKey(log, ledger);
+    this.#keyLog.begin(ledger.key);
     if (isChange(this.#settings, next)) this.#links.touch(...ALL_PARTS);
     this.#settings = next;
   }

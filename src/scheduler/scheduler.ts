@@ -1,11 +1,11 @@
 import type { Api } from '../api/client.ts';
 import { countingApi } from '../api/counting.ts';
-import { BudgetClosed } from '../budget/permit.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import type { Entry } from '../state/entry.ts';
+import { FailureNews } from './failure-news.ts';
 import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
@@ -20,7 +20,10 @@ export interface SchedulerDependencies {
   readonly log: Logger;
   /** The budget as it is now. */
   readonly budgetView: () => BudgetView;
-  /** Whether any limit is known. Until then one poll runs at a time, so that a nearly used up quota is not spent. */
+  /**
+   * Whether any limit is known and the key is accepted. Until then one poll runs at a time, so that a nearly used up quota
+   * is not spent, and no plan is told.
+   */
   readonly limitsKnown: () => boolean;
   /** A text that changes whenever a known limit changes. */
   readonly limits: () => string;
@@ -47,6 +50,7 @@ export class Scheduler {
   #saveFailures = 0;
   readonly #plan = new PlanNews();
   readonly #waits = new WaitNews();
+  readonly #failures = new FailureNews();
   #wake: () => void = () => undefined;
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
@@ -102,6 +106,7 @@ export class Scheduler {
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     this.#tasks.adopt(sources, entries);
     this.#plan.reset();
+    this.#failures.reset();
     for (const task of this.#lateSince.keys()) if (!task.isOn) this.#lateSince.delete(task);
     this.#wake();
   }
@@ -199,7 +204,8 @@ export class Scheduler {
     const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
     task.known = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
     const { name, chain } = source;
-    if (poll.failure) log[levelOf(poll.failure)]({ source: name, chain, err: poll.failure.message }, 'poll failed');
+    const { level, help } = this.#failures.take(task.id, poll.failure);
+    if (poll.failure) log[level]({ source: name, chain, err: poll.failure.message, help }, 'poll failed');
     else log.debug({ source: name, chain, duration_ms: task.known.durationMs }, 'polled');
     await this.#persist(task, signal);
   }
@@ -231,9 +237,4 @@ export class Scheduler {
     this.#wake = () => alarm.abort();
     await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
-}
-
-/** A closed budget was already logged when it closed. */
-function levelOf(failure: Error): 'warn' | 'debug' {
-  return failure instanceof BudgetClosed ? 'debug' : 'warn';
 }

@@ -74,7 +74,7 @@ export function lines(...all: readonly Cell[]): Html {
 const BREAK = html`<br>`;
 
 interface Share {
-  readonly fill: 'used' | 'full' | 'kept' | 'left';
+  readonly fill: 'used' | 'others' | 'full' | 'kept' | 'left';
   readonly size: number;
   readonly text: string;
 }

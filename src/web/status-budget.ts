@@ -8,6 +8,7 @@ import {
   usable,
 } from '../budget/long-window.ts';
 import { planOf } from '../budget/plan-name.ts';
+import { reservedForOthers } from '../budget/taken-by-others.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -15,7 +16,7 @@ import { count, plural, span } from '../lib/words.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 
-/** Each real window of each bucket: what is used, what is kept free for others, what is left, and for how long. */
+/** Each real window of each bucket: who used what, what is kept free for others, what is left, and for how long. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
   const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));
@@ -54,7 +55,14 @@ function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
   const free = limit * (1 - budgetOptions.utilization);
   return [
     windowName('second', name, input),
-    shares(limit, { used: average, kept: free }, digits, 'planned'),
+    shares(
+      limit,
+      [
+        { fill: 'used', size: average, word: 'planned' },
+        { fill: 'kept', size: free, word: 'kept free' },
+      ],
+      digits,
+    ),
     'every second',
     average === 0 ? 'nothing leaves' : `${digits(average)} a second on average`,
   ];
@@ -78,19 +86,30 @@ interface LongQuota {
 
 function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
   const { name, bucket, window, state, left } = quota;
-  const used = Math.min(usedOf(bucket, window, state), state.limit - left);
+  const taken = usedByOthersIn(bucket, window, state);
+  const used = Math.min(state.own, state.limit - left);
+  const others = Math.min(taken ?? 0, state.limit - left - used);
+  const parts: readonly Part[] = [
+    { fill: 'used', size: used, word: taken === undefined ? 'used' : 'used here' },
+    ...(taken === undefined ? [] : [{ fill: 'others', size: others, word: 'used by others' } as const]),
+    { fill: 'kept', size: state.limit - used - others - left, word: 'kept free' },
+  ];
   return [
     windowName(window, name, input),
-    shares(state.limit, { used, kept: state.limit - used - left }, count),
+    shares(state.limit, parts, count),
     resets(quota, now),
     quotaEnd(input, quota, now),
   ];
 }
 
-/** By all users of the account if an answer reports this very limit; otherwise by this exporter. */
-function usedOf(bucket: Bucket, window: LongWindowName, { limit, own, remaining }: LongWindow): number {
+/** Undefined if no answer reports this very limit: what others use of a larger one is no part of it. */
+function usedByOthersIn(
+  bucket: Bucket,
+  window: LongWindowName,
+  { limit, own, remaining }: LongWindow,
+): number | undefined {
   const isGranted = bucket.limits[window] === limit;
-  return isGranted && remaining !== undefined ? Math.max(own, limit - remaining) : own;
+  return isGranted && remaining !== undefined ? Math.max(0, limit - remaining - own) : undefined;
 }
 
 function windowName(window: string, bucket: string, { ledger }: StatusInput): Cell {
@@ -99,19 +118,22 @@ function windowName(window: string, bucket: string, { ledger }: StatusInput): Ce
     : `per ${window}`;
 }
 
-function shares(
-  total: number,
-  { used, kept }: { used: number; kept: number },
-  write: (value: number) => string,
-  usedWord = 'used',
-): Cell {
-  const left = Math.max(0, total - used - kept);
-  const drawn = bar(total, [
-    { fill: 'used', size: used, text: `${usedWord} ${write(used)}` },
-    { fill: 'kept', size: kept, text: `kept free ${write(kept)}` },
-    { fill: 'left', size: left, text: `left ${write(left)}` },
-  ]);
-  return html`${drawn}${quiet(`of ${count(total)}`)}`;
+interface Part {
+  readonly fill: 'used' | 'others' | 'kept' | 'left';
+  readonly size: number;
+  readonly word: string;
+}
+
+/** The parts of a whole, and what they leave of it. */
+function shares(total: number, parts: readonly Part[], write: (value: number) => string): Cell {
+  const left = Math.max(0, total - parts.reduce((sum, { size }) => sum + size, 0));
+  const all: readonly Part[] = [...parts, { fill: 'left', size: left, word: 'left' }];
+  const drawn = bar(
+    total,
+    all.map(({ fill, size, word }) => ({ fill, size, text: `${word} ${write(size)}` })),
+  );
+  // With a space that does not break.
+  return html`${drawn}${quiet(`of\u00a0${count(total)}`)}`;
 }
 
 function resets({ window, until }: LongQuota, now: UnixMs): Cell {
@@ -144,8 +166,10 @@ function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bu
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =
     ledger.key.standing === 'revoked' ? 'None may leave.' : `This exporter may make ${allowed} requests a day.`;
+  const reserved = Math.round(reservedForOthers(bucket, budgetOptions, now));
+  const others = reserved > 0 ? ` Of what is left, ${count(reserved)} are reserved for others on the account.` : '';
   const wait = bucket.closedUntil > now ? ` Closed after a 429 for ${span(bucket.closedUntil - now)}.` : '';
   const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
   const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;
-  return `Plan${of}: ${plan}. ${share}${wait}`;
+  return `Plan${of}: ${plan}. ${share}${others}${wait}`;
 }

@@ -1,4 +1,5 @@
 import { bucketOpensAt } from '../budget/bucket.ts';
+import { takenShare } from '../budget/taken-by-others.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, plural, relative, spaced, span } from '../lib/words.ts';
 import type { Wait } from '../scheduler/schedule.ts';
@@ -48,7 +49,7 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
       return [
         notice(
           'bad',
-          `The service refused the key ${relative(since, now)}. One request in ten minutes tries it again.`,
+          `The service refused the key ${relative(since, now)}. Get or renew a key at beaconcha.in and set it. One request in ten minutes asks whether the key is accepted.`,
         ),
       ];
     default:
@@ -58,6 +59,7 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
         ...failureNotices(input.views, now),
         ...waitNotices(input, now),
         ...stretchNotices(input.views),
+        ...othersNotices(input, now),
       ];
   }
 }
@@ -105,6 +107,21 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
     (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
   );
   return [notice('warning', `The budget does not allow the configured intervals: ${changes.join('; ')}.`)];
+}
+
+/** Of what this exporter would have: more is much, as for the alert QuotaTakenByOthers. */
+export const MUCH_TAKEN_RATIO = 0.5;
+
+/** What others use matters only where it makes polls rarer. */
+function othersNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
+  return Object.entries(ledger.buckets).flatMap(([name, bucket]): Notice[] => {
+    const share = takenShare(bucket, budgetOptions, now);
+    const polled = views.filter((view) => view.bucket === name);
+    const isFelt = polled.some(({ source, pace, wait }) => wait || pace.intervalMs > source.intervalMs);
+    if (share <= MUCH_TAKEN_RATIO || !isFelt) return [];
+    const taken = `${Math.round(share * 100)} % of the requests that this exporter would have without them`;
+    return [notice('warning', `Others on the account take ${taken}: polls come more rarely because of them.`)];
+  });
 }
 
 function nameOf({ source }: SourceView): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -87,6 +87,31 @@ describe('commands/check-costs', () => {
     expect(text).toMatch(/^slashings +mainnet .* waits for the quota until 2026-11-01 00:00 UTC$/m);
   });
 
+  it('says what others have used of a quota, and what of the month is reserved for them', () => {
+    const now = NOW + 10 * DAY;
+    const day = { at: now - DAY, taken: 108 };
+    const others = { since: NOW, points: [day, { at: now, taken: 120 }], perDay: 12 };
+    const hour = { limit: 200, own: 20, remaining: 150, since: now };
+    const ledger = quota({ remaining: 580, own: 300 }, { others, hour, firstUseAt: NOW });
+    const told = describeCosts(input({ ledger, now }));
+    const month =
+      "Others on the account have used 120 of the month's 1000 requests, and 258 more are reserved for them.";
+    expect(told.split('\n').slice(1, 4)).toEqual([
+      expect.stringMatching(/^ {2}bucket .* 1000 per month/),
+      "  Others on the account have used 30 of the hour's 200 requests.",
+      `  ${month}`,
+    ]);
+    // Of a month that is over by now.
+    expect(describeCosts(input({ ledger, now: now + 40 * DAY }))).not.toContain('Others');
+  });
+
+  it('does not call others what the daemon may have used, if the ledger begins with this command', () => {
+    const ledger = quota({ remaining: 580, own: 1 }, { firstUseAt: NOW });
+    expect(describeCosts(input({ ledger }))).toContain(
+      "  Used of the month's 1000 requests, by the daemon or others on the account: 419.\n",
+    );
+  });
+
   it('takes the cost of a sweep from what was observed', () => {
     const entry = { value: {}, attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
     const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
@@ -102,9 +127,9 @@ describe('commands/check-costs', () => {
   });
 });
 
-function quota(month?: { remaining: number; own: number }) {
-  const limits = { second: 1, month: 1_000 };
+function quota(month?: { remaining: number; own: number }, more: Partial<Bucket> = {}) {
+  const limits = { second: 1, month: 1_000, ...(more.hour && { hour: more.hour.limit }) };
   const bucket = { ...EMPTY_BUCKET, limits, remaining: { month: 1_000 } };
   const known = month ? { ...bucket, month: { ...month, limit: 1_000, since: NOW } } : bucket;
-  return { ...emptyLedger(), buckets: { '': known } };
+  return { ...emptyLedger(), buckets: { '': { ...known, ...more } } };
 }

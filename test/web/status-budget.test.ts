@@ -66,14 +66,28 @@ describe('web/status-budget', () => {
     ]);
   });
 
-  it('shows a month as used by everybody, kept free for others and left for us, which is all of it', () => {
+  it('shows a month as used here, used by others, kept free for them and left for us, which is all of it', () => {
     const [, month] = words(monthly({ own: 30_000, remaining: 65_000 }));
-    expect(month).toMatch(/^per month used 35,000 kept free 5,000 left 60,000 of 100,000 /);
+    expect(month).toMatch(/^per month used here 30,000 used by others 5,000 kept free 5,000 left 60,000 of 100,000 /);
+    const [, alone] = words(monthly({ own: 30_000, remaining: 70_000 }));
+    expect(alone).toMatch(/^per month used here 30,000 used by others 0 kept free 10,000 left 60,000 of 100,000 /);
+  });
+
+  it('shows what is used in one part where no answer tells who used it', () => {
+    const [, month] = words(monthly({ own: 30_000 }));
+    expect(month).toMatch(/^per month used 30,000 kept free 10,000 left 60,000 of 100,000 /);
+  });
+
+  it('says how much of what is left is reserved for others', () => {
+    const others = { since: NOW - DAY, points: [{ at: NOW, taken: 5_000 }], perDay: 600 };
+    const note = words(monthly({ own: 30_000, remaining: 65_000 }, { others })).at(-1);
+    expect(note).toContain('Of what is left, 600 are reserved for others on the account.');
+    expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
 
   it('keeps nothing free that others have used already', () => {
     const [, month] = words(monthly({ own: 30_000, remaining: 40_000 }));
-    expect(month).toMatch(/^per month used 60,000 kept free 0 left 40,000 of 100,000 /);
+    expect(month).toMatch(/^per month used here 30,000 used by others 30,000 kept free 0 left 40,000 of 100,000 /);
   });
 
   it('counts by the tighter of the plan and the limits', () => {
@@ -103,7 +117,9 @@ describe('web/status-budget', () => {
   it('shows an hour that is a limit of its own', () => {
     const hour = { limit: 500, own: 50, remaining: 440, since: NOW - 60_000 };
     const [, row] = words({ default: { ...EMPTY_BUCKET, limits: { second: 2, hour: 500 }, hour } });
-    expect(row).toMatch(/^per hour used 60 kept free 40 left 400 of 500 in 59 min 13:00:00 UTC lasts/);
+    expect(row).toMatch(
+      /^per hour used here 50 used by others 10 kept free 40 left 400 of 500 in 59 min 13:00:00 UTC lasts/,
+    );
   });
 
   it('names the buckets where there are several', () => {

@@ -1,4 +1,12 @@
-import { named, ofSource, QUOTA_LEFT } from './exporter-queries.ts';
+import {
+  MONTH_LEFT,
+  MONTH_USED_BY_OTHERS,
+  MONTH_USED_HERE,
+  named,
+  ofSource,
+  QUOTA_LEFT,
+  TAKEN_RATIO,
+} from './exporter-queries.ts';
 import { lineAt } from './look.ts';
 import { graph } from './panels.ts';
 import type { Section } from './shell.ts';
@@ -15,6 +23,20 @@ export const budget: Section = {
       max: 1,
       queries: [[QUOTA_LEFT, '{{bucket}}, {{window}}']],
       steps: lineAt(threshold('budget_remaining_ratio')),
+    }),
+    graph({
+      title: 'Who used the month',
+      description:
+        "Requests of the month's quota: those of this exporter, those of others on the account, and what is left for all. Empty where the plan has no such quota.",
+      min: 0,
+      decimals: 0,
+      stacked: true,
+      queries: [
+        [MONTH_USED_HERE, '{{bucket}}, this exporter'],
+        [MONTH_USED_BY_OTHERS, '{{bucket}}, others'],
+        [MONTH_LEFT, '{{bucket}}, left'],
+      ],
+      colors: { '.*, this exporter': 'blue', '.*, others': 'orange', '.*, left': 'green' },
     }),
     graph({
       title: 'Requests per day',
@@ -36,7 +58,7 @@ export const budget: Section = {
     graph({
       title: 'Planned of what is allowed',
       description:
-        'Requests that the plan asks for, of those that the limits leave; and the stretch of each source, 1 as configured. The line is the alert BudgetStretched.',
+        'Requests that the plan asks for, of those that the limits leave; the stretch of each source, 1 as configured; and what others take of the requests that there would be without them. The line is the alert BudgetStretched; above half for others is QuotaTakenByOthers.',
       min: 0,
       queries: [
         [
@@ -44,13 +66,12 @@ export const budget: Section = {
           'planned / allowed',
         ],
         ['max by (source) (beaconchain_budget_stretch_ratio)', '{{source}}, stretch'],
+        [TAKEN_RATIO, '{{bucket}}, taken by others'],
       ],
       steps: lineAt(threshold('stretch_ratio')),
     }),
     graph({
       title: 'Waiting for the budget',
-      span: 24,
-      height: 6,
       softMax: 1,
       description: 'Seconds that requests waited, per second.',
       min: 0,

@@ -14,3 +14,16 @@ export function ofSource(expr: string): string {
 
 /** Share of a window that is left. Minute and day are no real windows, nor is an hour that repeats the month. */
 export const QUOTA_LEFT = `min by (bucket, window) (beaconchain_ratelimit_remaining{window=~"hour|month"} / (beaconchain_ratelimit_limit{window=~"hour|month"} > 0) unless on (job, instance, bucket, window) (beaconchain_ratelimit_limit{window="hour"} == ignoring (window) group_left () beaconchain_ratelimit_limit{window="month"}))`;
+
+function ofMonth(metric: string): string {
+  return `beaconchain_ratelimit_${metric}{window="month"}`;
+}
+
+export const MONTH_LEFT = `max by (bucket) (${ofMonth('remaining')})`;
+export const MONTH_USED_BY_OTHERS = `max by (bucket) (${ofMonth('used_by_others')})`;
+export const MONTH_USED_HERE = `max by (bucket) (${ofMonth('limit')} - ${ofMonth('remaining')} - ${ofMonth('used_by_others')})`;
+
+const TAKEN = 'beaconchain_budget_taken_by_others_requests_per_day';
+
+/** Share of the requests that there would be without others. */
+export const TAKEN_RATIO = `max by (bucket) (${TAKEN} / (${TAKEN} + beaconchain_budget_allowed_requests_per_day > 0))`;

@@ -105,7 +105,7 @@ describe.concurrent('system/programs/reload', () => {
   });
 
   it('another key in the key file is used at once, also after the one before was refused', async () => {
-    const { api, setKey, reload, value, isUp } = await setUp({ key: OTHER_KEY });
+    const { api, setKey, reload, program, value, isUp } = await setUp({ key: OTHER_KEY });
     await waitFor(async () => expect(await value('beaconchain_api_key_valid')).toBe(0));
     const refused = api.requests.length;
     setKey(KEY);
@@ -113,6 +113,8 @@ describe.concurrent('system/programs/reload', () => {
     for (const source of SOURCES) await isUp(source);
     expect(await value('beaconchain_api_key_valid')).toBe(1);
     expect(api.requests[refused]?.headers['authorization'] ?? api.requests[refused]?.headers['apikey']).toContain(KEY);
+    expect(program.lines('the API key is refused')).toHaveLength(1);
+    expect(program.lines('the service accepts the API key again')).toHaveLength(1);
   });
 
   it.each(['--no-web.enable-lifecycle', '--web.enable-lifecycle=false'])('%s leaves the signal alone', async (flag) => {

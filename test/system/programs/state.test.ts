@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, scrape } from '../../support/ask.ts';
 import type { ReadSample } from '../../support/exposition-parser.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
-import { tooMany } from '../../support/faults.ts';
+import { refusal, tooMany } from '../../support/faults.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
@@ -61,20 +61,26 @@ describe.concurrent('system/programs/state', () => {
     for (const name of readdirSync(dir)) expect(name).toMatch(/^[a-z_-]+\.json$/);
   });
 
-  it('revoked access is asked after by no restart within ten minutes, and the log says why nothing happens', async () => {
-    const api = await startService(KEY, tooMany({ 'x-ratelimit-limit-month': '0' }));
-    const dir = join(temporaryFolder(), 'state');
-    const first = startServe(config(api.url, dir), KEY);
-    // A stop that takes longer than it may ends without a write.
-    await waitFor(() => expect(readFileSync(join(dir, 'ledger.json'), 'utf8')).toContain('"revoked"'));
-    await first.stop();
-    const second = startServe(config(api.url, dir), KEY);
-    const port = await portOf(second);
-    const why = 'access is revoked: no request before another key, or a start or reload ten minutes later';
-    expect(await second.line(why)).toMatchObject({ level: 'warn', since: expect.any(String) });
-    expect(seriesValue(await scrape(port), 'beaconchain_api_access_revoked')).toBe(1);
-    expect(api.requests).toHaveLength(1);
-  });
+  it.each([
+    ['revoked', 'access is revoked', tooMany({ 'x-ratelimit-limit-month': '0' }), 'api_access_revoked', 1],
+    ['refused', 'the API key is refused', refusal(401), 'api_key_valid', 0],
+  ] as const)(
+    '%s access is asked after by no restart within ten minutes, and the log says why nothing happens',
+    async (standing, why, fault, metric, shown) => {
+      const api = await startService(KEY, fault);
+      const dir = join(temporaryFolder(), 'state');
+      const first = startServe(config(api.url, dir), KEY);
+      // A stop that takes longer than it may ends without a write.
+      await waitFor(() => expect(readFileSync(join(dir, 'ledger.json'), 'utf8')).toContain(`"${standing}"`));
+      await first.stop();
+      const second = startServe(config(api.url, dir), KEY);
+      const port = await portOf(second);
+      const help = expect.stringContaining('BEACONCHAIN_API_KEY');
+      expect(await second.line(why)).toMatchObject({ level: 'error', since: expect.any(String), help });
+      expect(seriesValue(await scrape(port), `beaconchain_${metric}`)).toBe(shown);
+      expect(api.requests).toHaveLength(1);
+    },
+  );
 
   it('a second daemon on the same state is refused with the number of the first, which goes on', async () => {
     const api = await startService(KEY);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { allowedPerDay } from '../../../src/budget/bucket.ts';
+import { allowedPerDay, EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
+import { takenShare } from '../../../src/budget/taken-by-others.ts';
+import { MUCH_TAKEN_RATIO } from '../../../src/web/status-verdict.ts';
 import { configured, type Month, runMonth } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR } from '../../support/timing.ts';
@@ -16,25 +18,34 @@ function evenly(perDay: number): Client {
   return (hour) => Math.floor((perDay * (hour + 1)) / 24) - Math.floor((perDay * hour) / 24);
 }
 
-const CLIENTS: readonly (readonly [name: string, client: Client, longestGapHours: number])[] = [
-  ['10 a day', evenly(10), 6],
-  ['20 a day', evenly(20), 12],
-  ['20 a day, all at once', (hour) => (hour % 24 === 7 ? 20 : 0), 18],
-  ['20 a day from the 16th on', (hour) => (hour < 15 * 24 ? 0 : evenly(20)(hour)), 12],
-  ['20 a day to the 15th', (hour) => (hour < 15 * 24 ? evenly(20)(hour) : 0), 12],
-  ['300 in an hour of the 15th', (hour) => (hour === 14 * 24 ? 300 : 0), 8],
+/** `alerts`: others take more than half for longer than the alert QuotaTakenByOthers waits. */
+const CLIENTS: readonly (readonly [name: string, client: Client, longestGapHours: number, alerts: boolean])[] = [
+  ['10 a day', evenly(10), 6, false],
+  ['20 a day', evenly(20), 12, true],
+  ['20 a day, all at once', (hour) => (hour % 24 === 7 ? 20 : 0), 18, true],
+  ['20 a day from the 16th on', (hour) => (hour < 15 * 24 ? 0 : evenly(20)(hour)), 12, true],
+  ['20 a day to the 15th', (hour) => (hour < 15 * 24 ? evenly(20)(hour) : 0), 12, true],
+  ['300 in an hour of the 15th', (hour) => (hour === 14 * 24 ? 300 : 0), 8, false],
 ];
+const ALERT_HOURS = 12;
 
-function trialMonth(client: Client): Promise<Month> {
-  return runMonth({
+/** The month, and the longest time for which others took more than half. */
+async function trialMonth(client: Client): Promise<Month & { hoursOfMuch: number }> {
+  let hours = 0;
+  let longest = 0;
+  const month = await runMonth({
     start: OCTOBER,
     hours: 31 * 24,
     sandbox: TRIAL,
     sources: configured(),
-    eachHour: ({ sandbox, clock }, hour) => {
+    eachHour: ({ sandbox, clock, rateLimiter }, hour) => {
+      const bucket = rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET;
+      hours = takenShare(bucket, { utilization: 0.9 }, clock.now()) > MUCH_TAKEN_RATIO ? hours + 1 : 0;
+      longest = Math.max(longest, hours);
       if (client(hour) > 0) sandbox.spend(client(hour), clock.now());
     },
   });
+  return { ...month, hoursOfMuch: longest };
 }
 
 /** Requests per day that are left to us. */
@@ -44,9 +55,10 @@ function allowed({ rateLimiter, clock }: Simulation): number {
 
 describe('system/simulation/others: another client on the trial', () => {
   it.each(CLIENTS)(
-    '%s: nothing is refused, and every source is polled to the last day',
-    async (_name, client, hours) => {
-      const { sim, refused, longestGap, longestGapInIntervals } = await trialMonth(client);
+    '%s: nothing is refused, every source is polled to the last day, and an alert tells of much',
+    async (_name, client, hours, alerts) => {
+      const { sim, refused, longestGap, longestGapInIntervals, hoursOfMuch } = await trialMonth(client);
+      expect(hoursOfMuch > ALERT_HOURS, `${hoursOfMuch} hours`).toBe(alerts);
       // Two that ask within the same second are another matter.
       expect(refused['month'] ?? 0).toBe(0);
       expect(sim.sandbox.account.inMonth).toBeGreaterThanOrEqual(970);

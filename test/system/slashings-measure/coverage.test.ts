@@ -27,7 +27,11 @@ function sourceOf(catchUpMs: number, intervalMs = MINUTE) {
 function shown(simulation: Simulation): Family[] {
   const { source, entry, timing } = simulation.view(ID);
   const views = simulation.scheduler.views();
-  const figures = { allowedPerDay: new Map<string, number>(), waitedSeconds: 0 };
+  const figures = {
+    allowedPerDay: new Map<string, number>(),
+    takenPerDay: new Map<string, number>(),
+    waitedSeconds: 0,
+  };
   return [...source.families(entry.value, timing), ...sourceFamilies(views), ...budgetFamilies(views, figures)];
 }
 

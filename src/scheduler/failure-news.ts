@@ -1,0 +1,48 @@
+import { type Endpoint, type FailureReason, RequestFailed } from '../api/errors.ts';
+import { BudgetClosed } from '../budget/permit.ts';
+
+/** How a poll that failed is logged. */
+interface Telling {
+  readonly level: 'warn' | 'debug';
+  readonly help?: string;
+}
+
+/** One line tells these for all sources. */
+const OF_THE_ACCOUNT: readonly FailureReason[] = ['unauthorized', 'revoked'];
+
+const NOT_PUBLISHED = 'the service does not publish which plans include it';
+
+/** What is known of the plan that an endpoint needs (api-facts 3.1). */
+const PLANS: Readonly<Partial<Record<Endpoint, string>>> = {
+  daily_returns: 'by the documentation only ranges of days need a plan, Scale or Enterprise, and this request has none',
+};
+
+function helpOn(endpoint: Endpoint): string {
+  const known = PLANS[endpoint] ?? NOT_PUBLISHED;
+  return `the plan of the account may not include this endpoint; ${known}: see beaconcha.in/pricing, or set enabled: false for this source, which asks again every hour`;
+}
+
+/** Decides how the failure of a poll is logged. */
+export class FailureNews {
+  /** Sources that were refused with 403 since their last success. They ask every hour, and only a change of plan helps. */
+  readonly #forbidden = new Set<string>();
+
+  /** A poll of the source has ended. `failure` undefined: it succeeded. */
+  take(id: string, failure: Error | undefined): Telling {
+    if (!failure) this.#forbidden.delete(id);
+    // A closed budget was already logged when it closed.
+    if (failure instanceof BudgetClosed) return { level: 'debug' };
+    if (!(failure instanceof RequestFailed)) return { level: 'warn' };
+    const { reason, endpoint } = failure;
+    if (OF_THE_ACCOUNT.includes(reason)) return { level: 'debug' };
+    if (reason !== 'forbidden') return { level: 'warn' };
+    const level = this.#forbidden.has(id) ? 'debug' : 'warn';
+    this.#forbidden.add(id);
+    return { level, help: helpOn(endpoint) };
+  }
+
+  /** The operator has reloaded the program: a refusal that lasts is told again. */
+  reset(): void {
+    this.#forbidden.clear();
+  }
+}
