@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FAILURE_REASONS, type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { BudgetClosed } from '../../src/budget/permit.ts';
+import { Alternatives, type Asked, askEither, mayTryOther } from '../../src/sources/alternatives.ts';
+import { cases } from '../support/fuzz.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+const WAYS = ['a', 'b'] as const;
+type Outcome = FailureReason | 'ok';
+type Outcomes = Readonly<Record<(typeof WAYS)[number], Outcome>>;
+
+/** A poll, and which ways it asked. What is known passes through JSON, as over a restart. */
+async function poll(outcomes: Outcomes, known?: Alternatives, now = NOW): Promise<Asked<string> & { asked: string[] }> {
+  const asked: string[] = [];
+  const result = await askEither(WAYS, known, now, async (way) => {
+    asked.push(way);
+    const outcome = outcomes[way as keyof Outcomes];
+    if (outcome !== 'ok') throw new RequestFailed('daily_returns', outcome, 'made up');
+    return way;
+  });
+  return {
+    ...result,
+    known: Alternatives.optional().parse(result.known && JSON.parse(JSON.stringify(result.known))),
+    asked,
+  };
+}
+
+const reason = fc.constantFrom(...FAILURE_REASONS);
+const outcome = fc.constantFrom<Outcome>(...FAILURE_REASONS, 'ok');
+const known = fc.option(
+  fc.record(
+    {
+      first: fc.constantFrom('a', 'b', 'c'),
+      answeredAt: fc.integer({ min: NOW - 3 * DAY, max: NOW + DAY }),
+      tried: fc.record({ at: fc.integer({ min: NOW - 3 * DAY, max: NOW + DAY }), after: reason }),
+    },
+    { requiredKeys: ['first'] },
+  ),
+  { nil: undefined },
+);
+
+describe('sources/alternatives', () => {
+  it('asks each way at most once in a poll, whatever is known', async () => {
+    await fc.assert(
+      fc.asyncProperty(outcome, outcome, known, async (a, b, before) => {
+        const { asked, answer, failure } = await poll({ a, b }, before);
+        expect(new Set(asked).size).toBe(asked.length);
+        expect(answer === undefined).toBe(failure !== undefined);
+        expect(answer ?? asked.at(-1)).toBe(asked.at(-1));
+      }),
+      cases(300),
+    );
+  });
+
+  it('a failure that persists costs one further request a day', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        reason,
+        reason,
+        known,
+        fc.integer({ min: MINUTE, max: 5 * HOUR }),
+        async (a, b, before, step) => {
+          let state = before;
+          let further = 0;
+          for (let at = NOW; at < NOW + 5 * DAY; at += Math.max(step, HOUR / 2)) {
+            const { known: after, asked } = await poll({ a, b }, state, at);
+            state = after;
+            further += asked.length - 1;
+          }
+          // The first of them may come after another refusal than the later ones.
+          expect(further).toBeLessThanOrEqual(before === undefined ? 5 : 6);
+        },
+      ),
+      cases(200),
+    );
+  });
+
+  it('finds the way that answers within a day, whatever was known, and then asks it alone', async () => {
+    const refusal = fc.constantFrom(...FAILURE_REASONS.filter((one) => mayTryOther(undefined, one, NOW)));
+    await fc.assert(
+      fc.asyncProperty(refusal, fc.boolean(), known, async (refused, isA, before) => {
+        const outcomes: Outcomes = isA ? { a: 'ok', b: refused } : { a: refused, b: 'ok' };
+        // A time up to a day ahead of the clock counts as now.
+        const first = await poll(outcomes, before);
+        const later = await poll(outcomes, first.known, NOW + 2 * DAY);
+        expect(later.answer).toBe(isA ? 'a' : 'b');
+        const last = await poll(
+          { a: 'forbidden', b: 'forbidden', [isA ? 'a' : 'b']: 'ok' },
+          later.known,
+          NOW + 9 * DAY,
+        );
+        expect(last.asked).toEqual([isA ? 'a' : 'b']);
+      }),
+      cases(200),
+    );
+  });
+
+  it('does not take a way for absent that is only down: it is asked alone from then on', async () => {
+    const { known: after, failure } = await poll({ a: 'forbidden', b: 'server_error' });
+    expect(failure).toMatchObject({ reason: 'server_error' });
+    const next = await poll({ a: 'forbidden', b: 'ok' }, after, NOW + MINUTE);
+    expect(next).toMatchObject({ asked: ['b'], answer: 'b' });
+  });
+
+  it('goes back at once from a way that was down, and turns out not to be there', async () => {
+    const { known: after } = await poll({ a: 'forbidden', b: 'timeout' });
+    const next = await poll({ a: 'forbidden', b: 'not_found' }, after, NOW + MINUTE);
+    expect(next).toMatchObject({ asked: ['b', 'a'], failure: { reason: 'forbidden' } });
+    expect((await poll({ a: 'forbidden', b: 'not_found' }, next.known, NOW + HOUR)).asked).toEqual(['a']);
+  });
+
+  it('notes nothing where the budget does not let the other be asked', async () => {
+    const polling = askEither(WAYS, undefined, NOW, async (way) => {
+      if (way === 'a') throw new RequestFailed('daily_returns', 'forbidden', 'made up');
+      throw new BudgetClosed(NOW + DAY);
+    });
+    await expect(polling).rejects.toBeInstanceOf(BudgetClosed);
+  });
+
+  it('trusts a way that answered within a day, and never one that is tried', async () => {
+    const trusted: [string, boolean][] = [];
+    const ask = async (way: string, isTrusted: boolean): Promise<string> => {
+      trusted.push([way, isTrusted]);
+      if (way === 'a') throw new RequestFailed('daily_returns', 'bad_request', 'made up');
+      return way;
+    };
+    const { known: after } = await askEither(WAYS, undefined, NOW, ask);
+    await askEither(WAYS, after, NOW + HOUR, ask);
+    await askEither(WAYS, after, NOW + DAY, ask);
+    expect(trusted).toEqual([
+      ['a', false],
+      ['b', false],
+      ['b', true],
+      ['b', false],
+    ]);
+  });
+});
