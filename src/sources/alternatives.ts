@@ -7,7 +7,7 @@ import type { UnixMs } from '../lib/time.ts';
 export const Alternatives = z.object({
   /** The way that is asked first. */
   first: z.string(),
-  /** Unix ms at which it last answered; absent where it has not, or where that was not noted. */
+  /** Unix ms at which it last answered; absent where it has not since the other was tried, or where that was not noted. */
   answeredAt: z.number().optional(),
   /** When the other way was last tried (Unix ms), and the failure of the first way that led to it. */
   tried: z.object({ at: z.number(), after: z.string() }).optional(),
@@ -24,18 +24,18 @@ export interface Asked<T> {
 }
 
 /**
- * Asks the first way, and in its place the other one where that may be tried. `isTrusted`: the way answered within a day.
+ * Asks the first way, and in its place the other one where that may be tried. `isUsual`: it is the way that answers.
  * @throws what is no failure of a request
  */
 export async function askEither<T>(
   ways: readonly string[],
   previous: Alternatives | undefined,
   now: UnixMs,
-  ask: (way: string, isTrusted: boolean) => Promise<T>,
+  ask: (way: string, isUsual: boolean) => Promise<T>,
 ): Promise<Asked<T>> {
   const known = previous && ways.includes(previous.first) ? previous : undefined;
   const [first, other] = inOrder(ways, known?.first);
-  const one = await attempt(() => ask(first, isTrusted(known, now)));
+  const one = await attempt(() => ask(first, known?.answeredAt !== undefined));
   if (!(one instanceof RequestFailed)) return { known: { first, answeredAt: now }, answer: one, oneTimeRequests: 0 };
   if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(() => ask(other, false));
@@ -45,7 +45,7 @@ export async function askEither<T>(
   const tried = { at: now, after: one.reason };
   const isOtherLikely = weightOf(two.reason) > weightOf(one.reason);
   return {
-    known: isOtherLikely ? { first: other, tried } : { ...known, first, tried },
+    known: { first: isOtherLikely ? other : first, tried },
     failure: isOtherLikely ? two : one,
     oneTimeRequests: 1,
   };
@@ -90,11 +90,7 @@ export function mayTryOther(known: Alternatives | undefined, reason: FailureReas
   const isNotFound = reason === 'not_found';
   const isFirstNotFound = isNotFound && known?.tried?.after !== 'not_found';
   if (isWithinDay(known?.tried?.at, now) && !isFirstNotFound) return false;
-  return isNotFound || !isTrusted(known, now);
-}
-
-function isTrusted(known: Alternatives | undefined, now: UnixMs): boolean {
-  return isWithinDay(known?.answeredAt, now);
+  return isNotFound || !isWithinDay(known?.answeredAt, now);
 }
 
 /** A time in the future, from before the clock was set back, is not waited for. */

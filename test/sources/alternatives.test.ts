@@ -28,7 +28,7 @@ async function poll(outcomes: Outcomes, known?: Alternatives, now = NOW): Promis
 
 const reason = fc.constantFrom(...FAILURE_REASONS);
 const outcome = fc.constantFrom<Outcome>(...FAILURE_REASONS, 'ok');
-const known = fc.option(
+const known: fc.Arbitrary<Alternatives | undefined> = fc.option(
   fc.record(
     {
       first: fc.constantFrom('a', 'b', 'c'),
@@ -61,7 +61,7 @@ describe('sources/alternatives', () => {
         known,
         fc.integer({ min: MINUTE, max: 5 * HOUR }),
         async (a, b, before, step) => {
-          let state = before;
+          let state: Alternatives | undefined = before;
           let further = 0;
           for (let at = NOW; at < NOW + 5 * DAY; at += Math.max(step, HOUR / 2)) {
             const { known: after, asked } = await poll({ a, b }, state, at);
@@ -118,20 +118,24 @@ describe('sources/alternatives', () => {
     await expect(polling).rejects.toBeInstanceOf(BudgetClosed);
   });
 
-  it('trusts a way that answered within a day, and never one that is tried', async () => {
-    const trusted: [string, boolean][] = [];
-    const ask = async (way: string, isTrusted: boolean): Promise<string> => {
-      trusted.push([way, isTrusted]);
-      if (way === 'a') throw new RequestFailed('daily_returns', 'bad_request', 'made up');
+  it('says of a way that it is the usual one from its answer until the other was tried without success', async () => {
+    const said: [string, boolean][] = [];
+    const ask = async (way: string, isUsual: boolean): Promise<string> => {
+      said.push([way, isUsual]);
+      if (way === 'a' || said.length > 3) throw new RequestFailed('daily_returns', 'bad_request', 'made up');
       return way;
     };
-    const { known: after } = await askEither(WAYS, undefined, NOW, ask);
-    await askEither(WAYS, after, NOW + HOUR, ask);
-    await askEither(WAYS, after, NOW + DAY, ask);
-    expect(trusted).toEqual([
+    let state: Alternatives | undefined;
+    for (const at of [0, 2 * DAY, 2 * DAY + HOUR, 3 * DAY, 3 * DAY + HOUR]) {
+      ({ known: state } = await askEither(WAYS, state, NOW + at, ask));
+    }
+    expect(said).toEqual([
       ['a', false],
       ['b', false],
       ['b', true],
+      ['b', true],
+      ['b', true],
+      ['a', false],
       ['b', false],
     ]);
   });
