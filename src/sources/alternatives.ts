@@ -9,10 +9,19 @@ export const Alternatives = z.object({
   first: z.string(),
   /** Unix ms at which it last answered; absent where it has not since the other was tried, or where that was not noted. */
   answeredAt: z.number().optional(),
-  /** When the other way was last tried (Unix ms), and the failure of the first way that led to it. */
-  tried: z.object({ at: z.number(), after: z.string() }).optional(),
+  /** When the other way was last asked (Unix ms), and which failure led to that; no failure once a way has answered. */
+  tried: z.object({ at: z.number(), after: z.string().optional() }).optional(),
 });
 export type Alternatives = z.infer<typeof Alternatives>;
+
+interface Question {
+  /** The way of the specification first. */
+  readonly ways: readonly [string, string?];
+  /** The first way is the better one: where the second answers, the first is asked again once a day. */
+  readonly prefersFirst?: boolean;
+  readonly previous: Alternatives | undefined;
+  readonly now: UnixMs;
+}
 
 /** What came of asking: an answer or a failure, and what is known after it. */
 export interface Asked<T> {
@@ -23,32 +32,50 @@ export interface Asked<T> {
   readonly oneTimeRequests: number;
 }
 
+/** Asks in one way. `isUsual`: it is the one that answers. */
+type Ask<T> = (way: string, isUsual: boolean) => Promise<T>;
+
 /**
- * Asks the first way, and in its place the other one where that may be tried. `isUsual`: it is the way that answers.
+ * Asks in the first way, and in the other one where that may be tried in its place.
  * @throws what is no failure of a request
  */
-export async function askEither<T>(
-  ways: readonly string[],
-  previous: Alternatives | undefined,
-  now: UnixMs,
-  ask: (way: string, isUsual: boolean) => Promise<T>,
-): Promise<Asked<T>> {
+export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Asked<T>> {
+  const { ways, now, previous } = question;
   const known = previous && ways.includes(previous.first) ? previous : undefined;
-  const [first, other] = inOrder(ways, known?.first);
-  const one = await attempt(() => ask(first, known?.answeredAt !== undefined));
-  if (!(one instanceof RequestFailed)) return { known: { first, answeredAt: now }, answer: one, oneTimeRequests: 0 };
+  const [first = '', other] = known?.first === ways[1] ? ways.toReversed() : ways;
+  const isUsual = known?.answeredAt !== undefined;
+  if (isUsual && other !== undefined && isToBeAskedAgain(question, known)) {
+    const better = await attempt(() => ask(other, false));
+    if (!(better instanceof RequestFailed)) return answered(better, { first: other, answeredAt: now }, 0);
+    const usual = await attempt(() => ask(first, true));
+    const tried = { at: now };
+    if (usual instanceof RequestFailed) {
+      const still = isWithinDay(known.answeredAt, now) ? known : { first };
+      return { known: { ...still, tried }, failure: usual, oneTimeRequests: 1 };
+    }
+    return answered(usual, { first, answeredAt: now, tried }, 1);
+  }
+  const one = await attempt(() => ask(first, isUsual));
+  if (!(one instanceof RequestFailed)) {
+    return answered(one, { first, answeredAt: now, ...(known?.tried && { tried: { at: known.tried.at } }) }, 0);
+  }
   if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(() => ask(other, false));
-  if (!(two instanceof RequestFailed)) {
-    return { known: { first: other, answeredAt: now }, answer: two, oneTimeRequests: 1 };
-  }
-  const tried = { at: now, after: one.reason };
+  if (!(two instanceof RequestFailed)) return answered(two, { first: other, answeredAt: now, tried: { at: now } }, 1);
   const isOtherLikely = weightOf(two.reason) > weightOf(one.reason);
   return {
-    known: { first: isOtherLikely ? other : first, tried },
+    known: { first: isOtherLikely ? other : first, tried: { at: now, after: one.reason } },
     failure: isOtherLikely ? two : one,
     oneTimeRequests: 1,
   };
+}
+
+function answered<T>(answer: T, known: Alternatives, oneTimeRequests: number): Asked<T> {
+  return { known, answer, oneTimeRequests };
+}
+
+function isToBeAskedAgain({ ways, prefersFirst = false, now }: Question, known: Alternatives): boolean {
+  return prefersFirst && known.first === ways[1] && !isWithinDay(known.tried?.at, now);
 }
 
 async function attempt<T>(ask: () => Promise<T>): Promise<T | RequestFailed> {
@@ -58,11 +85,6 @@ async function attempt<T>(ask: () => Promise<T>): Promise<T | RequestFailed> {
     if (error instanceof RequestFailed) return error;
     throw error;
   }
-}
-
-function inOrder(ways: readonly string[], first = ways[0] ?? ''): readonly [first: string, other?: string] {
-  const other = ways.find((way) => way !== first);
-  return other === undefined ? [first] : [first, other];
 }
 
 /** In these ways a service answers what it does not know: a refusal, or a page of the gateway in front of it. */

@@ -2,8 +2,11 @@ import { type Chain, epochAt } from '../lib/chain.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { isUnknownToService } from './alternatives.ts';
 
-/** Ways to ask for what is current: by the name that the service gives it, or by its number. */
-export const LATEST_OR_NUMBER = ['latest', 'number'] as const;
+/**
+ * Ways to ask for what is current: by the name that the service gives it, or by its number. The name is better, because
+ * it does not depend on our clock.
+ */
+export const LATEST_OR_NUMBER = { ways: ['latest', 'number'], prefersFirst: true } as const;
 
 /**
  * Asks by the number of the current epoch by the clock, and by that of the epoch before where the service does not have

@@ -11,9 +11,14 @@ type Outcome = FailureReason | 'ok';
 type Outcomes = Readonly<Record<(typeof WAYS)[number], Outcome>>;
 
 /** A poll, and which ways it asked. What is known passes through JSON, as over a restart. */
-async function poll(outcomes: Outcomes, known?: Alternatives, now = NOW): Promise<Asked<string> & { asked: string[] }> {
+async function poll(
+  outcomes: Outcomes,
+  known?: Alternatives,
+  now = NOW,
+  prefersFirst = false,
+): Promise<Asked<string> & { asked: string[] }> {
   const asked: string[] = [];
-  const result = await askEither(WAYS, known, now, async (way) => {
+  const result = await askEither({ ways: WAYS, prefersFirst, previous: known, now }, async (way) => {
     asked.push(way);
     const outcome = outcomes[way as keyof Outcomes];
     if (outcome !== 'ok') throw new RequestFailed('daily_returns', outcome, 'made up');
@@ -43,8 +48,8 @@ const known: fc.Arbitrary<Alternatives | undefined> = fc.option(
 describe('sources/alternatives', () => {
   it('asks each way at most once in a poll, whatever is known', async () => {
     await fc.assert(
-      fc.asyncProperty(outcome, outcome, known, async (a, b, before) => {
-        const { asked, answer, failure } = await poll({ a, b }, before);
+      fc.asyncProperty(outcome, outcome, known, fc.boolean(), async (a, b, before, prefersFirst) => {
+        const { asked, answer, failure } = await poll({ a, b }, before, NOW, prefersFirst);
         expect(new Set(asked).size).toBe(asked.length);
         expect(answer === undefined).toBe(failure !== undefined);
         expect(answer ?? asked.at(-1)).toBe(asked.at(-1));
@@ -53,25 +58,41 @@ describe('sources/alternatives', () => {
     );
   });
 
-  it('a failure that persists costs one further request a day', async () => {
+  it('returns to the better way within a day of its return, at one further request a day until then', async () => {
+    const rejected = fc.constantFrom(...FAILURE_REASONS.filter((one) => mayTryOther(undefined, one, NOW)));
     await fc.assert(
-      fc.asyncProperty(
-        reason,
-        reason,
-        known,
-        fc.integer({ min: MINUTE, max: 5 * HOUR }),
-        async (a, b, before, step) => {
-          let state: Alternatives | undefined = before;
-          let further = 0;
-          for (let at = NOW; at < NOW + 5 * DAY; at += Math.max(step, HOUR / 2)) {
-            const { known: after, asked } = await poll({ a, b }, state, at);
-            state = after;
-            further += asked.length - 1;
-          }
-          // The first of them may come after another refusal than the later ones.
-          expect(further).toBeLessThanOrEqual(before === undefined ? 5 : 6);
-        },
-      ),
+      fc.asyncProperty(rejected, async (a) => {
+        let state: Alternatives | undefined;
+        const asked: string[][] = [];
+        for (let hour = 0; hour < 4 * 24; hour += 1) {
+          const polled = await poll({ a, b: 'ok' }, state, NOW + hour * HOUR, true);
+          expect(polled.answer).toBe('b');
+          state = polled.known;
+          asked.push(polled.asked);
+        }
+        expect(asked.filter(({ length }) => length === 2)).toEqual(Array(4).fill(['a', 'b']));
+        const back = await poll({ a: 'ok', b: 'ok' }, state, NOW + 5 * DAY, true);
+        expect(back.asked).toEqual(['a']);
+        expect((await poll({ a: 'ok', b: 'ok' }, back.known, NOW + 5 * DAY + HOUR, true)).asked).toEqual(['a']);
+      }),
+      cases(6),
+    );
+  });
+
+  it('a failure that persists costs one further request a day', async () => {
+    const step = fc.integer({ min: HOUR / 2, max: 5 * HOUR });
+    await fc.assert(
+      fc.asyncProperty(reason, reason, known, step, fc.boolean(), async (a, b, before, interval, prefersFirst) => {
+        let state: Alternatives | undefined = before;
+        let further = 0;
+        for (let at = NOW; at < NOW + 5 * DAY; at += interval) {
+          const polled = await poll({ a, b }, state, at, prefersFirst);
+          state = polled.known;
+          further += polled.asked.length - 1;
+        }
+        // One more where what is known is from before another refusal.
+        expect(further).toBeLessThanOrEqual(before === undefined ? 5 : 6);
+      }),
       cases(200),
     );
   });
@@ -111,7 +132,7 @@ describe('sources/alternatives', () => {
   });
 
   it('notes nothing where the budget does not let the other be asked', async () => {
-    const polling = askEither(WAYS, undefined, NOW, async (way) => {
+    const polling = askEither({ ways: WAYS, previous: undefined, now: NOW }, async (way) => {
       if (way === 'a') throw new RequestFailed('daily_returns', 'forbidden', 'made up');
       throw new BudgetClosed(NOW + DAY);
     });
@@ -127,7 +148,7 @@ describe('sources/alternatives', () => {
     };
     let state: Alternatives | undefined;
     for (const at of [0, 2 * DAY, 2 * DAY + HOUR, 3 * DAY, 3 * DAY + HOUR]) {
-      ({ known: state } = await askEither(WAYS, state, NOW + at, ask));
+      ({ known: state } = await askEither({ ways: WAYS, previous: state, now: NOW + at }, ask));
     }
     expect(said).toEqual([
       ['a', false],

@@ -139,13 +139,17 @@ describe('sources/sync-committee', () => {
       expect(asked(next)).toEqual([{ number: 1701 }]);
     });
 
-    it('tries latest again when the number has not answered for a day', async () => {
-      const { value } = await outcome(byNumber(1701), {}, IN_1701);
-      const api = byNumber(0);
-      const refused = await outcome(api, value, IN_1701 + DAY - 1);
-      expect(refused.failure).toMatchObject({ reason: 'bad_request' });
-      await outcome(api, refused.value, IN_1701 + DAY);
-      expect(asked(api)).toEqual([{ number: 1701 }, { number: 1701 }, LATEST]);
+    it('tries latest again once a day', async () => {
+      const api = byNumber(1701);
+      const { value } = await outcome(api, {}, IN_1701);
+      const next = await outcome(api, value, IN_1701 + DAY - 1);
+      const again = await outcome(api, next.value, IN_1701 + DAY);
+      expect(asked(api).slice(2)).toEqual([{ number: 1701 }, LATEST, { number: 1701 }]);
+      expect(again.failure).toBeUndefined();
+      const known = fakeApi(() => answer(1702));
+      const back = await outcome(known, again.value, IN_1701 + 2 * DAY);
+      await outcome(known, back.value, IN_1701 + 2 * DAY + HOUR);
+      expect(asked(known)).toEqual([LATEST, LATEST]);
     });
 
     it('keeps to latest where that has answered, also from a state of an earlier version', async () => {
