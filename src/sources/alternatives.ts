@@ -21,6 +21,7 @@ interface Question {
   readonly prefersFirst?: boolean;
   readonly previous: Alternatives | undefined;
   readonly now: UnixMs;
+  readonly signal: AbortSignal;
 }
 
 /** What came of asking: an answer or a failure, and what is known after it. */
@@ -40,27 +41,30 @@ type Ask<T> = (way: string, isUsual: boolean) => Promise<T>;
  * @throws what is no failure of a request
  */
 export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Asked<T>> {
-  const { ways, now, previous } = question;
+  const { ways, now, signal, previous } = question;
   const known = previous && ways.includes(previous.first) ? previous : undefined;
   const [first = '', other] = known?.first === ways[1] ? ways.toReversed() : ways;
-  const isUsual = known?.answeredAt !== undefined;
-  if (isUsual && other !== undefined && isToBeAskedAgain(question, known)) {
-    const better = await attempt(() => ask(other, false));
-    if (!(better instanceof RequestFailed)) return answered(better, { first: other, answeredAt: now }, 0);
-    const usual = await attempt(() => ask(first, true));
-    const tried = { at: now };
-    if (usual instanceof RequestFailed) {
-      const still = isWithinDay(known.answeredAt, now) ? known : { first };
-      return { known: { ...still, tried }, failure: usual, oneTimeRequests: 1 };
+  const attempt = async (way: string, isUsual: boolean): Promise<T | RequestFailed> => {
+    try {
+      return await ask(way, isUsual);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof RequestFailed)) throw error;
+      return error;
     }
-    return answered(usual, { first, answeredAt: now, tried }, 1);
+  };
+  if (other !== undefined && isBetterDue(question, known)) {
+    const better = await attempt(other, false);
+    if (!(better instanceof RequestFailed)) return answered(better, { first: other, answeredAt: now });
+    const usual = await attempt(first, true);
+    const after = afterBetter(known, now);
+    return usual instanceof RequestFailed
+      ? { known: after, failure: usual, oneTimeRequests: 1 }
+      : answered(usual, { ...after, answeredAt: now }, 1);
   }
-  const one = await attempt(() => ask(first, isUsual));
-  if (!(one instanceof RequestFailed)) {
-    return answered(one, { first, answeredAt: now, ...(known?.tried && { tried: { at: known.tried.at } }) }, 0);
-  }
+  const one = await attempt(first, known?.answeredAt !== undefined);
+  if (!(one instanceof RequestFailed)) return answered(one, afterAnswer(known, first, now));
   if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
-  const two = await attempt(() => ask(other, false));
+  const two = await attempt(other, false);
   if (!(two instanceof RequestFailed)) return answered(two, { first: other, answeredAt: now, tried: { at: now } }, 1);
   const isOtherLikely = weightOf(two.reason) > weightOf(one.reason);
   return {
@@ -70,21 +74,26 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
   };
 }
 
-function answered<T>(answer: T, known: Alternatives, oneTimeRequests: number): Asked<T> {
+function answered<T>(answer: T, known: Alternatives, oneTimeRequests = 0): Asked<T> {
   return { known, answer, oneTimeRequests };
 }
 
-function isToBeAskedAgain({ ways, prefersFirst = false, now }: Question, known: Alternatives): boolean {
-  return prefersFirst && known.first === ways[1] && !isWithinDay(known.tried?.at, now);
+function afterAnswer(known: Alternatives | undefined, first: string, now: UnixMs): Alternatives {
+  return { first, answeredAt: now, ...(known?.tried && { tried: { at: known.tried.at } }) };
 }
 
-async function attempt<T>(ask: () => Promise<T>): Promise<T | RequestFailed> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof RequestFailed) return error;
-    throw error;
-  }
+/** Whether the better way is to be asked again, although the other one answers. */
+function isBetterDue(
+  { ways, prefersFirst = false, now }: Question,
+  known: Alternatives | undefined,
+): known is Alternatives {
+  return (
+    prefersFirst && known?.answeredAt !== undefined && known.first === ways[1] && !isWithinDay(known.tried?.at, now)
+  );
+}
+
+function afterBetter({ first, answeredAt }: Alternatives, now: UnixMs): Alternatives {
+  return { first, ...(isWithinDay(answeredAt, now) && { answeredAt }), tried: { at: now } };
 }
 
 /** In these ways a service answers what it does not know: a refusal, or a page of the gateway in front of it. */

@@ -4,7 +4,7 @@ import { FAILURE_REASONS, type FailureReason, RequestFailed } from '../../src/ap
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { Alternatives, type Asked, askEither, mayTryOther } from '../../src/sources/alternatives.ts';
 import { cases } from '../support/fuzz.ts';
-import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, noSignal } from '../support/timing.ts';
 
 const WAYS = ['a', 'b'] as const;
 type Outcome = FailureReason | 'ok';
@@ -18,12 +18,15 @@ async function poll(
   prefersFirst = false,
 ): Promise<Asked<string> & { asked: string[] }> {
   const asked: string[] = [];
-  const result = await askEither({ ways: WAYS, prefersFirst, previous: known, now }, async (way) => {
-    asked.push(way);
-    const outcome = outcomes[way as keyof Outcomes];
-    if (outcome !== 'ok') throw new RequestFailed('daily_returns', outcome, 'made up');
-    return way;
-  });
+  const result = await askEither(
+    { ways: WAYS, prefersFirst, previous: known, now, signal: noSignal() },
+    async (way) => {
+      asked.push(way);
+      const outcome = outcomes[way as keyof Outcomes];
+      if (outcome !== 'ok') throw new RequestFailed('daily_returns', outcome, 'made up');
+      return way;
+    },
+  );
   return {
     ...result,
     known: Alternatives.optional().parse(result.known && JSON.parse(JSON.stringify(result.known))),
@@ -132,7 +135,7 @@ describe('sources/alternatives', () => {
   });
 
   it('notes nothing where the budget does not let the other be asked', async () => {
-    const polling = askEither({ ways: WAYS, previous: undefined, now: NOW }, async (way) => {
+    const polling = askEither({ ways: WAYS, previous: undefined, now: NOW, signal: noSignal() }, async (way) => {
       if (way === 'a') throw new RequestFailed('daily_returns', 'forbidden', 'made up');
       throw new BudgetClosed(NOW + DAY);
     });
@@ -148,7 +151,7 @@ describe('sources/alternatives', () => {
     };
     let state: Alternatives | undefined;
     for (const at of [0, 2 * DAY, 2 * DAY + HOUR, 3 * DAY, 3 * DAY + HOUR]) {
-      ({ known: state } = await askEither({ ways: WAYS, previous: state, now: NOW + at }, ask));
+      ({ known: state } = await askEither({ ways: WAYS, previous: state, now: NOW + at, signal: noSignal() }, ask));
     }
     expect(said).toEqual([
       ['a', false],

@@ -70,7 +70,7 @@ export function readDays(
   { api, query, known, now, signal }: DaysRequest,
 ): Promise<Asked<DailyReturnsPage>> {
   const body = { chain, ...query, page_size: DAYS_PER_PAGE };
-  return askEither({ ways: configured === 'auto' ? AUTO_PATHS : [configured], previous: known, now }, (path) =>
+  return askEither({ ways: configured === 'auto' ? AUTO_PATHS : [configured], previous: known, now, signal }, (path) =>
     api.request({ endpoint: 'daily_returns', priority: 'daily_returns', path, body }, DailyReturnsPage, signal),
   );
 }

@@ -42,7 +42,7 @@ async function readPeriod(
 ): Promise<Poll<SyncCommittee>> {
   const select = (selector: object): Promise<Period> => requestPeriod(chain, api, selector, now, signal);
   const { known, answer, failure, oneTimeRequests } = await askEither(
-    { ...LATEST_OR_NUMBER, previous: previous.selector, now },
+    { ...LATEST_OR_NUMBER, previous: previous.selector, now, signal },
     (way, isUsual) =>
       way === 'latest'
         ? select({ view: 'latest' })
