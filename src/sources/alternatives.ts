@@ -43,8 +43,7 @@ type Ask<T> = (way: string, isUsual: boolean) => Promise<T>;
 export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Asked<T>> {
   const { ways, now, signal, previous } = question;
   const known = previous && ways.includes(previous.first) ? previous : undefined;
-  const [first = '', other] = known?.first === ways[1] ? ways.toReversed() : ways;
-  const attempt = async (way: string, isUsual: boolean): Promise<T | RequestFailed> => {
+  const attempt: Ask<T | RequestFailed> = async (way, isUsual) => {
     try {
       return await ask(way, isUsual);
     } catch (error) {
@@ -52,15 +51,8 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
       return error;
     }
   };
-  if (other !== undefined && isBetterDue(question, known)) {
-    const better = await attempt(other, false);
-    if (!(better instanceof RequestFailed)) return answered(better, { first: other, answeredAt: now });
-    const usual = await attempt(first, true);
-    const after = afterBetter(known, now);
-    return usual instanceof RequestFailed
-      ? { known: after, failure: usual, oneTimeRequests: 1 }
-      : answered(usual, { ...after, answeredAt: now }, 1);
-  }
+  if (isBetterDue(question, known)) return askBetterFirst(known, ways[0], now, attempt);
+  const [first = '', other] = known?.first === ways[1] ? ways.toReversed() : ways;
   const one = await attempt(first, known?.answeredAt !== undefined);
   if (!(one instanceof RequestFailed)) return answered(one, afterAnswer(known, first, now));
   if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
@@ -72,6 +64,23 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
     failure: isOtherLikely ? two : one,
     oneTimeRequests: 1,
   };
+}
+
+/** Asks the better way, and then the usual one, whatever came of the better one. */
+async function askBetterFirst<T>(
+  known: Alternatives,
+  better: string,
+  now: UnixMs,
+  attempt: Ask<T | RequestFailed>,
+): Promise<Asked<T>> {
+  const one = await attempt(better, false);
+  if (!(one instanceof RequestFailed)) return answered(one, { first: better, answeredAt: now });
+  const two = await attempt(known.first, true);
+  const after = { first: known.first, tried: { at: now } };
+  if (!(two instanceof RequestFailed)) return answered(two, { ...after, answeredAt: now }, 1);
+  const { answeredAt } = known;
+  const isRecent = isWithinDay(answeredAt, now);
+  return { known: { ...after, ...(isRecent && { answeredAt }) }, failure: two, oneTimeRequests: 1 };
 }
 
 function answered<T>(answer: T, known: Alternatives, oneTimeRequests = 0): Asked<T> {
@@ -90,10 +99,6 @@ function isBetterDue(
   return (
     prefersFirst && known?.answeredAt !== undefined && known.first === ways[1] && !isWithinDay(known.tried?.at, now)
   );
-}
-
-function afterBetter({ first, answeredAt }: Alternatives, now: UnixMs): Alternatives {
-  return { first, ...(isWithinDay(answeredAt, now) && { answeredAt }), tried: { at: now } };
 }
 
 /** In these ways a service answers what it does not know: a refusal, or a page of the gateway in front of it. */

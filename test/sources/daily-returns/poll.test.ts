@@ -222,4 +222,27 @@ describe('sources/daily-returns/poll', () => {
     expect((await poll(api, { path: PUBLIC }, '/custom')).failure).toMatchObject({ reason: 'not_found' });
     expect(pathsOf(api)).toEqual(['/custom']);
   });
+
+  it('the past is read by the same rules: the other path is tried once in a run, and what has answered is kept', async () => {
+    const read = async (api: FakeApi, pages: number): Promise<unknown[]> => {
+      const history = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' }).history?.();
+      const results: unknown[] = [];
+      for (let page = 0; page < pages; page += 1) {
+        const reading = history?.readPage(api, { window: '7d' }, undefined, noSignal());
+        results.push(
+          await reading?.then(
+            ({ count }) => count,
+            (error: unknown) => error,
+          ),
+        );
+      }
+      return results;
+    };
+    const api = apiAt(PUBLIC, 'forbidden');
+    expect(await read(api, 2)).toEqual([1, 1]);
+    expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, PUBLIC]);
+    const refused = apiAt('/elsewhere', 'forbidden');
+    expect(await read(refused, 2)).toMatchObject([{ reason: 'forbidden' }, { reason: 'forbidden' }]);
+    expect(pathsOf(refused)).toEqual([SPECIFIED, PUBLIC, SPECIFIED]);
+  });
 });
