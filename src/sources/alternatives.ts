@@ -51,7 +51,7 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
       return error;
     }
   };
-  if (isBetterDue(question, known)) return askBetterFirst(known, ways[0], now, attempt);
+  if (known && isBetterDue(question, known)) return askBetterFirst(known, ways[0], now, attempt);
   const [first = '', other] = known?.first === ways[1] ? ways.toReversed() : ways;
   const one = await attempt(first, known?.answeredAt !== undefined);
   if (!(one instanceof RequestFailed)) return answered(one, afterAnswer(known, first, now));
@@ -92,12 +92,9 @@ function afterAnswer(known: Alternatives | undefined, first: string, now: UnixMs
 }
 
 /** Whether the better way is to be asked again, although the other one answers. */
-function isBetterDue(
-  { ways, prefersFirst = false, now }: Question,
-  known: Alternatives | undefined,
-): known is Alternatives {
+function isBetterDue({ ways, prefersFirst = false, now }: Question, known: Alternatives): boolean {
   return (
-    prefersFirst && known?.answeredAt !== undefined && known.first === ways[1] && !isWithinDay(known.tried?.at, now)
+    prefersFirst && known.answeredAt !== undefined && known.first === ways[1] && !isWithinDay(known.tried?.at, now)
   );
 }
 
