@@ -35,7 +35,7 @@ const Api = section({
   daily_returns_path: autoOrPath
     .prefault('auto')
     .describe(
-      'Where the daily returns are. auto: /api/v2/ethereum/benchmark-store, after a 404 /api/v2/ethereum/eth-store.',
+      'Where the daily returns are. auto: /api/v2/ethereum/benchmark-store or /api/v2/ethereum/eth-store, whichever answers.',
     ),
 })
   .meta({ not: { type: 'object', required: ['key', 'key_file'] } })

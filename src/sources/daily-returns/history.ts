@@ -1,5 +1,6 @@
 import { CHAINS } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
+import type { Alternatives } from '../alternatives.ts';
 import type { History, PastRange } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
 import { DAYS_PER_PAGE, type DailyReturnsOptions, readDays } from './poll.ts';
@@ -10,13 +11,15 @@ const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 /** The days of a chain, back to its first. Each day has the time of its end. */
 export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datapoint> {
   const { chain } = options;
-  let path: string | undefined;
+  let known: Alternatives | undefined;
   return {
     async readPage(api, range, cursor, signal) {
       const query = { range: selectorOf(range), ...(cursor === undefined ? {} : { cursor }) };
-      const answer = await readDays(options, api, query, path, signal);
-      path = answer.path;
-      const { data, paging } = answer.page;
+      // No time passes: a run keeps the path that has answered, and tries the other one once.
+      const asked = await readDays(options, { api, query, known, now: 0, signal });
+      ({ known } = asked);
+      if (!asked.answer) throw asked.failure;
+      const { data, paging } = asked.answer;
       return {
         cursor: paging?.next_cursor,
         records: await api.records('daily_returns', Datapoint, data),

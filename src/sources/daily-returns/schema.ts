@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Alternatives } from '../alternatives.ts';
 
 /** Wei as a decimal string (api-facts 3.2); rewards can be negative. v1 gave null for some averages (api-facts 3.5). */
 const Wei = z
@@ -46,7 +47,9 @@ export const DailyReturns = z.object({
   delaySeconds: z.number().optional(),
   /** Unix seconds at which the day after the newest was last asked for and not found. */
   missedAt: z.number().optional(),
-  /** The path that answered, where the configuration says `auto`. */
+  /** Which path answers. */
+  paths: Alternatives.optional(),
+  /** The path that answered last, as earlier versions saved it. */
   path: z.string().optional(),
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;

@@ -1,7 +1,8 @@
 import type { UnixMs } from '../../lib/time.ts';
+import { readLatest } from './latest.ts';
 import {
   type EpochRows,
-  implausible,
+  errorIfEmpty,
   isRequestSpecific,
   isWhole,
   MAX_TRIES_AT_HEAD,
@@ -30,13 +31,17 @@ export interface HeadStep extends Step {
 export async function headPass(context: PollContext, previous: Slashings): Promise<HeadStep> {
   let state: Slashings = { ...previous, headPassAt: context.now };
   let failure: Error | undefined;
-  const latest = await attempt(context, 'latest');
-  if (latest instanceof Error) return { state, failure: latest };
+  const asked = await attempt(context, () => readLatest(context, previous));
+  if (asked instanceof Error) return { state, failure: asked };
+  const { answer: latest } = asked;
+  state = { ...state, selector: asked.known };
+  if (!latest) return { state, failure: asked.failure };
   const reread = epochToReread(state, latest.epoch);
-  const passed = reread === undefined ? undefined : await attempt(context, reread);
+  const passed =
+    reread === undefined ? undefined : await attempt(context, () => readEpoch(context, reread, 'head_pass'));
   if (isJump(state, latest.epoch) && passed) {
     // If there is no epoch before the latest one, the answer was wrong, and nothing of it is kept.
-    const doubt = passed instanceof Error ? passed : errorIfEmpty(passed, latest.epoch);
+    const doubt = passed instanceof Error ? passed : errorIfEmpty(passed, `epoch ${latest.epoch} is called the latest`);
     if (doubt) return { state, failure: doubt };
   }
   state = afterReread(withHead(state, latest, context.now), reread, passed);
@@ -53,9 +58,9 @@ export async function headPass(context: PollContext, previous: Slashings): Promi
   return { state, failure, latest: latest.epoch };
 }
 
-async function attempt(context: PollContext, epoch: number | 'latest'): Promise<EpochRows | Error> {
+async function attempt<T>(context: PollContext, read: () => Promise<T>): Promise<T | Error> {
   try {
-    return await readEpoch(context, epoch, 'head_pass');
+    return await read();
   } catch (error) {
     if (context.signal.aborted || !(error instanceof Error)) throw error;
     return error;
@@ -70,12 +75,6 @@ function epochToReread({ headEpoch, reread }: Slashings, latest: number): number
 
 function isJump({ headEpoch }: Slashings, latest: number): boolean {
   return headEpoch !== undefined && latest > headEpoch + 1;
-}
-
-/** The service refuses an epoch that the chain has not reached, or answers with scheduled slots (api-facts 5.1). */
-function errorIfEmpty({ epoch, rows }: EpochRows, latest: number): Error | undefined {
-  if (rows.some(({ status }) => status !== '0')) return undefined;
-  return implausible(`epoch ${latest} is called the latest, and ${epoch} has no block`);
 }
 
 function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Slashings {

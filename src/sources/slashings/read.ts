@@ -72,6 +72,11 @@ export function isWhole({ rows }: EpochRows): boolean {
   return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
 }
 
+/** The service refuses an epoch that the chain has not reached, or answers with scheduled slots (api-facts 5.1). */
+export function errorIfEmpty({ epoch, rows }: EpochRows, why: string): RequestFailed | undefined {
+  return rows.some(({ status }) => status !== '0') ? undefined : implausible(`${why}, and epoch ${epoch} has no block`);
+}
+
 /** Blocks whose slashings are not completely read; at the head only those that were not tried too often. */
 export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 'head' | 'final'): SlotRow[] {
   return rows.filter((row) => {

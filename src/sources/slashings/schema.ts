@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Alternatives } from '../alternatives.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -170,6 +171,8 @@ export const Slashings = z.object({
   headPassAt: z.number().optional(),
   headReadAt: z.number().optional(),
   head: Head.optional(),
+  /** How the latest epoch is asked for: `latest` or `number`. */
+  selector: Alternatives.optional(),
   /** The newest epoch that the API reported. */
   headEpoch: Index.optional(),
   /** An older epoch that the last answer gave. It replaces `headEpoch` only if the next answer agrees. */

@@ -1,7 +1,9 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { NONSENSE_AHEAD_SECONDS, slotTime } from '../../lib/chain.ts';
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, NONSENSE_AHEAD_SECONDS, slotTime } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { askEither } from '../alternatives.ts';
+import { askByClock, LATEST_OR_NUMBER } from '../by-clock.ts';
 import type { Poll, Timing } from '../source.ts';
 import { isCurrent, missingPeriods } from './members.ts';
 import type { SyncCommitteeOptions } from './options.ts';
@@ -17,11 +19,18 @@ export async function pollSyncCommittee(
   { now }: Timing,
   signal: AbortSignal,
 ): Promise<Poll<SyncCommittee>> {
-  if (!members) return { value: { period: await readPeriod(chain, api, previous, now, signal) } };
+  if (!members) {
+    const { period, selector } = previous;
+    return readPeriod(chain, api, { period, selector }, now, signal);
+  }
   const isForMembers =
     previous.period && isCurrent(previous.period, now) && missingPeriods(members, previous, now).length > 0;
-  const value = isForMembers ? previous : { ...previous, period: await readPeriod(chain, api, previous, now, signal) };
-  return readMembers({ chain, members, api, now, signal }, value);
+  const read: Poll<SyncCommittee> = isForMembers
+    ? { value: previous }
+    : await readPeriod(chain, api, previous, now, signal);
+  if (read.failure) return read;
+  const { oneTimeRequests = 0, ...poll } = await readMembers({ chain, members, api, now, signal }, read.value);
+  return { ...poll, oneTimeRequests: oneTimeRequests + (read.oneTimeRequests ?? 0) };
 }
 
 async function readPeriod(
@@ -30,13 +39,39 @@ async function readPeriod(
   previous: SyncCommittee,
   now: UnixMs,
   signal: AbortSignal,
+): Promise<Poll<SyncCommittee>> {
+  const select = (selector: object): Promise<Period> => requestPeriod(chain, api, selector, now, signal);
+  const { known, answer, failure, oneTimeRequests } = await askEither(
+    { ...LATEST_OR_NUMBER, previous: previous.selector, now, signal },
+    (way, isUsual) =>
+      way === 'latest'
+        ? select({ view: 'latest' })
+        : askByClock({ chain, now, isUsual }, periodOf, (number) => select({ number })),
+  );
+  const { period } = previous;
+  // An older period than the known one comes from a cache or from a node that lags.
+  const newest = period && answer && answer.number < period.number ? period : (answer ?? period);
+  const value = { ...previous, period: newest, selector: known };
+  return { value, oneTimeRequests, ...(failure && { failure }) };
+}
+
+function periodOf(epoch: number): number {
+  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+}
+
+async function requestPeriod(
+  chain: SyncCommitteeOptions['chain'],
+  api: Api,
+  selector: object,
+  now: UnixMs,
+  signal: AbortSignal,
 ): Promise<Period> {
   const { data, range } = await api.request(
     {
       endpoint: 'sync_committee',
       priority: 'sync_committee',
       path: '/api/v2/ethereum/sync-committee',
-      body: { sync_committee_period: { view: 'latest' }, chain },
+      body: { sync_committee_period: selector, chain },
     },
     SyncCommitteeAnswer,
     signal,
@@ -44,7 +79,5 @@ async function readPeriod(
   if (slotTime(chain, data.period * SLOTS_PER_PERIOD) > now / 1000 + NONSENSE_AHEAD_SECONDS) {
     throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future', 200);
   }
-  // An older period than the known one comes from a cache or from a node that lags.
-  if (previous.period && data.period < previous.period.number) return previous.period;
   return { number: data.period, epoch: range.epoch, timestamp: range.timestamp };
 }

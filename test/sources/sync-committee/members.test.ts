@@ -42,12 +42,12 @@ describe('sources/sync-committee/members', () => {
     expect(shown({})).toEqual({ current: undefined, next: undefined });
   });
 
-  it('asks for nothing and shows nothing without members, and its state is as it was', async () => {
+  it('asks for nothing and shows nothing without members, and its state has nothing of them', async () => {
     const api = serviceOf(KNOWN);
     const source = sourceOf();
     const { value } = await poll(api, {}, NOW, source);
     expect(asked(api.requests)).toEqual(['sync-committee']);
-    expect(Object.keys(value)).toEqual(['period']);
+    expect(Object.keys(value)).toEqual(['period', 'selector']);
     expect(shown(await stateAfter(KNOWN), NOW, source)).toEqual({ current: undefined, next: undefined });
     expect(source.nextChange(await stateAfter(KNOWN), timing({ now: NOW }))).toBe(Number.POSITIVE_INFINITY);
     expect(due(value, NOW, { source })).toBe((endOf(1700) / 1000 - 1) * 1000 + 5 * MINUTE);

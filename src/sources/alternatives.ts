@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import { MS_PER_DAY } from '../lib/duration.ts';
+import type { UnixMs } from '../lib/time.ts';
+
+/** Two ways to ask for the same, of which a service may know only one: what is known of them. Persisted. */
+export const Alternatives = z.object({
+  /** The way that is asked first. */
+  first: z.string(),
+  /** Unix ms at which it last answered; absent where it has not since the other was tried, or where that was not noted. */
+  answeredAt: z.number().optional(),
+  /** When the other way was last asked (Unix ms), and which failure led to that; no failure once a way has answered. */
+  tried: z.object({ at: z.number(), after: z.string().optional() }).optional(),
+});
+export type Alternatives = z.infer<typeof Alternatives>;
+
+interface Question {
+  /** The way of the specification first. */
+  readonly ways: readonly [string, string?];
+  /** The first way is the better one: where the second answers, the first is asked again once a day. */
+  readonly prefersFirst?: boolean;
+  readonly previous: Alternatives | undefined;
+  readonly now: UnixMs;
+  readonly signal: AbortSignal;
+}
+
+/** What came of asking: an answer or a failure, and what is known after it. */
+export interface Asked<T> {
+  readonly known: Alternatives | undefined;
+  readonly answer?: T;
+  readonly failure?: RequestFailed;
+  /** Requests that the next polls will not make. */
+  readonly oneTimeRequests: number;
+}
+
+/** Asks in one way. `isUsual`: it is the one that answers. */
+type Ask<T> = (way: string, isUsual: boolean) => Promise<T>;
+
+/**
+ * Asks in the first way, and in the other one where that may be tried in its place.
+ * @throws what is no failure of a request
+ */
+export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Asked<T>> {
+  const { ways, now, signal, previous } = question;
+  const known = previous && ways.includes(previous.first) ? previous : undefined;
+  const attempt: Ask<T | RequestFailed> = async (way, isUsual) => {
+    try {
+      return await ask(way, isUsual);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof RequestFailed)) throw error;
+      return error;
+    }
+  };
+  if (known && isBetterDue(question, known)) return askBetterFirst(known, ways[0], now, attempt);
+  const [first = '', other] = known?.first === ways[1] ? ways.toReversed() : ways;
+  const one = await attempt(first, known?.answeredAt !== undefined);
+  if (!(one instanceof RequestFailed)) return answered(one, afterAnswer(known, first, now));
+  if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
+  const two = await attempt(other, false);
+  if (!(two instanceof RequestFailed)) return answered(two, { first: other, answeredAt: now, tried: { at: now } }, 1);
+  const isOtherLikely = weightOf(two.reason) > weightOf(one.reason);
+  return {
+    known: { first: isOtherLikely ? other : first, tried: { at: now, after: one.reason } },
+    failure: isOtherLikely ? two : one,
+    oneTimeRequests: 1,
+  };
+}
+
+/** Asks the better way, and then the usual one, whatever came of the better one. */
+async function askBetterFirst<T>(
+  known: Alternatives,
+  better: string,
+  now: UnixMs,
+  attempt: Ask<T | RequestFailed>,
+): Promise<Asked<T>> {
+  const one = await attempt(better, false);
+  if (!(one instanceof RequestFailed)) return answered(one, { first: better, answeredAt: now });
+  const two = await attempt(known.first, true);
+  const after = { first: known.first, tried: { at: now } };
+  if (!(two instanceof RequestFailed)) return answered(two, { ...after, answeredAt: now }, 1);
+  const { answeredAt } = known;
+  const isRecent = isWithinDay(answeredAt, now);
+  return { known: { ...after, ...(isRecent && { answeredAt }) }, failure: two, oneTimeRequests: 1 };
+}
+
+function answered<T>(answer: T, known: Alternatives, oneTimeRequests = 0): Asked<T> {
+  return { known, answer, oneTimeRequests };
+}
+
+function afterAnswer(known: Alternatives | undefined, first: string, now: UnixMs): Alternatives {
+  return { first, answeredAt: now, ...(known?.tried && { tried: { at: known.tried.at } }) };
+}
+
+/** Whether the better way is to be asked again, although the other one answers. */
+function isBetterDue({ ways, prefersFirst = false, now }: Question, known: Alternatives): boolean {
+  return (
+    prefersFirst && known.answeredAt !== undefined && known.first === ways[1] && !isWithinDay(known.tried?.at, now)
+  );
+}
+
+/** In these ways a service answers what it does not know: a refusal, or a page of the gateway in front of it. */
+const REFUSALS: readonly FailureReason[] = [
+  'bad_request',
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'unexpected_status',
+  'invalid_body',
+];
+
+/** Whether the service may not know what it was asked for. Any other failure says nothing about that. */
+export function isUnknownToService(error: unknown): boolean {
+  return error instanceof RequestFailed && REFUSALS.includes(error.reason);
+}
+
+/**
+ * Whether the other way may be tried in this poll: once a day while the first one does not answer. A way that answered
+ * within a day is left only where it is not found any more. The first "not found" needs no day of waiting: an earlier
+ * refusal may have come from a gateway that refused everything.
+ */
+export function mayTryOther(known: Alternatives | undefined, reason: FailureReason, now: UnixMs): boolean {
+  if (!REFUSALS.includes(reason)) return false;
+  const isNotFound = reason === 'not_found';
+  const isFirstNotFound = isNotFound && known?.tried?.after !== 'not_found';
+  if (isWithinDay(known?.tried?.at, now) && !isFirstNotFound) return false;
+  return isNotFound || !isWithinDay(known?.answeredAt, now);
+}
+
+/** A time in the future, from before the clock was set back, is not waited for. */
+function isWithinDay(at: UnixMs | undefined, now: UnixMs): boolean {
+  return at !== undefined && Math.abs(now - at) < MS_PER_DAY;
+}
+
+/** How much a failure speaks for the way: nothing where that is not found, the most where it says nothing against it. */
+function weightOf(reason: FailureReason): number {
+  if (reason === 'not_found') return 0;
+  return REFUSALS.includes(reason) ? 1 : 2;
+}
