@@ -49,8 +49,10 @@ export async function askService(options: ProbeOptions): Promise<ProbeAnswer> {
 /** Says what it will cost. On a terminal the user decides. */
 export async function mayAsk(settings: Settings, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
-  const requests = plural(requestsOf(settings), 'request');
-  stderr.write(`Asks ${settings.config.api.baseUrl} with ${requests}, which count against your quota.\n`);
+  const { usual, further } = requestsOf(settings);
+  const most = further > 0 ? ` (at most ${usual + further})` : '';
+  const requests = `${plural(usual, 'request')}${most}`;
+  stderr.write(`Sends ${requests} to ${settings.config.api.baseUrl}, which count against your quota.\n`);
   if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
   try {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Api } from '../../api/client.ts';
+import type { Api, ApiRequest } from '../../api/client.ts';
 import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
@@ -9,6 +9,7 @@ import type { Settings } from '../../exporter/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { isUnknownToService } from '../../sources/alternatives.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { Recorder } from './recorder.ts';
 import {
@@ -41,12 +42,21 @@ export function askedEndpoints({ config }: Settings): Endpoint[] {
   return endpointsOf(config).filter((endpoint) => bySource[endpoint] ?? true);
 }
 
-/** The requests that `probe` sends. One more is sent where the first path of the daily returns is refused. */
-export function requestsOf(settings: Settings): number {
+/** How many requests `probe` sends. Where the service does not know a path or a selector, a further one asks for the other. */
+export function requestsOf(settings: Settings): { readonly usual: number; readonly further: number } {
   const endpoints = askedEndpoints(settings);
   const perChain = endpoints.filter((endpoint) => endpoint !== 'machine_metrics').length;
-  return perChain * settings.config.chains.length + (endpoints.length - perChain);
+  const { length: chains } = settings.config.chains;
+  return { usual: perChain * chains + (endpoints.length - perChain), further: furtherPerChain(endpoints) * chains };
 }
+
+/** With these, no chain takes more than seven requests, unless optional endpoints are wanted: those may take an eighth. */
+function furtherPerChain(endpoints: readonly Endpoint[]): number {
+  const others = endpoints.filter((endpoint) => WITH_ANOTHER_WAY.has(endpoint)).length;
+  return Math.min(others, Math.max(1, 7 - endpoints.length));
+}
+
+const WITH_ANOTHER_WAY: ReadonlySet<Endpoint> = new Set(['daily_returns', 'sync_committee', 'epoch_slots']);
 
 /** Asks every enabled endpoint once, on each chain. After a refusal of the key nothing more is asked. */
 export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
@@ -58,13 +68,19 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     ledger: emptyLedger(),
     transport: (send) => recorder.record(send),
   });
-  const isAsked = new Set(askedEndpoints(settings));
+  const endpoints = askedEndpoints(settings);
   const findings: Finding[] = [];
+  let further = 0;
 
   async function ask(question: Question): Promise<unknown> {
-    if (!isAsked.has(question.request.endpoint)) return undefined;
+    const { request, other } = question;
+    if (!endpoints.includes(request.endpoint)) return undefined;
     const from = recorder.exchanges.length;
-    const failure = await failureOf(client.api, question);
+    let failure = await failureOf(client.api, request);
+    if (other && further > 0 && isUnknownToService(failure)) {
+      further -= 1;
+      failure = (await failureOf(client.api, { ...request, ...other })) && failure;
+    }
     const exchanges = recorder.exchanges.slice(from);
     findings.push(findingOf(question, exchanges, failure));
     const body = exchanges.at(-1)?.body;
@@ -74,8 +90,9 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   try {
     await ask(machineMetrics(now));
     for (const { name: chain } of settings.config.chains) {
+      further = furtherPerChain(endpoints);
       await ask(dailyReturns(chain, settings.config.api.dailyReturnsPath));
-      await ask(syncCommittee(chain));
+      await ask(syncCommittee(chain, now));
       await ask(syncCommitteeMembers(chain));
       const epoch = await ask(epochSlots(chain, now));
       await ask(attesterSlashings(chain, slotToAsk(epoch, 'attesterslashingscount', chain, now)));
@@ -87,29 +104,13 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   return { ledger: client.rateLimiter.ledger, findings };
 }
 
-/** Sends the request, and where it is refused the one to the other path. Returns why there is no answer. */
-async function failureOf(api: Api, { request, otherPath }: Question): Promise<Error | undefined> {
-  const { signal } = new AbortController();
-  const failureAt = async (path: string): Promise<Error | undefined> => {
-    try {
-      await api.request({ ...request, path }, z.unknown(), signal);
-      return undefined;
-    } catch (error) {
-      if (error instanceof RequestFailed || error instanceof BudgetClosed) return error;
-      throw error;
-    }
-  };
-  const failure = await failureAt(request.path);
-  if (otherPath === undefined || !(failure instanceof RequestFailed) || !PATH_REFUSED.has(failure.reason))
-    return failure;
-  return (await failureAt(otherPath)) && failure;
+/** Sends the request. Returns why there is no answer; undefined: there is one. */
+async function failureOf(api: Api, request: ApiRequest): Promise<Error | undefined> {
+  try {
+    await api.request(request, z.unknown(), new AbortController().signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequestFailed || error instanceof BudgetClosed) return error;
+    throw error;
+  }
 }
-
-const PATH_REFUSED: ReadonlySet<RequestFailed['reason']> = new Set([
-  'bad_request',
-  'forbidden',
-  'not_found',
-  'method_not_allowed',
-  'unexpected_status',
-  'invalid_body',
-]);

@@ -1,4 +1,5 @@
 import { readHeaders, WINDOWS } from '../../budget/headers.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { plural } from '../../lib/words.ts';
 import { columns } from '../columns.ts';
 import type { Finding } from './finding.ts';
@@ -61,11 +62,11 @@ function notesOf(finding: Finding): string[] {
   const named = (label: string, fields: readonly string[]): string[] =>
     fields.length === 0 ? [] : [`${label}: ${fields.join(', ')}`];
   const absent = differences.filter(({ kind }) => kind === 'absent');
-  const refusedAt = exchanges.slice(0, -1).filter(({ path }) => path !== exchanges.at(-1)?.path);
+  const before = exchanges.find((one) => questionIn(one) !== questionIn(exchanges.at(-1)));
   const isEmpty = endpoint === 'machine_metrics' && failure === undefined && read + unreadable === 0;
   return [
     ...(failure === undefined ? [] : [failure]),
-    ...refusedAt.slice(0, 1).map(({ path, status }) => `${path} was refused with status ${status}`),
+    ...(before ? [`${questionIn(before)} was answered with status ${before.status}`] : []),
     ...(unreadable === 0
       ? []
       : [`${plural(unreadable, 'record')} unreadable, the first one because of ${firstReason}`]),
@@ -83,6 +84,12 @@ function notesOf(finding: Finding): string[] {
     ...named('times are in', units),
     ...(pageSize === undefined ? [] : [`page_size limits ${pageSize}`]),
   ].map((note) => `${subject}: ${note}.`);
+}
+
+function questionIn(exchange: Exchange | undefined): string {
+  const { path = '', asked } = exchange ?? {};
+  const period = isObject(asked) ? asked['sync_committee_period'] : undefined;
+  return period === undefined ? path : `${path} for ${JSON.stringify(period)}`;
 }
 
 function withDetail({ field, detail }: Finding['differences'][number]): string {

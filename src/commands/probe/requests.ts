@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ApiRequest } from '../../api/client.ts';
-import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { AUTO_PATHS, DAYS_PER_PAGE } from '../../sources/daily-returns/poll.ts';
@@ -15,8 +15,8 @@ import { MembersAnswer, Seat, SyncCommitteeAnswer } from '../../sources/sync-com
 /** One request, and how the exporter reads the answer to it. */
 export interface Question {
   readonly request: ApiRequest;
-  /** Asked in place of the first where that is refused. */
-  readonly otherPath?: string | undefined;
+  /** What else to ask for where the service does not know that. */
+  readonly other?: Pick<ApiRequest, 'path'> | Required<Pick<ApiRequest, 'body'>>;
   readonly envelope: z.ZodType;
   /** The records of an answer that the envelope accepts, by the field that has them. */
   readonly records: (answer: unknown) => readonly Records[];
@@ -44,19 +44,20 @@ export function machineMetrics(now: UnixMs): Question {
 
 /** The newest day. @param path As configured. */
 export function dailyReturns(chain: Chain, path: string): Question {
-  const [first, otherPath] = path === 'auto' ? AUTO_PATHS : [path];
+  const [first, second] = path === 'auto' ? AUTO_PATHS : [path];
   const body = { chain, range: { evaluation_window: '24h' }, page_size: DAYS_PER_PAGE };
   return {
     request: { endpoint: 'daily_returns', priority: 'daily_returns', chain, path: first, body },
-    otherPath,
+    ...(second && { other: { path: second } }),
     envelope: DailyReturnsPage,
     records: (answer) => [{ schema: Datapoint, items: listAt(answer, 'data') }],
   };
 }
 
-/** The current period. */
-export function syncCommittee(chain: Chain): Question {
+/** The current period, or the one that was current an epoch ago. */
+export function syncCommittee(chain: Chain, now: UnixMs): Question {
   const body = { sync_committee_period: { view: 'latest' }, chain };
+  const number = Math.floor((epochAt(chain, now) - 1) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   return {
     request: {
       endpoint: 'sync_committee',
@@ -65,6 +66,7 @@ export function syncCommittee(chain: Chain): Question {
       path: '/api/v2/ethereum/sync-committee',
       body,
     },
+    other: { body: { sync_committee_period: { number }, chain } },
     envelope: SyncCommitteeAnswer,
     records: (answer) => [{ schema: SyncCommitteeAnswer, items: [answer] }],
   };
@@ -86,10 +88,11 @@ export function syncCommitteeMembers(chain: Chain): Question {
   };
 }
 
-/** The slots at the head of the chain. */
+/** The slots at the head of the chain, or those of the epoch before. */
 export function epochSlots(chain: Chain, now: UnixMs): Question {
   return {
     request: { endpoint: 'epoch_slots', priority: 'head_pass', chain, path: '/api/v1/epoch/latest/slots' },
+    other: { path: `/api/v1/epoch/${epochAt(chain, now) - 1}/slots` },
     envelope: V1List,
     records: (answer) => [{ schema: rowSchemaAt(chain, now), items: listAt(answer, 'data') }],
   };

@@ -65,7 +65,7 @@ function rowsIn(stdout: string): string[][] {
 describe.concurrent('system/programs/check', () => {
   it('asks each endpoint once, and tells plan, limits and costs', async () => {
     const { code, stdout, stderr, service } = await probed({ plan: 'free_trial' });
-    expect(stderr).toBe(`Asks ${service.url} with 5 requests, which count against your quota.\n`);
+    expect(stderr).toBe(`Sends 5 requests (at most 7) to ${service.url}, which count against your quota.\n`);
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
       ['machine_metrics', '/api/v2/machine-metrics'],
       ['daily_returns', '/api/v2/ethereum/benchmark-store'],
@@ -128,7 +128,8 @@ describe.concurrent('system/programs/check', () => {
   });
 
   it('fails where nothing is answered', async () => {
-    const { code, stdout } = await probed({ request: () => ({ status: 404, body: 'not here' }) });
+    const { code, stdout, service } = await probed({ request: () => ({ status: 404, body: 'not here' }) });
+    expect(service.requests).toHaveLength(7);
     expect(stdout).toContain('machine_metrics: not_found (status 404).\n');
     expect(code).toBe(1);
   });
@@ -142,7 +143,7 @@ describe.concurrent('system/programs/check', () => {
     });
     expect(rowsIn(stdout)[1]).toEqual(expect.arrayContaining(['daily_returns', '200', '/api/v2/ethereum/eth-store']));
     expect(stdout).toContain(
-      'daily_returns of mainnet: /api/v2/ethereum/benchmark-store was refused with status 403.\n',
+      'daily_returns of mainnet: /api/v2/ethereum/benchmark-store was answered with status 403.\n',
     );
     expect(code).toBe(0);
   });
