@@ -55,7 +55,12 @@ async function raw(redis: RedisServer, name: string): Promise<unknown> {
 
 /** A hash as the arguments that set it again. */
 async function dump(redis: RedisServer, name: string): Promise<readonly [string, string[]]> {
-  return [name, Object.entries(Object(await redis.command('HGETALL', `${PREFIX}:${name}`))).flat().map(String)];
+  return [
+    name,
+    Object.entries(Object(await redis.command('HGETALL', `${PREFIX}:${name}`)))
+      .flat()
+      .map(String),
+  ];
 }
 
 const Doc = z.object({ count: z.number() });

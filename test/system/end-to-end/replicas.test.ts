@@ -173,7 +173,7 @@ state: {redis: {url: "${b.network.url}"}}\nweb: {listen_address: "127.0.0.1:0"}\
       JSON.parse(String(await redis('HGET', 'beaconchain:documents', 'machines'))).value.attempts;
     // Redis is full: it renews the lease, but refuses writes.
     await redis('CONFIG', 'SET', 'maxmemory', '1');
-    await waitFor(() => expect(lifeOf(a).lines('state not written').some(({ source }) => source === 'machines')).toBe(true));
+    await waitFor(() => expect(lifeOf(a).lines('state not written')).toContainEqual(expect.objectContaining(machines)));
     // The next poll begins, and does not end.
     await apis[0]?.suffer({ request: () => 'silence' });
     const asked = apis[0]?.requests.length ?? 0;
