@@ -21,8 +21,11 @@ export type LeaseStatus =
   /** It is free, but the state was written by a newer version of the program. */
   | 'newer';
 
-/** Which leases a heartbeat may take: none, one that was given back, or also one that ran out. */
-export type Takeable = 'never' | 'released' | 'free';
+/**
+ * Which leases a heartbeat may take: none, one that was given back, also one that ran out if Redis knows of no later term
+ * than ours, or any that ran out.
+ */
+export type Takeable = 'never' | 'released' | 'own' | 'free';
 
 export interface LeaseTimings {
   /** How long Redis keeps a lease that nobody renews. */
@@ -55,7 +58,7 @@ export interface Lease {
   readonly value: string;
   /** Until then nobody else can hold it. */
   readonly validUntil: MonotonicMs;
-  /** Whether nobody else has held it since our last term. */
+  /** Whether nobody else is known to have held it since our last term. A replica that was cut off may not have noticed. */
   readonly isLastHolder: boolean;
   /** Since when it is known to be free, as seen over one connection. */
   readonly freeSince?: { readonly at: MonotonicMs; readonly connection: number };
@@ -69,9 +72,9 @@ export function isValid(lease: Lease, now: MonotonicMs): boolean {
 
 /** Which leases may be taken now. */
 export function takeable(lease: Lease, now: MonotonicMs, connection: number, { graceMs }: LeaseTimings): Takeable {
-  if (lease.isLastHolder) return 'free';
-  const { freeSince } = lease;
-  return freeSince?.connection === connection && now - freeSince.at >= graceMs ? 'free' : 'released';
+  const { freeSince, isLastHolder } = lease;
+  if (freeSince?.connection === connection && now - freeSince.at >= graceMs) return 'free';
+  return isLastHolder ? 'own' : 'released';
 }
 
 export interface LeaseReply {

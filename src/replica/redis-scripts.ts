@@ -43,9 +43,10 @@ if isOurs then
   status = 'held'
 elseif not held or held == 'released' then
   status = held or 'free'
+  local isLast = ARGV[5] == 'own' and number(meta[1]) <= number(ARGV[6])
   if number(meta[3]) > number(ARGV[4]) then
     status = 'newer'
-  elseif ARGV[5] == 'free' or ARGV[5] == status then
+  elseif ARGV[5] == 'free' or isLast or (held and ARGV[5] ~= 'never') then
     local token = beyond(meta[1], ARGV[6])
     lease = token .. ' ' .. ARGV[2]
     redis.call('HSET', KEYS[2], 'token', token)

@@ -84,13 +84,15 @@ export class Scheduler {
     return this.#tasks.on;
   }
 
-  /** Persists all entries again. An entry with a poll in progress is saved both now and after it. */
+  /**
+   * Persists all entries again. An entry with a poll in progress is saved both now and after it. What an earlier save could
+   * not write is shown as soon as this one has: other replicas have read it, and a stop would pass on an older one.
+   */
   saveAgain(signal: AbortSignal): void {
     for (const task of this.#tasks.all) {
-      const { id, known, running } = task;
+      const { known, run } = task;
       if (known.attempts === 0) continue;
-      if (!running) this.#run(task, () => this.#persist(task, signal));
-      else this.#deps.store.save(id, known).catch(() => undefined);
+      this.#run(task, async () => void (await Promise.all([run, this.#persist(task, signal)])));
     }
   }
 
@@ -173,10 +175,10 @@ export class Scheduler {
     });
   }
 
-  /** Runs one thing at a time for each source, so that older data never replaces newer data. */
+  /** Starts work during which no poll of the source starts. */
   #run(task: Task, work: () => Promise<void>): void {
     const run = work().finally(() => {
-      task.run = undefined;
+      if (task.run === run) task.run = undefined;
       this.#running.delete(run);
       this.#wake();
     });
@@ -228,6 +230,8 @@ export class Scheduler {
       );
       return;
     }
+    // A save that took longer than the next poll.
+    if (entry.attempts < task.shown.attempts) return;
     task.shown = entry;
     onChange(task.source);
   }

@@ -45,7 +45,8 @@ describe('replica/lease', () => {
 
   it('its last holder need not wait, unless another one has held it since', () => {
     const lost = saw(saw(NO_LEASE, 'taken', 1_000), 'free', 20_000, 2, '');
-    expect(takeable(lost, 20_000, 2, LEASE_TIMINGS)).toBe('free');
+    expect(takeable(lost, 20_000, 2, LEASE_TIMINGS)).toBe('own');
+    expect(takeable(lost, 20_000 + graceMs, 2, LEASE_TIMINGS)).toBe('free');
     expect(takeable(saw(lost, 'other', 20_500, 2, '2 other'), 20_500, 2, LEASE_TIMINGS)).toBe('released');
   });
 
@@ -80,7 +81,8 @@ describe('replica/lease', () => {
             now += thereMs;
             let status: LeaseStatus = 'other';
             if (now >= held.until) {
-              status = taking === 'free' ? 'taken' : 'free';
+              const isLast = taking === 'own' && lease.value === `${term} ${who}`;
+              status = taking === 'free' || isLast ? 'taken' : 'free';
               if (status === 'taken') held = { value: `${++term} ${who}`, until: now + ttlMs };
             } else if (held.value === lease.value) {
               status = 'held';

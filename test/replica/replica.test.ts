@@ -53,6 +53,16 @@ async function raw(redis: RedisServer, name: string): Promise<unknown> {
   return JSON.parse(String(await redis.command('HGET', `${PREFIX}:documents`, name)));
 }
 
+/** A hash as the arguments that set it again. */
+async function dump(redis: RedisServer, name: string): Promise<readonly [string, string[]]> {
+  return [
+    name,
+    Object.entries(Object(await redis.command('HGETALL', `${PREFIX}:${name}`)))
+      .flat()
+      .map(String),
+  ];
+}
+
 const Doc = z.object({ count: z.number() });
 
 describe.skipIf(areMissing(REDIS))('replica/replica', () => {
@@ -157,6 +167,34 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     await slow.replica.save('other', { count: 1 });
     expect(slow.told.rewrites).toBe(1);
     expect(slow.replica.leads()).toBe(true);
+  });
+
+  it('who was cut off while another led does not count as the last holder, and leaves the lease to that one', async () => {
+    const redis = await startRedis();
+    const [near, far] = [await startNetwork(redis.port), await startNetwork(redis.port)];
+    // The grace is longer than the other one needs to come back on a busy machine.
+    const timings = { ...TIMINGS, ttlMs: 3_000, graceMs: 3_000 };
+    const [a, b] = [replicaOf(near.url, { timings }), replicaOf(far.url, { timings })];
+    await a.start();
+    await a.leads();
+    await b.start();
+    await a.replica.save('doc', { count: 1 });
+    await waitFor(() => expect(b.seen).toEqual([{ count: 1 }]));
+    near.cut();
+    await b.leads();
+    expect(a.replica.leads()).toBe(false);
+    const kept = await Promise.all(['documents', 'revisions', 'meta'].map((name) => dump(redis, name)));
+    await b.replica.save('doc', { count: 2 });
+    // A failover loses the last write and the lease.
+    far.cut();
+    await redis.command('DEL', `${PREFIX}:lease`);
+    for (const [name, text] of kept) await redis.command('HSET', `${PREFIX}:${name}`, ...text);
+    near.heal();
+    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is back')).toBe(true));
+    far.heal();
+    await waitFor(async () => expect(await redis.command('EXISTS', `${PREFIX}:lease`)).toBe(1));
+    expect(String(await redis.command('GET', `${PREFIX}:lease`))).toContain(b.replica.id);
+    expect(a.seen).toEqual([]);
   });
 
   describe('a lease that would never run out', () => {

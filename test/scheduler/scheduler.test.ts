@@ -595,6 +595,69 @@ describe('scheduler/scheduler', () => {
       expect(shown).toBeGreaterThanOrEqual(3);
       expect(mostAtOnce).toBe(1);
     });
+
+    describe('that is written again during a poll', () => {
+      /** The first value cannot be persisted at first, and the second poll is in progress. */
+      async function retained(options: { saveTakesMs?: number[] } = {}) {
+        const clock = new VirtualClock(NOW);
+        const saveTakesMs = [...(options.saveTakesMs ?? [])];
+        let broken = true;
+        const source = fakeSource({
+          poll: async (value, _timing, signal) => {
+            if (value > 0) await clock.sleep(30 * SECOND, signal);
+            return { value: value + 1 };
+          },
+        });
+        const written: unknown[] = [];
+        const harness = schedule([source], {
+          clock,
+          store: {
+            save: async (_id, entry) => {
+              if (broken) throw new Error('away');
+              await clock.sleep(saveTakesMs.shift() ?? 0);
+              written.push(entry.value);
+            },
+          },
+        });
+        // Each retry of the store fails as well.
+        await clock.advance(MINUTE + SECOND);
+        expect(harness.view(source).entry.attempts).toBe(0);
+        broken = false;
+        const writeAgain = (): void => harness.scheduler.saveAgain(new AbortController().signal);
+        return { ...harness, written, writeAgain, shown: () => harness.view(source).entry.value };
+      }
+
+      it('is shown from then on: others have read it', async () => {
+        const { clock, written, writeAgain, shown } = await retained();
+        writeAgain();
+        await clock.advance(SECOND);
+        expect(written).toEqual([1]);
+        expect(shown()).toBe(1);
+      });
+
+      it('is waited for by a stop, which would pass on an older one', async () => {
+        const { clock, writeAgain, shown, stop, stopped } = await retained({ saveTakesMs: [40 * SECOND] });
+        writeAgain();
+        stop();
+        await Promise.all([stopped.then(() => expect(shown()).toBe(1)), clock.advance(41 * SECOND)]);
+      });
+
+      it('does not replace a newer one', async () => {
+        const { clock, writeAgain, shown } = await retained({ saveTakesMs: [40 * SECOND, SECOND] });
+        writeAgain();
+        await clock.advance(31 * SECOND);
+        expect(shown()).toBe(2);
+        await clock.advance(10 * SECOND);
+        expect(shown()).toBe(2);
+      });
+
+      it('leaves the next poll on time', async () => {
+        const { clock, writeAgain, shown } = await retained();
+        writeAgain();
+        await clock.advance(MINUTE + 30 * SECOND);
+        expect(shown()).toBe(3);
+      });
+    });
   });
 
   describe('a stop', () => {

@@ -163,4 +163,35 @@ state: {redis: {url: "${b.network.url}"}}\nweb: {listen_address: "127.0.0.1:0"}\
     expect(await statuses(b)).toEqual(GOOD);
     expect(apis[1]?.requests).toEqual([]);
   });
+
+  it('a value that was written at the second try is kept in the next term of the same leader', async () => {
+    const { cluster, apis, a, b } = await setUp();
+    await allUp(b);
+    const redis = (...command: string[]): Promise<unknown> => cluster.redis.command(...command);
+    const machines = { source: 'machines' };
+    const written = async (): Promise<number> =>
+      JSON.parse(String(await redis('HGET', 'beaconchain:documents', 'machines'))).value.attempts;
+    // Redis is full: it renews the lease, but refuses writes.
+    await redis('CONFIG', 'SET', 'maxmemory', '1');
+    await waitFor(() => expect(lifeOf(a).lines('state not written')).toContainEqual(expect.objectContaining(machines)));
+    // The next poll begins, and does not end.
+    await apis[0]?.suffer({ request: () => 'silence' });
+    const asked = apis[0]?.requests.length ?? 0;
+    await waitFor(() => expect(apis[0]?.requests.length).toBeGreaterThan(asked));
+    const before = await written();
+    await redis('CONFIG', 'SET', 'maxmemory', '0');
+    await waitFor(async () => expect(await value(b, 'source_attempts_total', machines)).toBeGreaterThan(before));
+    const shown = await value(b, 'source_attempts_total', machines);
+    await waitFor(async () => expect(await value(a, 'source_attempts_total', machines)).toBe(shown));
+
+    // Its term ends. It leads again, because the other is paused.
+    lifeOf(b).child.kill('SIGSTOP');
+    const revision = Number(await redis('HGET', 'beaconchain:revisions', 'machines'));
+    await redis('SET', 'beaconchain:lease', '9 somebody', 'PX', '500');
+    await waitFor(async () => {
+      expect(Number(await redis('HGET', 'beaconchain:revisions', 'machines'))).toBeGreaterThan(revision);
+    });
+    expect(await written()).toBeGreaterThanOrEqual(shown ?? 0);
+    lifeOf(b).child.kill('SIGCONT');
+  });
 });
