@@ -86,6 +86,13 @@ export class Counters {
     return totalOf(STATE_WRITE_FAILURES, now);
   }
 
+  /** Writes the current sums to the end, however slowly: what another process may read must not be passed on as unwritten. */
+  async finish(): Promise<Totals> {
+    await this.write();
+    await this.#writing;
+    return this.shown;
+  }
+
   /** Makes the next `write` write, because what was written may be lost. */
   writeAgain(): void {
     this.#written = '';

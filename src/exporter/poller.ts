@@ -161,7 +161,7 @@ class Poller implements Role {
     this.#leave();
     await this.#client.close();
     // Replicas share the counters: what was not written is not passed on.
-    const sums = this.#options.replica ? (await this.counted()).totals : await this.#counters.sums();
+    const sums = await (this.#options.replica ? this.#counters.finish() : this.#counters.sums());
     return { ledger: this.#client.rateLimiter.ledger, entries: this.#scheduler.entries(), totals: sums };
   }
 

@@ -22,7 +22,7 @@ describe('exporter/counters', () => {
     const requests = async () =>
       sampleValue(requestFamilies(await written()), 'beaconchain_api_requests_total', { endpoint: ENDPOINT });
     const failures = () => counters.write();
-    return { clock, self, written, requests, failures };
+    return { clock, self, counters, written, requests, failures };
   }
 
   it('shows a counter only when it was written', async () => {
@@ -39,6 +39,22 @@ describe('exporter/counters', () => {
     written.shift()?.();
     await clock.advance(1);
     expect(await requests()).toBe(1);
+  });
+
+  it('passes on what was written in the end, however slowly', async () => {
+    const written: (() => void)[] = [];
+    const { clock, self, counters, requests } = setUp(() => new Promise((resolve) => written.push(resolve)));
+    const first = requests();
+    await clock.advance(1);
+    written.shift()?.();
+    await first;
+    self.requested(ENDPOINT);
+    const finished = counters.finish();
+    await clock.advance(1_000);
+    written.shift()?.();
+    expect(sampleValue(requestFamilies(await finished), 'beaconchain_api_requests_total', { endpoint: ENDPOINT })).toBe(
+      1,
+    );
   });
 
   it('is complete from the start, does not wait for a disk that hangs, and catches up when it is back', async () => {
