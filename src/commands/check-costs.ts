@@ -1,7 +1,7 @@
 import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
-import { LONG_WINDOWS, usable } from '../budget/long-window.ts';
+import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
 import { reservedForOthers } from '../budget/taken-by-others.ts';
 import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
 import type { State } from '../exporter/state.ts';
@@ -44,7 +44,7 @@ export function describeCosts(input: CheckInput): string {
     ]),
     '',
     `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} as the limits allow.`,
-    ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs)),
+    ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs, buckets.length)),
     ...(state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, as up to 8 of them do.']),
@@ -90,7 +90,7 @@ function describeBucket({ state, viewOptions, now }: CheckInput, name: string, a
  * renews. A ledger that begins with the request of this command knows nothing of what the daemon has used.
  */
 function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): string[] {
-  const isNew = (bucket.firstUseAt ?? 0) >= now;
+  const isNew = (bucket.firstUseAt ?? now) >= now;
   return LONG_WINDOWS.flatMap((name): string[] => {
     const used = usedByOthers(bucket, name);
     if (used === undefined || windowAt(bucket, name, options, now)?.remaining === undefined) return [];
@@ -111,13 +111,16 @@ function describeEnd(
   { state, viewOptions: { budgetOptions }, now }: CheckInput,
   name: string,
   costs: readonly Cost[],
+  buckets: number,
 ): string[] {
   const bucket = state.ledger.buckets[name];
   const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
   if (!month) return [];
   const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
   const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
-  return [`As configured the quota of ${month.limit} would be used up on ${minuteOf(end)}.`];
+  const quota = `As configured the quota of ${month.limit}${buckets > 1 ? ` of bucket ${name}` : ''}`;
+  if (end >= lastsUntil('month', month, bucket.firstUseAt ?? month.since)) return [`${quota} lasts until it renews.`];
+  return [`${quota} would be used up on ${minuteOf(end)}.`];
 }
 
 function minuteOf(at: UnixMs): string {

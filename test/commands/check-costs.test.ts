@@ -72,6 +72,19 @@ describe('commands/check-costs', () => {
     expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:42 UTC.');
   });
 
+  it('prints that a quota lasts, and which one where there are several', () => {
+    const { buckets, ...known } = quota({ remaining: 1_000, own: 0 });
+    const month = { limit: 1_000_000, remaining: 1_000_000, own: 0, since: NOW };
+    const large = { ...buckets[''], month };
+    const told = describeCosts(input({ ledger: { ...known, buckets: { '': large } } }));
+    expect(told).toContain('As configured the quota of 1000000 lasts until it renews.');
+    const lanes = { 'epoch_slots https://beaconcha.in': 'v1' };
+    const v1 = { ...large, month: { ...month, limit: 50, remaining: 50 } };
+    const text = describeCosts(input({ ledger: { ...known, lanes, shared: 'v2', buckets: { v1, v2: large } } }));
+    expect(text).toMatch(/^As configured the quota of 1000000 of bucket v2 lasts until it renews\.$/m);
+    expect(text).toMatch(/^As configured the quota of 50 of bucket v1 would be used up on /m);
+  });
+
   it('prints which sources wait for a quota that is used up, at the pace that they had', () => {
     const attempts = { attempts: 9, failures: 0, failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
     const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
