@@ -181,12 +181,13 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     const env = { BEACONCHAIN_API_KEY: KEY, NODE_EXTRA_CA_CERTS: authority.certFile, ...proxied(proxy) };
     const check = startExporter(['check', '--probe', `--config.file=${configFile(url)}`], env);
     expect((await check.ended).code, check.output).toBe(0);
-    expect(proxy.tunnels).toHaveLength(1);
+    const { length: asked } = proxy.tunnels;
+    expect(asked).toBeGreaterThan(0);
     const output = join(temporaryFolder(), 'past.om');
     const flags = ['--source=daily-returns', `--output=${output}`, '--yes'];
     const backfill = startExporter(['backfill', `--config.file=${configFile(url)}`, ...flags], env);
     expect((await backfill.ended).code, backfill.output).toBe(0);
-    expect(proxy.tunnels.length).toBeGreaterThan(1);
+    expect(proxy.tunnels.length).toBeGreaterThan(asked);
     expect(service.requests.length).toBeGreaterThan(1);
     expect(leaksOf(PASSWORD, { check: check.output, backfill: backfill.output })).toEqual([]);
   });
