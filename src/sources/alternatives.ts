@@ -64,7 +64,10 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
   return { known: { first: likely, tried: { at: now, after: failure.reason } }, failure, oneTimeRequests: 1 };
 }
 
-/** Asks the better way, and then the usual one, whatever came of the better one. */
+/** After these the budget is closed: another request would only hide why. */
+const OF_THE_KEY: readonly FailureReason[] = ['unauthorized', 'revoked'];
+
+/** Asks the better way, and then the usual one, unless the key is refused. */
 async function askBetterFirst<T>(
   known: Alternatives,
   better: string,
@@ -73,6 +76,7 @@ async function askBetterFirst<T>(
 ): Promise<Asked<T>> {
   const one = await attempt(better, false);
   if (!(one instanceof RequestFailed)) return answered(one, { first: better, answeredAt: now });
+  if (OF_THE_KEY.includes(one.reason)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(known.first, true);
   const after = { first: known.first, tried: { at: now } };
   if (!(two instanceof RequestFailed)) return answered(two, { ...after, answeredAt: now }, 1);

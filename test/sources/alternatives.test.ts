@@ -35,7 +35,7 @@ async function poll(
 }
 
 /** These close the budget for every request. */
-const OF_THE_KEY: readonly FailureReason[] = ['unauthorized', 'rate_limited', 'revoked'];
+const CLOSING: readonly FailureReason[] = ['unauthorized', 'rate_limited', 'revoked'];
 
 const reason = fc.constantFrom(...FAILURE_REASONS);
 const outcome = fc.constantFrom<Outcome>(...FAILURE_REASONS, 'ok');
@@ -154,7 +154,7 @@ describe('sources/alternatives', () => {
   });
 
   it('finds the first way within a day of its return, where it was not found at first and the other never answers', async () => {
-    const lasting = fc.constantFrom(...FAILURE_REASONS.filter((one) => !OF_THE_KEY.includes(one)));
+    const lasting = fc.constantFrom(...FAILURE_REASONS.filter((one) => !CLOSING.includes(one)));
     await fc.assert(
       fc.asyncProperty(reason, lasting, async (atFirst, b) => {
         let state = (await poll({ a: 'not_found', b: atFirst })).known;
@@ -183,6 +183,16 @@ describe('sources/alternatives', () => {
       throw new BudgetClosed(NOW + DAY);
     });
     await expect(polling).rejects.toBeInstanceOf(BudgetClosed);
+  });
+
+  it('shows a refused key where the better way was to be asked again, and asks for that once the key is accepted', async () => {
+    const before = (await poll({ a: 'not_found', b: 'ok' }, undefined, NOW, true)).known;
+    for (const refused of ['unauthorized', 'revoked'] as const) {
+      const { known: after, failure, asked } = await poll({ a: refused, b: refused }, before, NOW + DAY, true);
+      expect(asked).toEqual(['a']);
+      expect(failure).toMatchObject({ reason: refused });
+      expect((await poll({ a: 'ok', b: 'ok' }, after, NOW + DAY + HOUR, true)).asked).toEqual(['a']);
+    }
   });
 
   it('says of a way that it is the usual one from its answer until the other was tried without success', async () => {
