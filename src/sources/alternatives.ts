@@ -129,8 +129,7 @@ export function mayTryOther(known: Alternatives | undefined, reason: FailureReas
   if (DOWN.includes(reason)) return tried !== undefined && answeredAt === undefined && !isTriedToday;
   if (!REFUSALS.includes(reason)) return false;
   const isNotFound = reason === 'not_found';
-  const isWorse =
-    tried?.after === undefined ? isNotFound : weightOf(reason) < weightOf(tried.after as FailureReason);
+  const isWorse = tried?.after === undefined ? isNotFound : weightOf(reason) < weightOf(tried.after as FailureReason);
   if (isTriedToday && !isWorse) return false;
   return isNotFound || !isWithinDay(answeredAt, now);
 }
