@@ -9,7 +9,7 @@ export const Alternatives = z.object({
   first: z.string(),
   /** Unix ms at which it last answered; absent where it has not since the other was tried, or where that was not noted. */
   answeredAt: z.number().optional(),
-  /** When the other way was last asked (Unix ms), and which failure led to that; no failure once a way has answered. */
+  /** When both ways were last asked (Unix ms), and how the first one failed then; no failure once a way has answered. */
   tried: z.object({ at: z.number(), after: z.string().optional() }).optional(),
 });
 export type Alternatives = z.infer<typeof Alternatives>;
@@ -58,15 +58,16 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
   if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(other, false);
   if (!(two instanceof RequestFailed)) return answered(two, { first: other, answeredAt: now, tried: { at: now } }, 1);
-  const isOtherLikely = weightOf(two.reason) > weightOf(one.reason);
-  return {
-    known: { first: isOtherLikely ? other : first, tried: { at: now, after: one.reason } },
-    failure: isOtherLikely ? two : one,
-    oneTimeRequests: 1,
-  };
+  // A way that has answered is there, and an outage can look like any failure.
+  const isOtherLikely = known?.answeredAt === undefined && weightOf(two.reason) > weightOf(one.reason);
+  const [likely, failure] = isOtherLikely ? [other, two] : [first, one];
+  return { known: { first: likely, tried: { at: now, after: failure.reason } }, failure, oneTimeRequests: 1 };
 }
 
-/** Asks the better way, and then the usual one, whatever came of the better one. */
+/** After these the budget is closed: another request would only hide why. */
+const OF_THE_KEY: readonly FailureReason[] = ['unauthorized', 'revoked'];
+
+/** Asks the better way, and then the usual one, unless the key is refused. */
 async function askBetterFirst<T>(
   known: Alternatives,
   better: string,
@@ -75,6 +76,7 @@ async function askBetterFirst<T>(
 ): Promise<Asked<T>> {
   const one = await attempt(better, false);
   if (!(one instanceof RequestFailed)) return answered(one, { first: better, answeredAt: now });
+  if (OF_THE_KEY.includes(one.reason)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(known.first, true);
   const after = { first: known.first, tried: { at: now } };
   if (!(two instanceof RequestFailed)) return answered(two, { ...after, answeredAt: now }, 1);
@@ -113,20 +115,26 @@ export function isUnknownToService(error: unknown): boolean {
   return error instanceof RequestFailed && REFUSALS.includes(error.reason);
 }
 
+/** A gateway may answer so where it cannot route a path. */
+const DOWN: readonly FailureReason[] = ['server_error', 'timeout', 'network'];
+
 /**
- * Whether the other way may be tried in this poll: once a day while the first one does not answer. A way that answered
- * within a day is left only where it is not found any more. The first "not found" needs no day of waiting: an earlier
- * refusal may have come from a gateway that refused everything.
+ * Whether the other way may be tried in this poll: once a day while the first one is refused, and at once when its failure
+ * speaks more against it than the last one. A way that answered within a day is left only where it is not found any more.
+ * One that is down is left for a try only if neither way has answered since both were asked.
  */
 export function mayTryOther(known: Alternatives | undefined, reason: FailureReason, now: UnixMs): boolean {
+  const { answeredAt, tried } = known ?? {};
+  const isTriedToday = isWithinDay(tried?.at, now);
+  if (DOWN.includes(reason)) return tried !== undefined && answeredAt === undefined && !isTriedToday;
   if (!REFUSALS.includes(reason)) return false;
   const isNotFound = reason === 'not_found';
-  const isFirstNotFound = isNotFound && known?.tried?.after !== 'not_found';
-  if (isWithinDay(known?.tried?.at, now) && !isFirstNotFound) return false;
-  return isNotFound || !isWithinDay(known?.answeredAt, now);
+  const isWorse = tried?.after === undefined ? isNotFound : weightOf(reason) < weightOf(tried.after as FailureReason);
+  if (isTriedToday && !isWorse) return false;
+  return isNotFound || !isWithinDay(answeredAt, now);
 }
 
-/** A time in the future, from before the clock was set back, is not waited for. */
+/** A time more than a day in the future is from before the clock was set back, and is not waited for. */
 function isWithinDay(at: UnixMs | undefined, now: UnixMs): boolean {
   return at !== undefined && Math.abs(now - at) < MS_PER_DAY;
 }

@@ -167,7 +167,10 @@ function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bu
   const share =
     ledger.key.standing === 'revoked' ? 'None may leave.' : `This exporter may make ${allowed} requests a day.`;
   const reserved = Math.round(reservedForOthers(bucket, budgetOptions, now));
-  const others = reserved > 0 ? ` Of what is left, ${count(reserved)} are reserved for others on the account.` : '';
+  const others =
+    reserved > 0
+      ? ` Until the quota resets, ${plural(reserved, 'request')} ${reserved === 1 ? 'is' : 'are'} reserved for others on the account.`
+      : '';
   const wait = bucket.closedUntil > now ? ` Closed after a 429 for ${span(bucket.closedUntil - now)}.` : '';
   const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
   const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;

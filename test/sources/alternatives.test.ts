@@ -34,6 +34,9 @@ async function poll(
   };
 }
 
+/** These close the budget for every request. */
+const CLOSING: readonly FailureReason[] = ['unauthorized', 'rate_limited', 'revoked'];
+
 const reason = fc.constantFrom(...FAILURE_REASONS);
 const outcome = fc.constantFrom<Outcome>(...FAILURE_REASONS, 'ok');
 const known: fc.Arbitrary<Alternatives | undefined> = fc.option(
@@ -134,12 +137,62 @@ describe('sources/alternatives', () => {
     expect((await poll({ a: 'forbidden', b: 'not_found' }, next.known, NOW + HOUR)).asked).toEqual(['a']);
   });
 
+  it('keeps the way that has answered through an hour in which nothing is found, whatever the other says', async () => {
+    const other = fc.constantFrom(...FAILURE_REASONS);
+    const during = fc.constantFrom<FailureReason>('not_found', 'forbidden', 'bad_request', 'invalid_body');
+    const later = fc.integer({ min: 1, max: 40 });
+    await fc.assert(
+      fc.asyncProperty(during, other, later, async (a, b, hours) => {
+        const before = (await poll({ a: 'ok', b })).known;
+        const at = NOW + hours * HOUR;
+        const down = (await poll({ a, b }, before, at)).known;
+        const still = (await poll({ a, b }, down, at + HOUR)).known;
+        expect((await poll({ a: 'ok', b }, still, at + 2 * HOUR)).answer).toBe('a');
+      }),
+      cases(200),
+    );
+  });
+
+  it('finds the first way within a day of its return, where it was not found at first and the other never answers', async () => {
+    const lasting = fc.constantFrom(...FAILURE_REASONS.filter((one) => !CLOSING.includes(one)));
+    await fc.assert(
+      fc.asyncProperty(reason, lasting, async (atFirst, b) => {
+        let state = (await poll({ a: 'not_found', b: atFirst })).known;
+        let answer: string | undefined;
+        for (let hour = 1; hour <= 25; hour += 1) {
+          ({ known: state, answer } = await poll({ a: 'ok', b }, state, NOW + hour * HOUR));
+        }
+        expect(answer).toBe('a');
+      }),
+      cases(200),
+    );
+  });
+
+  it('leaves a way that was only down as soon as it is refused', async () => {
+    for (const a of ['not_found', 'forbidden'] as const) {
+      const { known: after } = await poll({ a, b: 'server_error' });
+      for (const b of ['not_found', 'forbidden'] as const) {
+        expect(await poll({ a: 'ok', b }, after, NOW + MINUTE)).toMatchObject({ asked: ['b', 'a'], answer: 'a' });
+      }
+    }
+  });
+
   it('notes nothing where the budget does not let the other be asked', async () => {
     const polling = askEither({ ways: WAYS, previous: undefined, now: NOW, signal: noSignal() }, async (way) => {
       if (way === 'a') throw new RequestFailed('daily_returns', 'forbidden', 'made up');
       throw new BudgetClosed(NOW + DAY);
     });
     await expect(polling).rejects.toBeInstanceOf(BudgetClosed);
+  });
+
+  it('shows a refused key where the better way was to be asked again, and asks for that once the key is accepted', async () => {
+    const before = (await poll({ a: 'not_found', b: 'ok' }, undefined, NOW, true)).known;
+    for (const refused of ['unauthorized', 'revoked'] as const) {
+      const { known: after, failure, asked } = await poll({ a: refused, b: refused }, before, NOW + DAY, true);
+      expect(asked).toEqual(['a']);
+      expect(failure).toMatchObject({ reason: refused });
+      expect((await poll({ a: 'ok', b: 'ok' }, after, NOW + DAY + HOUR, true)).asked).toEqual(['a']);
+    }
   });
 
   it('says of a way that it is the usual one from its answer until the other was tried without success', async () => {

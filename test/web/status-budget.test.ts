@@ -78,10 +78,11 @@ describe('web/status-budget', () => {
     expect(month).toMatch(/^per month used 30,000 kept free 10,000 left 60,000 of 100,000 /);
   });
 
-  it('says how much of what is left is reserved for others', () => {
+  it('says how much is reserved for others, which the part that is kept free can cover', () => {
     const others = { since: NOW - DAY, points: [{ at: NOW, taken: 5_000 }], perDay: 600 };
     const note = words(monthly({ own: 30_000, remaining: 65_000 }, { others })).at(-1);
-    expect(note).toContain('Of what is left, 600 are reserved for others on the account.');
+    expect(note).toContain('Until the quota resets, 600 requests are reserved for others on the account.');
+    expect(note).not.toContain('Of what is left');
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
 
