@@ -205,6 +205,14 @@ const SPECIFICATION: Readonly<Record<Endpoint, Members>> = {
   },
 };
 
+/** The names of all fields in the specification. */
+export const FIELD_NAMES: ReadonlySet<string> = new Set(Object.values(SPECIFICATION).flatMap(namesIn));
+
+function namesIn(shape: Shape): string[] {
+  if (typeof shape === 'string' || shape instanceof Set) return [];
+  return Object.entries(shape).flatMap(([name, member]) => [name.replace(/\?$/, ''), ...namesIn(member)]);
+}
+
 /** Without a block there is no payload to tell of. */
 const EPOCH_WITHOUT_BLOCK: Members = { status: OK, data: [{ ...SLOT, ...optional(PAYLOAD) }] };
 

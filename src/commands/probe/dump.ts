@@ -54,8 +54,12 @@ export async function writeDump(
 
 /** Pure. The answers without what is personal, by the names of their files. */
 export function dumpOf(findings: readonly Finding[], key: string, now: UnixMs): [name: string, DumpedAnswer][] {
-  const impersonal = new Impersonal(now);
   const answers = findings.flatMap(({ chain, exchanges }) => exchanges.map((exchange) => ({ chain, exchange })));
+  const impersonal = new Impersonal(
+    now,
+    answers.map(({ exchange: { body } }) => body),
+    [key],
+  );
   return answers.map(({ chain, exchange }, i) => {
     const number = String(i + 1).padStart(2, '0');
     const name = `${[number, exchange.endpoint, ...(chain ? [chain] : [])].join('-')}.json`;
