@@ -210,6 +210,7 @@ export const FIELD_NAMES: ReadonlySet<string> = new Set(Object.values(SPECIFICAT
 
 function namesIn(shape: Shape): string[] {
   if (typeof shape === 'string' || shape instanceof Set) return [];
+  if (Array.isArray(shape)) return shape.flatMap(namesIn);
   return Object.entries(shape).flatMap(([name, member]) => [name.replace(/\?$/, ''), ...namesIn(member)]);
 }
 
