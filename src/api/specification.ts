@@ -35,7 +35,7 @@ const DATAPOINT = {
 
 /*
  * The service leaves zeros, false and empty strings out of machine records (api-facts 1.1). So a member that some client
- * reports as one of these may be left out.
+ * reports as one of these may be left out. A process that has just started has used no whole second of CPU time.
  */
 const COMMON = { timestamp: 'time', machine: 'string', 'exporter_version?': 'string' } as const;
 
@@ -69,7 +69,7 @@ const SYSTEM = {
 
 const PROCESS = {
   ...COMMON,
-  ...each(['cpu_process_seconds_total', 'memory_process_bytes', 'client_build?'], 'number'),
+  ...each(['cpu_process_seconds_total?', 'memory_process_bytes', 'client_build?'], 'number'),
   ...each(['client_name', 'client_version'], 'string'),
   ...each(['sync_eth2_fallback_configured?', 'sync_eth2_fallback_connected?'], 'boolean'),
 };
@@ -84,7 +84,7 @@ const NODE = {
       'network_libp2p_bytes_total_receive?',
       'network_libp2p_bytes_total_transmit?',
       'network_peers_connected?',
-      'sync_beacon_head_slot',
+      'sync_beacon_head_slot?',
     ],
     'number',
   ),
