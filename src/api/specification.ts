@@ -35,7 +35,7 @@ const DATAPOINT = {
 
 /*
  * The service leaves zeros, false and empty strings out of machine records (api-facts 1.1). So a member that some client
- * reports as one of these may be left out.
+ * reports as one of these may be left out. A process that has just started has used no whole second of CPU time.
  */
 const COMMON = { timestamp: 'time', machine: 'string', 'exporter_version?': 'string' } as const;
 
@@ -69,7 +69,7 @@ const SYSTEM = {
 
 const PROCESS = {
   ...COMMON,
-  ...each(['cpu_process_seconds_total', 'memory_process_bytes', 'client_build?'], 'number'),
+  ...each(['cpu_process_seconds_total?', 'memory_process_bytes', 'client_build?'], 'number'),
   ...each(['client_name', 'client_version'], 'string'),
   ...each(['sync_eth2_fallback_configured?', 'sync_eth2_fallback_connected?'], 'boolean'),
 };
@@ -84,7 +84,7 @@ const NODE = {
       'network_libp2p_bytes_total_receive?',
       'network_libp2p_bytes_total_transmit?',
       'network_peers_connected?',
-      'sync_beacon_head_slot',
+      'sync_beacon_head_slot?',
     ],
     'number',
   ),
@@ -204,6 +204,15 @@ const SPECIFICATION: Readonly<Record<Endpoint, Members>> = {
     data: [{ ...BLOCK, proposerindex: 'number', ...header(1), ...header(2) }],
   },
 };
+
+/** The names of all fields in the specification. */
+export const FIELD_NAMES: ReadonlySet<string> = new Set(Object.values(SPECIFICATION).flatMap(namesIn));
+
+function namesIn(shape: Shape): string[] {
+  if (typeof shape === 'string' || shape instanceof Set) return [];
+  if (Array.isArray(shape)) return shape.flatMap(namesIn);
+  return Object.entries(shape).flatMap(([name, member]) => [name.replace(/\?$/, ''), ...namesIn(member)]);
+}
 
 /** Without a block there is no payload to tell of. */
 const EPOCH_WITHOUT_BLOCK: Members = { status: OK, data: [{ ...SLOT, ...optional(PAYLOAD) }] };

@@ -45,6 +45,12 @@ describe('api/differences', () => {
     ]);
   });
 
+  it('finds none in a process that has just started, and in a node that is at genesis', () => {
+    const { cpu_process_seconds_total: _, ...validator } = validatorRecord();
+    const { cpu_process_seconds_total: __, sync_beacon_head_slot: ___, ...node } = nodeRecord();
+    expect(told('machine_metrics', machinesPage({ validator: [validator], node: [node] }))).toEqual([]);
+  });
+
   it('finds what is nested, in each branch', () => {
     const { range: _, ...page } = returnsPage({ ...datapoint(), rewards: { total: '1', consensus_layer: '1' } }) as {
       range?: unknown;

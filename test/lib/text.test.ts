@@ -1,10 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isolated, readableText } from '../../src/lib/text.ts';
+import { isolated, readableText, visible } from '../../src/lib/text.ts';
 
 describe('lib/text', () => {
   it.each(['', 'node-a', 'ü "quoted" \\ \n\t', 'Häuschen 🏠', '\ufffd'])('leaves %j as it is', (text) => {
     expect(readableText(text)).toBe(text);
+  });
+
+  it('shows control characters and direction marks as escapes', () => {
+    expect(visible('a\n\u001b[2J\u009b\u202e\u2028\u{e0001}é🏠')).toBe(
+      String.raw`a\u000a\u001b[2J\u009b\u202e\u2028\udb40\udc01é🏠`,
+    );
   });
 
   it('replaces each NUL and each lone surrogate', () => {

@@ -4,8 +4,8 @@ import type { Settings } from '../../exporter/settings.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { plural } from '../../lib/words.ts';
-import { prepareFolder, writeDump } from './dump.ts';
-import { probe, requestsOf } from './probe.ts';
+import { DumpRefused, prepareFolder, writeDump } from './dump.ts';
+import { type Probe, probe, requestsOf } from './probe.ts';
 import { reportOf } from './report.ts';
 import { describeKey, isKeyRefused, type Verdict, verdictOf } from './verdict.ts';
 
@@ -30,20 +30,29 @@ export async function askService(options: ProbeOptions): Promise<ProbeAnswer> {
   const { dump, now, proxies } = options;
   if (dump !== undefined) await prepareFolder(dump);
   const answers = await probe(options, proxies, now);
-  const files = dump === undefined ? [] : await writeDump(dump, answers.findings, options.key, now);
-  const lines = [
-    '',
-    reportOf(answers.findings),
-    ...(dump === undefined ? [] : [`${plural(files.length, 'answer')} written to ${dump}, without what is personal.`]),
-    '',
-    describeKey(answers.ledger),
-  ];
+  const written = dump === undefined ? undefined : await tryToWrite(dump, answers, options);
+  const lines = ['', reportOf(answers.findings), ...(written ? [written.text] : []), '', describeKey(answers)];
   return {
     ledger: answers.ledger,
-    verdict: verdictOf(answers),
+    verdict: written?.isRefused ? 'refused' : verdictOf(answers),
     isKeyRefused: isKeyRefused(answers.ledger),
     text: lines.join('\n'),
   };
+}
+
+/** The requests are spent, so what they showed is told also where it cannot be written. */
+async function tryToWrite(
+  dump: string,
+  { findings }: Probe,
+  { key, now }: ProbeOptions,
+): Promise<{ readonly isRefused: boolean; readonly text: string }> {
+  try {
+    const files = await writeDump(dump, findings, key, now);
+    return { isRefused: false, text: `${plural(files, 'answer')} written to ${dump}, without what is personal.` };
+  } catch (error) {
+    if (!(error instanceof DumpRefused)) throw error;
+    return { isRefused: true, text: error.message };
+  }
 }
 
 /** Says what it will cost. On a terminal the user decides. */

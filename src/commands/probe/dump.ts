@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WINDOWS } from '../../budget/headers.ts';
 import { codeOf } from '../../lib/error-code.ts';
@@ -23,7 +23,7 @@ export interface DumpedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON of the answer. */
   readonly body?: unknown;
-  /** In place of a body that is no JSON: how long it was. */
+  /** In place of a body that the exporter cannot parse: how long it was. */
   readonly text?: string;
 }
 
@@ -31,6 +31,7 @@ export interface DumpedAnswer {
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
     if ((await readdir(folder)).length > 0) throw new DumpRefused(`--probe.dump: the folder ${folder} is not empty`);
   } catch (error) {
     if (error instanceof DumpRefused) throw error;
@@ -38,24 +39,32 @@ export async function prepareFolder(folder: string): Promise<void> {
   }
 }
 
-/** Writes one file for each answer. Returns their names. */
+/** Writes one file for each answer. Returns how many. @throws DumpRefused */
 export async function writeDump(
   folder: string,
   findings: readonly Finding[],
   key: string,
   now: UnixMs,
-): Promise<string[]> {
+): Promise<number> {
   const dump = dumpOf(findings, key, now);
-  await Promise.all(
-    dump.map(([name, answer]) => writeFile(join(folder, name), `${JSON.stringify(answer, undefined, 2)}\n`)),
-  );
-  return dump.map(([name]) => name);
+  try {
+    await Promise.all(
+      dump.map(([name, answer]) => writeFile(join(folder, name), `${JSON.stringify(answer, undefined, 2)}\n`)),
+    );
+  } catch (error) {
+    throw new DumpRefused(`The answers could not be written to ${folder}: ${codeOf(error) ?? String(error)}.`);
+  }
+  return dump.length;
 }
 
 /** Pure. The answers without what is personal, by the names of their files. */
 export function dumpOf(findings: readonly Finding[], key: string, now: UnixMs): [name: string, DumpedAnswer][] {
-  const impersonal = new Impersonal(now);
   const answers = findings.flatMap(({ chain, exchanges }) => exchanges.map((exchange) => ({ chain, exchange })));
+  const impersonal = new Impersonal(
+    now,
+    answers.map(({ exchange: { body } }) => body),
+    [key],
+  );
   return answers.map(({ chain, exchange }, i) => {
     const number = String(i + 1).padStart(2, '0');
     const name = `${[number, exchange.endpoint, ...(chain ? [chain] : [])].join('-')}.json`;
@@ -74,7 +83,7 @@ function dumped(exchange: Exchange, impersonal: Impersonal, key: string): Omit<D
     milliseconds: Math.round(durationMs),
     headers: harmlessHeaders(headers, key),
     ...(body && 'json' in body ? { body: impersonal.value(body.json, isOfMachines) } : {}),
-    ...(body && 'text' in body ? { text: `${body.text.length} characters that are no JSON` } : {}),
+    ...(body && 'text' in body ? { text: `${body.text.length} characters that cannot be read` } : {}),
   };
 }
 

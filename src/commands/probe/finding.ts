@@ -59,7 +59,7 @@ export function findingOf(
     pageSize: endpoint === 'machine_metrics' ? pageSizeOf(answer) : undefined,
   };
   const opened = envelope.safeParse(answer);
-  if (!opened.success) return { ...found, failure: `unexpected shape at ${reasonOf(opened.error)}` };
+  if (!opened.success) return { ...found, failure: `unexpected shape: ${reasonOf(opened.error)}` };
   let read = 0;
   const reasons: string[] = [];
   for (const { schema, items } of records(answer)) {

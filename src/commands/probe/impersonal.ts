@@ -1,3 +1,4 @@
+import { FIELD_NAMES } from '../../api/specification.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
 
@@ -10,12 +11,14 @@ const PLAIN_TEXTS = new Set([
   ...['lighthouse', 'lodestar', 'nimbus', 'prysm', 'teku', 'grandine', 'lin', 'linux', 'win', 'mac', 'dar', 'unk'],
 ]);
 
-const VERSION = /^v?\d{1,3}(\.\d{1,4}){1,2}/;
+const VERSION = /^v?\d{1,3}(\.\d{1,4}){1,2}(?!\.?\d)/;
 const WEI = /^-?(0|[1-9]\d{0,29})$/;
 const HEX = /^0x[0-9a-f]*$/i;
 /** The back end has these in place of a root (api-facts 5.1). */
 const PLACEHOLDER_ROOT = /^0x0?[01]?$/;
-const FIELD_NAME = /^[a-z][a-z0-9_]{0,59}$/;
+const INDICES = /^[\d{}[\], ]*$/;
+/** Words, without what looks like an index or a hash. */
+const FIELD_NAME = /^(?!.*(\d{3}|[0-9a-f]{8}))[a-z][a-z0-9_]{0,59}$/;
 /** In place of a proposer that is not known (api-facts 5.1). */
 const NOBODY = 2_147_483_647;
 
@@ -25,10 +28,11 @@ const MAX_SECONDS = 1e11;
 const INDEX_FIELDS = /^(proposer|proposerindex|validator|validators|attestation[12]_indices)$/;
 const WEI_FIELDS = /^(effective_balance|start_balance|end_balance|deposits|total|consensus_layer|execution_layer)$/;
 const VERSION_FIELDS = /^(client_version|exporter_version)$/;
+const MACHINE_FIELDS = /^machines?$/;
 const MACHINE_TIME_FIELDS = /^(timestamp|misc_node_boot_ts_seconds)$/;
 /** Numbers of the chain, which everybody knows. */
 const CHAIN_FIELDS =
-  /^(slot|epoch|period|timestamp|day|day_start|day_end|start|end|start_epoch|end_epoch|block_slot|block_index|combined|consensus_layer|execution_layer|sync_beacon_head_slot|syncaggregate_participation|page_size|(attestation|header)[12]_(slot|index|source_epoch|target_epoch)|exec_\w+|\w+count)$/;
+  /^(slot|epoch|period|timestamp|day|day_start|day_end|start|end|start_epoch|end_epoch|block_slot|block_index|combined|consensus_layer|execution_layer|sync_beacon_head_slot|syncaggregate_participation|page_size|(attestation|header)[12]_(slot|index|source_epoch|target_epoch)|exec_\w+|(attestations|attesterslashings|proposerslashings|deposits|voluntaryexits|withdrawal|eth1data_deposit)count)$/;
 
 /**
  * Replaces what is personal in answers: names, validator indices, hashes, addresses, cursors and any text that is not
@@ -39,10 +43,15 @@ export class Impersonal {
   readonly #shift: UnixSeconds;
   readonly #replaced = new Map<string, string>();
   readonly #indices = new Map<number, number>();
-  readonly #takenIndices = new Set<number>();
+  /** The next replacement of an index, by its number of digits. */
+  readonly #nextIndex = new Map<number, number>();
+  /** What is replaced elsewhere must not stay as the name of an unknown field. */
+  readonly #texts: ReadonlySet<string>;
 
-  constructor(now: UnixMs) {
+  /** @param answers All that will be replaced. @param secrets Further texts that must not stay. */
+  constructor(now: UnixMs, answers: readonly unknown[], secrets: readonly string[]) {
     this.#shift = DUMPED_NOW - Math.floor(now / 1000);
+    this.#texts = new Set([...secrets, ...answers.flatMap(textsIn)]);
   }
 
   /** @param isOfMachines Whether the times are those of the user's own machines. */
@@ -56,7 +65,7 @@ export class Impersonal {
 
   #members(value: Readonly<Record<string, unknown>>, isOfMachines: boolean, field: string): object {
     const members = Object.entries(value).map(([name, member]) => {
-      const isName = FIELD_NAME.test(name) && !this.#replaced.has(`text ${name}`);
+      const isName = FIELD_NAMES.has(name) || (FIELD_NAME.test(name) && !this.#texts.has(name));
       // `range.timestamp` of a request has its times one level further down.
       const inner = field === 'timestamp' && isOfMachines ? 'timestamp' : name;
       return [isName ? name : this.#replacement('field', name), this.value(member, isOfMachines, inner)];
@@ -65,13 +74,14 @@ export class Impersonal {
   }
 
   #text(text: string, field: string): string {
+    if (MACHINE_FIELDS.test(field) && text !== '') return this.#replacement('machine', text);
     if (PLAIN_TEXTS.has(text) || PLACEHOLDER_ROOT.test(text)) return text;
     if (WEI_FIELDS.test(field) && WEI.test(text)) return text;
-    if (INDEX_FIELDS.test(field)) return text.replace(/\d+/g, (digits) => String(this.#index(Number(digits))));
+    if (INDEX_FIELDS.test(field) && INDICES.test(text))
+      return text.replace(/\d+/g, (digits) => String(this.#index(Number(digits))));
     if (VERSION_FIELDS.test(field)) return VERSION.exec(text)?.[0] ?? this.#replacement('text', text);
     if (HEX.test(text)) return this.#hex(text);
     if (field === 'next_cursor' || field === 'cursor') return this.#replacement('cursor', text);
-    if (field === 'machine' || field === 'machines') return this.#replacement('machine', text);
     return this.#replacement('text', text);
   }
 
@@ -80,18 +90,19 @@ export class Impersonal {
     if (isOfMachines && MACHINE_TIME_FIELDS.test(field)) {
       return value > MAX_SECONDS ? value + this.#shift * 1000 : value + this.#shift;
     }
-    return CHAIN_FIELDS.test(field) ? value : Number(value.toPrecision(2));
+    return CHAIN_FIELDS.test(field) ? value : rounded(value);
   }
 
   /** With as many digits. */
   #index(index: number): number {
-    if (index === NOBODY || !Number.isSafeInteger(index) || index < 0) return index;
+    if (index === NOBODY) return index;
+    if (!Number.isSafeInteger(index) || index < 0) return rounded(index);
     const known = this.#indices.get(index);
     if (known !== undefined) return known;
-    let other = 10 ** (String(index).length - 1);
-    while (this.#takenIndices.has(other)) other += 1;
+    const digits = String(index).length;
+    const other = this.#nextIndex.get(digits) ?? 10 ** (digits - 1);
+    this.#nextIndex.set(digits, other + 1);
     this.#indices.set(index, other);
-    this.#takenIndices.add(other);
     return other;
   }
 
@@ -110,4 +121,14 @@ export class Impersonal {
     this.#replaced.set(id, known);
     return known;
   }
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(2));
+}
+
+/** All texts of a value, without the names of its members. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

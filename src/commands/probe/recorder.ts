@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Endpoint } from '../../api/errors.ts';
+import { parseJson } from '../../api/json.ts';
 import type { Answer, Transport, WireRequest } from '../../api/transport.ts';
 import type { Headers } from '../../budget/headers.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -20,7 +22,7 @@ export interface Exchange {
   readonly body: Body | undefined;
 }
 
-/** The body of an answer. Something else than JSON is kept as text. */
+/** The body of an answer. What is no JSON, or more than the exporter reads, is kept as text. */
 export type Body = { readonly json: unknown } | { readonly text: string };
 
 /** Keeps what passes through a transport. */
@@ -38,12 +40,13 @@ export class Recorder {
       const start = this.#clock.monotonic();
       const answer = await send(request, signal);
       const read = await readAll(answer);
+      const durationMs = this.#clock.monotonic() - start;
       this.exchanges.push({
         ...requestOf(request),
         status: answer.status,
         headers: answer.headers,
-        durationMs: this.#clock.monotonic() - start,
-        body: read.bytes && bodyOf(read.bytes),
+        durationMs,
+        body: read.bytes && (await bodyOf(request.endpoint, read.bytes)),
       });
       return {
         ...answer,
@@ -74,11 +77,11 @@ async function readAll(answer: Answer): Promise<{ bytes?: Buffer; error?: unknow
   }
 }
 
-function bodyOf(bytes: Buffer): Body {
-  const text = bytes.toString('utf8');
+/** What the exporter refuses to parse is text here too: nothing is safe to be done with its values. */
+async function bodyOf(endpoint: Endpoint, bytes: Buffer): Promise<Body> {
   try {
-    return { json: JSON.parse(text) };
+    return { json: await parseJson(endpoint, Readable.from([bytes])) };
   } catch {
-    return { text };
+    return { text: bytes.toString('utf8') };
   }
 }

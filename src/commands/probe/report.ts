@@ -1,9 +1,12 @@
 import { readHeaders, WINDOWS } from '../../budget/headers.ts';
 import { isObject } from '../../lib/is-object.ts';
-import { plural } from '../../lib/words.ts';
+import { visible } from '../../lib/text.ts';
+import { cropped, plural } from '../../lib/words.ts';
 import { columns } from '../columns.ts';
 import type { Finding } from './finding.ts';
 import type { Exchange } from './recorder.ts';
+
+const MAX_BUCKET_LENGTH = 20;
 
 /** Pure. A row for each question, then what is remarkable about the answers. */
 export function reportOf(findings: readonly Finding[]): string {
@@ -14,6 +17,7 @@ export function reportOf(findings: readonly Finding[]): string {
     '',
     ...findings.flatMap(notesOf),
     ...headerNotes(findings),
+    ...whyNotAsked(findings),
   ].join('\n');
 }
 
@@ -29,11 +33,16 @@ function rowOf(finding: Finding, weights: ReadonlyMap<Exchange, number>): string
     `${Math.round(last.durationMs)} ms`,
     failure === undefined ? String(read) : '',
     failure === undefined ? String(unreadable) : '',
-    readHeaders(last.headers, 0).bucket ?? '',
+    bucketIn(last),
     weight === undefined ? '' : String(weight),
     last.headers['content-encoding'] === undefined ? 'no' : 'yes',
     last.path,
   ];
+}
+
+/** The beginning of a name that may be very long. */
+function bucketIn({ headers }: Exchange): string {
+  return visible(cropped(readHeaders(headers, 0).bucket ?? '', MAX_BUCKET_LENGTH));
 }
 
 /** What `remaining` fell by with each answer, against the one before it in the same bucket. */
@@ -60,7 +69,7 @@ function notesOf(finding: Finding): string[] {
   if (!isAsked) return [];
   const subject = chain ? `${endpoint} of ${chain}` : endpoint;
   const named = (label: string, fields: readonly string[]): string[] =>
-    fields.length === 0 ? [] : [`${label}: ${fields.join(', ')}`];
+    fields.length === 0 ? [] : [`${label}: ${fields.map(visible).join(', ')}`];
   const absent = differences.filter(({ kind }) => kind === 'absent');
   const before = exchanges.find((one) => questionIn(one) !== questionIn(exchanges.at(-1)));
   const isEmpty = endpoint === 'machine_metrics' && failure === undefined && read + unreadable === 0;
@@ -94,6 +103,11 @@ function questionIn(exchange: Exchange | undefined): string {
 
 function withDetail({ field, detail }: Finding['differences'][number]): string {
   return detail ? `${field} (${detail})` : field;
+}
+
+function whyNotAsked(findings: readonly Finding[]): string[] {
+  const failure = findings.find(({ isAsked }) => !isAsked)?.failure;
+  return failure === undefined ? [] : [`Not asked because of the answers before: ${failure}.`];
 }
 
 const RATE_HEADERS = [

@@ -3,7 +3,7 @@ import { planOf } from '../../budget/plan-name.ts';
 import type { Finding } from './finding.ts';
 import type { Probe } from './probe.ts';
 
-/** `refused`: the key is, or no request was answered. `partly`: something could not be read, or is not as specified. */
+/** `refused`: the key is, no request was answered, or the answers cannot be written. `partly`: something could not be read, or is not as specified. */
 export type Verdict = 'understood' | 'partly' | 'refused';
 
 /** Pure. */
@@ -24,13 +24,14 @@ export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolea
 }
 
 /** What the service said of the key and the plan, for the reader. */
-export function describeKey(ledger: Ledger): string {
-  const { standing } = ledger.key;
+export function describeKey({ ledger, findings }: Probe): string {
+  const { standing, validHeader } = ledger.key;
   if (isKeyRefused(ledger)) {
     return `Key: ${standing === 'revoked' ? REVOKED : REFUSED} Nothing is planned: the limits are not known.`;
   }
   const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answers name no limit';
-  return `Key: ${standing === 'valid' ? 'valid' : 'not known'}. Plan: ${plan}.`;
+  const isValid = validHeader || findings.some(({ failure }) => failure === undefined);
+  return `Key: ${isValid ? 'valid' : 'not known, because no answer could be read'}. Plan: ${plan}.`;
 }
 
 const REFUSED =

@@ -193,4 +193,46 @@ describe('commands/probe/dump', () => {
       'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT',
     });
   });
+
+  it.for<[string, Endpoint, unknown, readonly string[]]>([
+    [
+      'text in the place of an index',
+      'sync_committee_members',
+      { validators: ['erika', '0xfeed12ab'] },
+      ['erika', 'feed'],
+    ],
+    ['a machine as the name of a field', 'machine_metrics', { erika: 1, data: [{ machine: 'erika' }] }, ['erika']],
+    ['a machine with a plain name', 'machine_metrics', { data: [{ machine: 'grandine' }] }, ['grandine']],
+    ['the key as the name of a field', 'machine_metrics', { [KEY]: 1 }, [KEY]],
+    ['an index in the name of a field', 'machine_metrics', { validator_965785: 1 }, ['965785']],
+    ['an address as the name of a field', 'machine_metrics', { feedface0a: 1, feedfacecafe: 1 }, ['feedface']],
+    ['a number whose name ends in count', 'daily_returns', { account: 965_785 }, ['965785']],
+    ['an index that is none', 'epoch_slots', { data: [{ proposer: -965_785 }, { proposer: 965_785.5 }] }, ['965785']],
+    ['an address of a network as a version', 'machine_metrics', { client_version: '192.0.2.17' }, ['192.0.2']],
+  ])('replaces %s', ([, endpoint, body, secrets]) => {
+    const text = JSON.stringify(bodyOf(endpoint, body));
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+  });
+
+  it('keeps the name of a field that nobody has named', () => {
+    expect(bodyOf('machine_metrics', { window_90d: 1, libp2p_streams: 2 })).toEqual({
+      window_90d: 1,
+      libp2p_streams: 2,
+    });
+  });
+
+  it('keeps the names of the specification, also where a machine has one of them', () => {
+    const record = { timestamp: NOW, machine: 'timestamp' };
+    expect(bodyOf('machine_metrics', { data: { node_metrics: [record] } })).toEqual({
+      data: { node_metrics: [{ timestamp: DUMPED_NOW * 1000, machine: 'machine-1' }] },
+    });
+  });
+
+  it('replaces as many indices as a slashing may list in less than a second', () => {
+    const indices = Array.from({ length: 131_072 }, (_, i) => 900_000 + 3 * i);
+    const start = performance.now();
+    const body = bodyOf('attester_slashings', { data: [{ attestation1_indices: indices }] });
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(new Set(at(body, 'data.0.attestation1_indices') as number[]).size).toBe(indices.length);
+  });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { datapoint, returnsPage } from '../../support/datapoint.ts';
@@ -172,7 +172,7 @@ describe.concurrent('system/programs/check', () => {
     [
       'an answer of another form',
       except((path) => (path.includes('machine') ? { data: [] } : undefined)),
-      'machine_metrics: unexpected shape at data: Invalid input: expected object, received array.',
+      'machine_metrics: unexpected shape: data: Invalid input: expected object, received array.',
     ],
     [
       'an answer that is no JSON',
@@ -215,5 +215,75 @@ describe.concurrent('system/programs/check', () => {
     const again = await probed({ args: [`--probe.dump=${folder}`] });
     expect([again.code, again.service.requests.length]).toEqual([1, 0]);
     expect(again.stderr).toContain(`--probe.dump: the folder ${folder} is not empty\n`);
+  });
+
+  it('survives an answer that is nested too deep, also with a dump', async () => {
+    const folder = join(temporaryFolder(), 'dump');
+    const deep = `{"status": "OK", "data": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const { code, stdout } = await probed({
+      args: [`--probe.dump=${folder}`],
+      request: except((path) => (path.includes('attesterslashings') ? deep : undefined)),
+    });
+    expect(stdout).toContain('attester_slashings of mainnet: invalid_body (nested more than 32 deep).\n');
+    expect(readFileSync(join(folder, '05-attester_slashings-mainnet.json'), 'utf8')).toContain(
+      '"text": "200026 characters that cannot be read"',
+    );
+    expect(code).toBe(4);
+  });
+
+  it('shows control characters of the service as text', async () => {
+    const { stdout } = await probed({
+      request: (_, genuine) => {
+        const { status, body } = genuine();
+        const hostile = { ...JSON.parse(body), 'x\u001b[2J\u009b\u202e\nKey: valid.': 1 };
+        return {
+          status,
+          body: JSON.stringify(hostile),
+          headers: { 'ratelimit-bucket': '\u009b2J', 'x-ratelimit-limit-second': '100' },
+        };
+      },
+    });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(stdout).toContain(String.raw`unknown: x\u001b[2J\u009b\u202e\u000aKey: valid.`);
+    expect(stdout).toContain(String.raw`bucket \u009b2J:`);
+  });
+
+  it('says nothing of the key where no answer does', async () => {
+    const { code, stdout } = await probed({ request: () => ({ status: 502, body: '<html>' }) });
+    expect(stdout).toContain('Key: not known, because no answer could be read. Plan: not known');
+    expect(code).toBe(1);
+  });
+
+  it('says why it did not ask', async () => {
+    const { code, stdout } = await probed({
+      request: ({ path }, genuine) =>
+        path.includes('sync-committee')
+          ? { status: 429, body: '{}', headers: { 'retry-after': '900000', 'ratelimit-window': 'month' } }
+          : genuine(),
+    });
+    expect(rowsIn(stdout).map((row) => row[2] ?? '')).toEqual([
+      expect.stringMatching(/ ms$/),
+      '200',
+      '429',
+      'not asked',
+      'not asked',
+    ]);
+    expect(stdout).toMatch(/^Not asked because of the answers before: no request before 20\d\d-\d\d-\d\dT[\d:.]+Z\.$/m);
+    expect(code).toBe(4);
+  });
+
+  it('shows the answers where they cannot be written, and fails', async () => {
+    const folder = join(temporaryFolder(), 'dump');
+    const { code, stdout } = await probed({
+      args: [`--probe.dump=${folder}`],
+      request: (_, genuine) => {
+        rmSync(folder, { recursive: true, force: true });
+        return genuine();
+      },
+    });
+    expect(rowsIn(stdout)).toHaveLength(5);
+    expect(stdout).toContain(`The answers could not be written to ${folder}: ENOENT.\n`);
+    expect(code).toBe(1);
   });
 });
