@@ -10,9 +10,14 @@ import type { Family, Sample } from '../metrics/family.ts';
 /** Differences of one endpoint and kind that are remembered. A hostile service must not fill the memory. */
 const MAX_DIFFERENCES = 100;
 
+/** A single odd answer is no drift. What only some answers show, such as those with the records of one client, is. */
+const MIN_ANSWERS = 3;
+
 interface Seen extends Pick<Difference, 'kind'> {
   readonly endpoint: Endpoint;
-  /** Unix ms of the last answer that showed it. */
+  /** How many answers have shown it. */
+  answers: number;
+  /** Unix ms of the last of them. */
   seenAt: UnixMs;
 }
 
@@ -42,13 +47,18 @@ export class SchemaDrift {
     }
   }
 
-  /** How many fields differ, by endpoint and kind. One that no answer of a whole day has shown does not count any more. */
+  /**
+   * In how many fields answers differ, by endpoint and kind: those of the last answer, and those that several answers of the
+   * day before it have shown.
+   */
   samples(endpoints: readonly Endpoint[]): Sample[] {
     return endpoints.flatMap((endpoint) => {
-      const since = (this.#answeredAt.get(endpoint) ?? 0) - MS_PER_DAY;
+      const last = this.#answeredAt.get(endpoint) ?? 0;
+      const counts = ({ seenAt, answers }: Seen): boolean =>
+        seenAt === last || (seenAt >= last - MS_PER_DAY && answers >= MIN_ANSWERS);
       return DIFFERENCE_KINDS.map((kind) => ({
         labels: { endpoint, kind },
-        value: this.#of(endpoint, kind).filter(({ seenAt }) => seenAt >= since).length,
+        value: this.#of(endpoint, kind).filter(counts).length,
       }));
     });
   }
@@ -56,9 +66,11 @@ export class SchemaDrift {
   #remember(endpoint: Endpoint, { kind, field, detail }: Difference, seenAt: UnixMs): void {
     const id = JSON.stringify([endpoint, kind, field]);
     const known = this.#seen.get(id);
-    if (known) known.seenAt = seenAt;
-    else if (this.#of(endpoint, kind).length < MAX_DIFFERENCES) {
-      this.#seen.set(id, { endpoint, kind, seenAt });
+    if (known) {
+      known.answers += 1;
+      known.seenAt = seenAt;
+    } else if (this.#of(endpoint, kind).length < MAX_DIFFERENCES) {
+      this.#seen.set(id, { endpoint, kind, answers: 1, seenAt });
       this.#log.info({ endpoint, kind, field, ...(detail && { detail }) }, 'answer differs from the specification');
     }
   }

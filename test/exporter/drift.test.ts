@@ -36,8 +36,11 @@ describe('exporter/drift', () => {
 
   it('does not count what answers have not shown for a day, and counts it again when it is back, without a word', async () => {
     const { clock, note, counts, lines } = begin();
-    note(systemRecord({ colour: 'red' }));
-    await clock.advance(DAY + 1);
+    for (let i = 0; i < 3; i += 1) note(systemRecord({ colour: 'red' }));
+    await clock.advance(DAY);
+    note(systemRecord());
+    expect(counts()).toMatchObject({ unknown: 1 });
+    await clock.advance(1);
     // Without an answer nothing is known to be better.
     expect(counts()).toMatchObject({ unknown: 1 });
     note(systemRecord());
@@ -45,6 +48,15 @@ describe('exporter/drift', () => {
     note(systemRecord({ colour: 'red' }));
     expect(counts()).toMatchObject({ unknown: 1 });
     expect(lines).toHaveLength(1);
+  });
+
+  it('does not count a single odd answer once the next is as specified', async () => {
+    const { clock, note, counts } = begin();
+    note({ ...systemRecord(), misc_os: 3 });
+    expect(counts()).toMatchObject({ type: 1 });
+    await clock.advance(HOUR);
+    note(systemRecord());
+    expect(counts()).toMatchObject({ type: 0 });
   });
 
   it('finds a unit that has changed, but not two that were there from the start', async () => {

@@ -30,7 +30,10 @@ export interface DumpedAnswer {
 /** Creates the folder. @throws DumpRefused if it cannot, or if there is something in it. */
 export async function prepareFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    // Not recursive: in /proc, where none can be created, that never ends in Node.
+    await mkdir(folder).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
     await access(folder, constants.W_OK);
     if ((await readdir(folder)).length > 0) throw new DumpRefused(`--probe.dump: the folder ${folder} is not empty`);
   } catch (error) {

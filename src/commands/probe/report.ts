@@ -64,18 +64,16 @@ function weightsOf(exchanges: readonly Exchange[]): ReadonlyMap<Exchange, number
 
 /** Each line begins with what it is about. */
 function notesOf(finding: Finding): string[] {
-  const { endpoint, chain, isAsked, exchanges, failure, read, unreadable, firstReason, differences, units, pageSize } =
+  const { endpoint, isAsked, exchanges, failure, read, unreadable, firstReason, differences, units, pageSize } =
     finding;
   if (!isAsked) return [];
-  const subject = chain ? `${endpoint} of ${chain}` : endpoint;
   const named = (label: string, fields: readonly string[]): string[] =>
     fields.length === 0 ? [] : [`${label}: ${fields.map(visible).join(', ')}`];
   const absent = differences.filter(({ kind }) => kind === 'absent');
-  const before = exchanges.find((one) => questionIn(one) !== questionIn(exchanges.at(-1)));
   const isEmpty = endpoint === 'machine_metrics' && failure === undefined && read + unreadable === 0;
   return [
     ...(failure === undefined ? [] : [failure]),
-    ...(before ? [`${questionIn(before)} was answered with status ${before.status}`] : []),
+    ...earlierNotes(exchanges),
     ...(unreadable === 0
       ? []
       : [`${plural(unreadable, 'record')} unreadable, the first one because of ${firstReason}`]),
@@ -88,11 +86,30 @@ function notesOf(finding: Finding): string[] {
     ...named('of another type', differences.filter(({ kind }) => kind === 'type').map(withDetail)),
     ...named(
       'left out, which is allowed',
-      absent.filter(({ mayBeAbsent }) => mayBeAbsent).map(({ field }) => field),
+      byList(absent.filter(({ mayBeAbsent }) => mayBeAbsent).map(({ field }) => field)),
     ),
     ...named('times are in', units),
     ...(pageSize === undefined ? [] : [`page_size limits ${pageSize}`]),
-  ].map((note) => `${subject}: ${note}.`);
+  ].map((note) => `${subjectOf(finding)}: ${note}.`);
+}
+
+function subjectOf({ endpoint, chain }: Finding): string {
+  return chain ? `${endpoint} of ${chain}` : endpoint;
+}
+
+/** What was answered before the last answer: to another question, or to the same one, which was repeated. */
+function earlierNotes(exchanges: readonly Exchange[]): string[] {
+  const last = questionIn(exchanges.at(-1));
+  return exchanges.slice(0, -1).map((exchange) => {
+    const question = questionIn(exchange);
+    return `${question === last ? 'an earlier try' : question} was answered with status ${exchange.status}`;
+  });
+}
+
+/** Fields by the list that they are of, so that its name is said once. */
+function byList(fields: readonly string[]): string[] {
+  const groups = Map.groupBy(fields, (field) => field.slice(0, field.lastIndexOf('.') + 1));
+  return [...groups].map(([list, group]) => `${list}{${group.map((field) => field.slice(list.length)).join(', ')}}`);
 }
 
 function questionIn(exchange: Exchange | undefined): string {
@@ -115,18 +132,21 @@ const RATE_HEADERS = [
   ...['limit', 'remaining'].flatMap((name) => WINDOWS.map((window) => `x-ratelimit-${name}-${window}`)),
 ];
 
+/** Which rate-limit headers are missing; endpoints that lack the same ones share a line. */
 function headerNotes(findings: readonly Finding[]): string[] {
-  const answered = findings.flatMap(({ endpoint, exchanges }) => {
-    const last = exchanges.at(-1);
-    return last ? [{ endpoint, missing: RATE_HEADERS.filter((name) => last.headers[name] === undefined) }] : [];
+  const answered = findings.flatMap((finding) => {
+    const last = finding.exchanges.at(-1);
+    return last ? [{ subject: subjectOf(finding), missing: missingIn(last) }] : [];
   });
-  const byMissing = Map.groupBy(answered, ({ missing }) => missing.join(', '));
-  return [...byMissing].map(([missing, group]) => {
-    const where =
-      group.length === answered.length
-        ? 'every answer'
-        : [...new Set(group.map(({ endpoint }) => endpoint))].join(', ');
-    const all = group[0]?.missing.length === RATE_HEADERS.length;
-    return `Rate-limit headers missing in ${where}: ${all ? 'all' : missing || 'none'}.`;
+  const lacking = answered.filter(({ missing }) => missing !== '');
+  if (answered.length > 0 && lacking.length === 0) return ['Every answer has all rate-limit headers.'];
+  return [...Map.groupBy(lacking, ({ missing }) => missing)].map(([missing, group]) => {
+    const where = group.length === answered.length ? 'every answer' : group.map(({ subject }) => subject).join(', ');
+    return `Rate-limit headers missing in ${where}: ${missing}.`;
   });
+}
+
+function missingIn({ headers }: Exchange): string {
+  const missing = RATE_HEADERS.filter((name) => headers[name] === undefined);
+  return missing.length === RATE_HEADERS.length ? 'all' : missing.join(', ');
 }

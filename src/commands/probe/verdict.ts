@@ -8,7 +8,8 @@ export type Verdict = 'understood' | 'partly' | 'refused';
 
 /** Pure. */
 export function verdictOf({ ledger, findings }: Probe): Verdict {
-  if (isKeyRefused(ledger) || findings.every(({ failure }) => failure !== undefined)) return 'refused';
+  const isAnswered = findings.length === 0 || findings.some(({ failure }) => failure === undefined);
+  if (isKeyRefused(ledger) || !isAnswered) return 'refused';
   return findings.every(isUnderstood) ? 'understood' : 'partly';
 }
 

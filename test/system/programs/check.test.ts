@@ -81,7 +81,7 @@ describe.concurrent('system/programs/check', () => {
     expect(stdout).toContain(
       'machine_metrics: times are in: milliseconds.\nmachine_metrics: page_size limits each list.\n',
     );
-    expect(stdout).toContain('Rate-limit headers missing in every answer: none.\n');
+    expect(stdout).toContain('Every answer has all rate-limit headers.\n');
     expect(stdout).toContain('Key: valid. Plan: 1 per second and 1000 per month, as on a trial or a legacy plan.');
     expect(stdout).toContain('Limits: as the service just said.\n  bucket default: 1 per second');
     expect(stdout).toContain('1000 per month (995 left)');
@@ -194,7 +194,7 @@ describe.concurrent('system/programs/check', () => {
   });
 
   it('writes the answers into an empty folder, and asks nothing where it cannot', async () => {
-    const folder = join(temporaryFolder(), 'new', 'dump');
+    const folder = join(temporaryFolder(), 'dump');
     const { code, stdout } = await probed({ args: [`--probe.dump=${folder}`, '--yes'] });
     expect(code).toBe(0);
     expect(stdout).toContain(`5 answers written to ${folder}, without what is personal.`);
@@ -215,6 +215,9 @@ describe.concurrent('system/programs/check', () => {
     const again = await probed({ args: [`--probe.dump=${folder}`] });
     expect([again.code, again.service.requests.length]).toEqual([1, 0]);
     expect(again.stderr).toContain(`--probe.dump: the folder ${folder} is not empty\n`);
+    const nowhere = await probed({ args: ['--probe.dump=/proc/dump'] });
+    expect([nowhere.code, nowhere.service.requests.length]).toEqual([1, 0]);
+    expect(nowhere.stderr).toContain('--probe.dump: the folder /proc/dump cannot be used: ENOENT\n');
   });
 
   it('survives an answer that is nested too deep, also with a dump', async () => {
