@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { periodAnswer } from '../../support/committees.ts';
+import { defaultConfig } from '../../support/default-config.ts';
 import { configured } from '../../support/month.ts';
 import { type Exchange, Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR } from '../../support/timing.ts';
@@ -8,6 +9,8 @@ import { restarted } from './restart.ts';
 
 const START = Date.UTC(2026, 9, 10);
 const OPTIONS = { plan: { perSecond: 5 }, machines: 1, slotsPerSlashing: 5_000 } as const;
+/** The machines are asked in one way only. */
+const ASKED = { machines: { ...defaultConfig().machines, enabled: false } };
 const EPOCHS_PER_HOUR = 9.375;
 const PAGE = '<!doctype html><title>Not here</title>';
 
@@ -30,7 +33,7 @@ function countsOf(exchanges: readonly Exchange[]): Record<string, number> {
 
 describe('system/simulation/alternatives', () => {
   it('a service with another path, and without latest: all is read, over restarts, at one request a day each', async () => {
-    const sources = configured();
+    const sources = configured(ASKED);
     const sandbox = new Sandbox({ ...OPTIONS, start: START });
     sandbox.dailyReturnsPath = 'eth-store';
     let sim = new Simulation({ start: START, sandbox, sources, instead: strange, sleepsLong: true });
@@ -61,7 +64,7 @@ describe('system/simulation/alternatives', () => {
       const sim = new Simulation({
         start: START,
         sandbox,
-        sources: configured(),
+        sources: configured(ASKED),
         sleepsLong: true,
         ...(instead && { instead }),
       });
@@ -84,7 +87,7 @@ describe('system/simulation/alternatives', () => {
 
   it('a service that answers nothing of it: one further request a day each, over restarts', async () => {
     const nothing = (path: string): string | undefined => (path.endsWith('machine-metrics') ? undefined : PAGE);
-    const sources = configured();
+    const sources = configured(ASKED);
     let sim = new Simulation({ start: START, sandbox: OPTIONS, sources, instead: nothing });
     const exchanges: Exchange[] = [];
     for (let day = 1; day <= 2; day += 1) {
