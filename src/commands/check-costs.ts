@@ -6,13 +6,12 @@ import { reservedForOthers } from '../budget/taken-by-others.ts';
 import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
-import { visible } from '../lib/text.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { cropped } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
 import { requestsPerPoll } from '../state/entry.ts';
 import { columns } from './columns.ts';
+import { shownBucket } from './shown-bucket.ts';
 
 export interface CheckInput {
   readonly state: Pick<State, 'ledger' | 'entries'>;
@@ -21,8 +20,6 @@ export interface CheckInput {
   readonly limitsFrom: string;
   readonly now: UnixMs;
 }
-
-const MAX_BUCKET_LENGTH = 20;
 
 const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   full: '',
@@ -85,7 +82,7 @@ function describeBucket({ state, viewOptions, now }: CheckInput, name: string, a
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
   const share = `${Math.round(budgetOptions.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
-  const known = `  bucket ${visible(cropped(name, MAX_BUCKET_LENGTH)) || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
+  const known = `  bucket ${shownBucket(name) || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
   return [known, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
 }
 
@@ -122,7 +119,7 @@ function describeEnd(
   if (!month) return [];
   const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
   const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
-  const quota = `As configured the quota of ${month.limit}${buckets > 1 ? ` of bucket ${name}` : ''}`;
+  const quota = `As configured the quota of ${month.limit}${buckets > 1 ? ` of bucket ${shownBucket(name)}` : ''}`;
   if (end >= lastsUntil('month', month, bucket.firstUseAt ?? month.since)) return [`${quota} lasts until it renews.`];
   return [`${quota} would be used up on ${minuteOf(end)}.`];
 }
