@@ -1,4 +1,5 @@
 import { isObject } from '../lib/is-object.ts';
+import { isMilliseconds } from '../lib/time.ts';
 import { cropped } from '../lib/words.ts';
 import type { Endpoint } from './errors.ts';
 import { type Leaf, type Members, type Shape, specificationOf } from './specification.ts';
@@ -23,39 +24,34 @@ export interface Difference {
 
 export type TimeUnit = 'seconds' | 'milliseconds';
 
-/** A larger time is in milliseconds: as seconds it would be after the year 5138. */
-const MAX_SECONDS = 1e11;
-
 /** Of a list with more items the others are taken to be alike. */
 const MAX_ITEMS = 100;
 const MAX_UNKNOWN = 20;
 const MAX_NAME_LENGTH = 60;
 
-/** Pure. Where an answer differs from the specification of its endpoint. */
-export function differencesOf(endpoint: Endpoint, answer: unknown): Difference[] {
-  return compare('', specificationOf(endpoint, answer), [answer]);
+export interface Comparison {
+  readonly differences: readonly Difference[];
+  /** The units of the times that may have either, by field. */
+  readonly units: ReadonlyMap<string, ReadonlySet<TimeUnit>>;
 }
 
-/** Pure. The units of the times in an answer that may have either, by field. */
-export function timeUnitsOf(endpoint: Endpoint, answer: unknown): ReadonlyMap<string, ReadonlySet<TimeUnit>> {
+/** Pure. Compares an answer with the specification of its endpoint. */
+export function compareAnswer(endpoint: Endpoint, answer: unknown): Comparison {
   const units = new Map<string, ReadonlySet<TimeUnit>>();
-  compare('', specificationOf(endpoint, answer), [answer], (field, times) =>
-    units.set(field, new Set(times.map(unitOf))),
-  );
-  return units;
+  const onTimes: OnTimes = (field, times) => void units.set(field, new Set(times.map(unitOf)));
+  return { differences: compare('', specificationOf(endpoint, answer), [answer], onTimes), units };
 }
 
 type OnTimes = (field: string, times: readonly number[]) => void;
 
 /** Compares all values of one field. A null has any shape: the service has nothing to say. */
-function compare(field: string, shape: Shape, values: readonly unknown[], onTimes?: OnTimes): Difference[] {
+function compare(field: string, shape: Shape, values: readonly unknown[], onTimes: OnTimes): Difference[] {
   const given = values.filter((value) => value !== null);
   if (typeof shape === 'string') {
-    if (shape === 'time')
-      onTimes?.(
-        field,
-        given.filter((value) => typeof value === 'number'),
-      );
+    if (shape === 'time') {
+      const times = given.filter((value) => typeof value === 'number');
+      onTimes(field, times);
+    }
     return leafDifferences(field, shape, given);
   }
   if (isChoice(shape)) return choiceDifferences(field, shape, given);
@@ -79,7 +75,7 @@ function memberDifferences(
   field: string,
   shape: Members,
   objects: readonly Readonly<Record<string, unknown>>[],
-  onTimes?: OnTimes,
+  onTimes: OnTimes,
 ): Difference[] {
   if (objects.length === 0) return [];
   const within = (name: string): string => (field === '' ? name : `${field}.${name}`);
@@ -138,7 +134,7 @@ const LEAVES: Readonly<
 };
 
 function unitOf(time: number): TimeUnit {
-  return time > MAX_SECONDS ? 'milliseconds' : 'seconds';
+  return isMilliseconds(time) ? 'milliseconds' : 'seconds';
 }
 
 function isChoice(shape: Shape): shape is ReadonlySet<string> {

@@ -30,6 +30,9 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** These concern the account, and so every request. */
+export const KEY_REFUSALS: readonly FailureReason[] = ['unauthorized', 'revoked'];
+
 /** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';

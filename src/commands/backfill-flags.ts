@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { UnixMs, UnixSeconds } from '../lib/time.ts';
 import { type PastRange, WINDOWS } from '../sources/history.ts';
 import { RECORDS_KEPT_SECONDS } from '../sources/machines/lookback.ts';
 import type { Flags } from './flag-table.ts';
@@ -126,7 +126,7 @@ function countOf(text: string | undefined): number {
     : refuse(`--max-samples: expected a whole number of at least 1, got ${JSON.stringify(text)}`);
 }
 
-function daysOf(flags: Flags, now: UnixMs): PastRange {
+function daysOf(flags: Flags, now: UnixSeconds): PastRange {
   const { window, start, end } = flags;
   if (start === undefined && end === undefined) {
     const known = WINDOWS.find((name) => name === (window ?? 'all_time'));
@@ -137,7 +137,7 @@ function daysOf(flags: Flags, now: UnixMs): PastRange {
   return ordered(start === undefined ? 0 : timeOf('--start', start), end === undefined ? now : timeOf('--end', end));
 }
 
-function spanOf({ start: from, end: to }: Flags, now: UnixMs): PastRange {
+function spanOf({ start: from, end: to }: Flags, now: UnixSeconds): PastRange {
   const end = Math.min(now, to === undefined ? now : timeOf('--end', to));
   const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from);
   if (start < now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) {

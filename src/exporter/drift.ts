@@ -1,4 +1,10 @@
-import { DIFFERENCE_KINDS, type Difference, differencesOf, type TimeUnit, timeUnitsOf } from '../api/differences.ts';
+import {
+  type Comparison,
+  compareAnswer,
+  DIFFERENCE_KINDS,
+  type Difference,
+  type TimeUnit,
+} from '../api/differences.ts';
 import type { Endpoint } from '../api/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
@@ -41,8 +47,9 @@ export class SchemaDrift {
     if (!isObject(json) || typeof json['data'] !== 'object' || json['data'] === null) return;
     const now = this.#clock.now();
     this.#answeredAt.set(endpoint, now);
-    const expected = differencesOf(endpoint, json).filter(({ mayBeAbsent }) => !mayBeAbsent);
-    for (const difference of [...expected, ...this.#changedUnits(endpoint, json)]) {
+    const { differences, units } = compareAnswer(endpoint, json);
+    const unexpected = differences.filter(({ mayBeAbsent }) => !mayBeAbsent);
+    for (const difference of [...unexpected, ...this.#changedUnits(endpoint, units)]) {
       this.#remember(endpoint, difference, now);
     }
   }
@@ -79,8 +86,8 @@ export class SchemaDrift {
     return [...this.#seen.values()].filter((one) => one.endpoint === endpoint && one.kind === kind);
   }
 
-  #changedUnits(endpoint: Endpoint, json: unknown): Difference[] {
-    return [...timeUnitsOf(endpoint, json)].flatMap(([field, now]): Difference[] => {
+  #changedUnits(endpoint: Endpoint, units: Comparison['units']): Difference[] {
+    return [...units].flatMap(([field, now]): Difference[] => {
       const id = `${endpoint} ${field}`;
       const first = this.#units.get(id);
       if (!first && now.size > 0) this.#units.set(id, now);

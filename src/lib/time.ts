@@ -4,6 +4,11 @@ export type UnixMs = number;
 /** Wall-clock time: seconds since 1970. */
 export type UnixSeconds = number;
 
+/** Whether a Unix time is in milliseconds: in seconds it would be after the year 5138. */
+export function isMilliseconds(time: number): boolean {
+  return time > 1e11;
+}
+
 /** Time that never steps: milliseconds since an arbitrary origin. */
 export type MonotonicMs = number;
 

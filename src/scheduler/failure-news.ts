@@ -1,4 +1,4 @@
-import { type Endpoint, type FailureReason, RequestFailed } from '../api/errors.ts';
+import { type Endpoint, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 
 /** How a poll that failed is logged. */
@@ -6,9 +6,6 @@ interface Telling {
   readonly level: 'warn' | 'debug';
   readonly help?: string;
 }
-
-/** One line tells these for all sources. */
-const OF_THE_ACCOUNT: readonly FailureReason[] = ['unauthorized', 'revoked'];
 
 const NOT_PUBLISHED = 'the service does not publish which plans include it';
 
@@ -34,7 +31,8 @@ export class FailureNews {
     if (failure instanceof BudgetClosed) return { level: 'debug' };
     if (!(failure instanceof RequestFailed)) return { level: 'warn' };
     const { reason, endpoint } = failure;
-    if (OF_THE_ACCOUNT.includes(reason)) return { level: 'debug' };
+    // One line tells these for all sources.
+    if (KEY_REFUSALS.includes(reason)) return { level: 'debug' };
     if (reason !== 'forbidden') return { level: 'warn' };
     const level = this.#forbidden.has(id) ? 'debug' : 'warn';
     this.#forbidden.add(id);

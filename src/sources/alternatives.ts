@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type FailureReason, RequestFailed } from '../api/errors.ts';
+import { type FailureReason, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
+import { REFUSALS } from './refusal.ts';
 
 /** Two ways to ask for the same, of which a service may know only one: what is known of them. Persisted. */
 export const Alternatives = z.object({
@@ -64,9 +65,6 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
   return { known: { first: likely, tried: { at: now, after: failure.reason } }, failure, oneTimeRequests: 1 };
 }
 
-/** After these the budget is closed: another request would only hide why. */
-const OF_THE_KEY: readonly FailureReason[] = ['unauthorized', 'revoked'];
-
 /** Asks the better way, and then the usual one, unless the key is refused. */
 async function askBetterFirst<T>(
   known: Alternatives,
@@ -76,7 +74,8 @@ async function askBetterFirst<T>(
 ): Promise<Asked<T>> {
   const one = await attempt(better, false);
   if (!(one instanceof RequestFailed)) return answered(one, { first: better, answeredAt: now });
-  if (OF_THE_KEY.includes(one.reason)) return { known, failure: one, oneTimeRequests: 0 };
+  // The budget is closed now: another request would only hide why.
+  if (KEY_REFUSALS.includes(one.reason)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(known.first, true);
   const after = { first: known.first, tried: { at: now } };
   if (!(two instanceof RequestFailed)) return answered(two, { ...after, answeredAt: now }, 1);
@@ -101,18 +100,11 @@ function isBetterDue({ ways, prefersFirst = false, now }: Question, known: Alter
 }
 
 /** In these ways a service answers what it does not know: a refusal, or a page of the gateway in front of it. */
-const REFUSALS: readonly FailureReason[] = [
-  'bad_request',
-  'forbidden',
-  'not_found',
-  'method_not_allowed',
-  'unexpected_status',
-  'invalid_body',
-];
+const UNKNOWN: readonly FailureReason[] = [...REFUSALS, 'unexpected_status', 'invalid_body'];
 
 /** Whether the service may not know what it was asked for. Any other failure says nothing about that. */
 export function isUnknownToService(error: unknown): boolean {
-  return error instanceof RequestFailed && REFUSALS.includes(error.reason);
+  return error instanceof RequestFailed && UNKNOWN.includes(error.reason);
 }
 
 /** A gateway may answer so where it cannot route a path. */
@@ -127,7 +119,7 @@ export function mayTryOther(known: Alternatives | undefined, reason: FailureReas
   const { answeredAt, tried } = known ?? {};
   const isTriedToday = isWithinDay(tried?.at, now);
   if (DOWN.includes(reason)) return tried !== undefined && answeredAt === undefined && !isTriedToday;
-  if (!REFUSALS.includes(reason)) return false;
+  if (!UNKNOWN.includes(reason)) return false;
   const isNotFound = reason === 'not_found';
   const isWorse = tried?.after === undefined ? isNotFound : weightOf(reason) < weightOf(tried.after as FailureReason);
   if (isTriedToday && !isWorse) return false;
@@ -142,5 +134,5 @@ function isWithinDay(at: UnixMs | undefined, now: UnixMs): boolean {
 /** How much a failure speaks for the way: nothing where that is not found, the most where it says nothing against it. */
 function weightOf(reason: FailureReason): number {
   if (reason === 'not_found') return 0;
-  return REFUSALS.includes(reason) ? 1 : 2;
+  return UNKNOWN.includes(reason) ? 1 : 2;
 }

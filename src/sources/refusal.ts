@@ -10,7 +10,8 @@ export const Refusal = z.object({
 });
 export type Refusal = z.infer<typeof Refusal>;
 
-const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
+/** A status that says no to this request in particular. */
+export const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
 
 /** Whether the service refuses this request, and would do so again. */
 export function isRefusal(failure: unknown): failure is RequestFailed {

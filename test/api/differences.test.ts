@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Difference, differencesOf, timeUnitsOf } from '../../src/api/differences.ts';
+import { compareAnswer, type Difference } from '../../src/api/differences.ts';
 import type { Endpoint } from '../../src/api/errors.ts';
 import { get, NOW, post, sandboxOf } from '../sandbox/call.ts';
 import { datapoint, returnsPage } from '../support/datapoint.ts';
@@ -13,13 +13,13 @@ const RANGE = {
 
 /** As `kind field`, without what may be absent. */
 function told(endpoint: Endpoint, answer: unknown): string[] {
-  return differencesOf(endpoint, JSON.parse(JSON.stringify(answer)))
-    .filter(({ mayBeAbsent }) => !mayBeAbsent)
+  return compareAnswer(endpoint, JSON.parse(JSON.stringify(answer)))
+    .differences.filter(({ mayBeAbsent }) => !mayBeAbsent)
     .map(({ kind, field }) => `${kind} ${field}`);
 }
 
 function detailOf(endpoint: Endpoint, answer: unknown): Difference['detail'] | undefined {
-  return differencesOf(endpoint, answer).find(({ mayBeAbsent }) => !mayBeAbsent)?.detail;
+  return compareAnswer(endpoint, answer).differences.find(({ mayBeAbsent }) => !mayBeAbsent)?.detail;
 }
 
 describe('api/differences', () => {
@@ -33,7 +33,7 @@ describe('api/differences', () => {
   });
 
   it('names the fields that a zero may have left out', () => {
-    const left = differencesOf('machine_metrics', machines).filter(({ mayBeAbsent }) => mayBeAbsent);
+    const left = compareAnswer('machine_metrics', machines).differences.filter(({ mayBeAbsent }) => mayBeAbsent);
     expect(left.map(({ field }) => field)).toContain('data.system_metrics[].disk_node_io_seconds');
   });
 
@@ -122,7 +122,7 @@ describe('api/differences', () => {
 
   it('tells the units of times', () => {
     const answer = machinesPage({ system: [systemRecord(), systemRecord({ timestamp: 1_790_769_623 })] });
-    expect(timeUnitsOf('machine_metrics', answer)).toEqual(
+    expect(compareAnswer('machine_metrics', answer).units).toEqual(
       new Map([['data.system_metrics[].timestamp', new Set(['milliseconds', 'seconds'])]]),
     );
   });
@@ -138,7 +138,7 @@ describe('api/differences', () => {
       { data: [null, 1, []] },
       { data: { system_metrics: {} } },
     ]) {
-      for (const endpoint of ['machine_metrics', 'epoch_slots'] as const) differencesOf(endpoint, answer);
+      for (const endpoint of ['machine_metrics', 'epoch_slots'] as const) compareAnswer(endpoint, answer);
     }
   });
 

@@ -160,6 +160,7 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/alternatives.ts', 'api', 'tells a failure of a request from others'],
   ['sources/daily-returns/schema.ts', 'sources', 'what is known of alternatives is kept in one shape'],
   ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
+  ['sources/machines/schema.ts', 'lib', 'tells seconds from milliseconds'],
   ['sources/refusal.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/slashings/finalized-pass.ts', 'api', 'a half of poll.ts, which would be too long'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],

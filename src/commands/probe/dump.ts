@@ -1,6 +1,6 @@
 import { access, constants, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WINDOWS } from '../../budget/headers.ts';
+import { RATE_LIMIT_HEADERS } from '../../budget/headers.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { Finding } from './finding.ts';
@@ -90,11 +90,7 @@ function dumped(exchange: Exchange, impersonal: Impersonal, key: string): Omit<D
   };
 }
 
-const HEADERS = [
-  ...['content-type', 'content-encoding', 'retry-after'],
-  ...['limit', 'remaining', 'reset', 'window', 'bucket', 'validapikey'].map((name) => `ratelimit-${name}`),
-  ...['limit', 'remaining'].flatMap((name) => WINDOWS.map((window) => `x-ratelimit-${name}-${window}`)),
-];
+const HEADERS = ['content-type', 'content-encoding', 'retry-after', ...RATE_LIMIT_HEADERS];
 
 /** A number, a date, a media type or a short word. */
 const HARMLESS = /^[\w.,:;/=+ -]{0,60}$/;

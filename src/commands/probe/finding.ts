@@ -1,4 +1,4 @@
-import { type Difference, differencesOf, type TimeUnit, timeUnitsOf } from '../../api/differences.ts';
+import { compareAnswer, type Difference, type TimeUnit } from '../../api/differences.ts';
 import type { Endpoint } from '../../api/errors.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
 import type { Chain } from '../../lib/chain.ts';
@@ -52,10 +52,11 @@ export function findingOf(
   const body = exchanges.at(-1)?.body;
   if (failure || !body || !('json' in body)) return nothing;
   const answer = body.json;
+  const { differences, units } = compareAnswer(endpoint, answer);
   const found = {
     ...nothing,
-    differences: differencesOf(endpoint, answer),
-    units: [...new Set([...timeUnitsOf(endpoint, answer).values()].flatMap((units) => [...units]))],
+    differences,
+    units: [...new Set([...units.values()].flatMap((one) => [...one]))],
     pageSize: endpoint === 'machine_metrics' ? pageSizeOf(answer) : undefined,
   };
   const opened = envelope.safeParse(answer);

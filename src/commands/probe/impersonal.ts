@@ -1,6 +1,6 @@
 import { FIELD_NAMES } from '../../api/specification.ts';
 import { isObject } from '../../lib/is-object.ts';
-import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
+import { isMilliseconds, type UnixMs, type UnixSeconds } from '../../lib/time.ts';
 
 /** The time of the probe as a dump has it: times of machine records keep only their distance from it. */
 export const DUMPED_NOW: UnixSeconds = 1_800_000_000;
@@ -21,9 +21,6 @@ const INDICES = /^[\d{}[\], ]*$/;
 const FIELD_NAME = /^(?!.*(\d{3}|[0-9a-f]{8}))[a-z][a-z0-9_]{0,59}$/;
 /** In place of a proposer that is not known (api-facts 5.1). */
 const NOBODY = 2_147_483_647;
-
-/** The largest number of seconds that is a time, as in the records of the service. */
-const MAX_SECONDS = 1e11;
 
 const INDEX_FIELDS = /^(proposer|proposerindex|validator|validators|attestation[12]_indices)$/;
 const WEI_FIELDS = /^(effective_balance|start_balance|end_balance|deposits|total|consensus_layer|execution_layer)$/;
@@ -88,7 +85,7 @@ export class Impersonal {
   #number(value: number, isOfMachines: boolean, field: string): number {
     if (INDEX_FIELDS.test(field)) return this.#index(value);
     if (isOfMachines && MACHINE_TIME_FIELDS.test(field)) {
-      return value > MAX_SECONDS ? value + this.#shift * 1000 : value + this.#shift;
+      return isMilliseconds(value) ? value + this.#shift * 1000 : value + this.#shift;
     }
     return CHAIN_FIELDS.test(field) ? value : rounded(value);
   }

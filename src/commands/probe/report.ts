@@ -1,12 +1,11 @@
-import { readHeaders, WINDOWS } from '../../budget/headers.ts';
+import { RATE_LIMIT_HEADERS, readHeaders } from '../../budget/headers.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { visible } from '../../lib/text.ts';
-import { cropped, plural } from '../../lib/words.ts';
+import { plural } from '../../lib/words.ts';
 import { columns } from '../columns.ts';
+import { shownBucket } from '../shown-bucket.ts';
 import type { Finding } from './finding.ts';
 import type { Exchange } from './recorder.ts';
-
-const MAX_BUCKET_LENGTH = 20;
 
 /** Pure. A row for each question, then what is remarkable about the answers. */
 export function reportOf(findings: readonly Finding[]): string {
@@ -33,16 +32,11 @@ function rowOf(finding: Finding, weights: ReadonlyMap<Exchange, number>): string
     `${Math.round(last.durationMs)} ms`,
     failure === undefined ? String(read) : '',
     failure === undefined ? String(unreadable) : '',
-    bucketIn(last),
+    shownBucket(readHeaders(last.headers, 0).bucket ?? ''),
     weight === undefined ? '' : String(weight),
     last.headers['content-encoding'] === undefined ? 'no' : 'yes',
     last.path,
   ];
-}
-
-/** The beginning of a name that may be very long. */
-function bucketIn({ headers }: Exchange): string {
-  return visible(cropped(readHeaders(headers, 0).bucket ?? '', MAX_BUCKET_LENGTH));
 }
 
 /** What `remaining` fell by with each answer, against the one before it in the same bucket. */
@@ -127,11 +121,6 @@ function whyNotAsked(findings: readonly Finding[]): string[] {
   return failure === undefined ? [] : [`Not asked because of the answers before: ${failure}.`];
 }
 
-const RATE_HEADERS = [
-  ...['limit', 'remaining', 'reset', 'window', 'bucket', 'validapikey'].map((name) => `ratelimit-${name}`),
-  ...['limit', 'remaining'].flatMap((name) => WINDOWS.map((window) => `x-ratelimit-${name}-${window}`)),
-];
-
 /** Which rate-limit headers are missing; endpoints that lack the same ones share a line. */
 function headerNotes(findings: readonly Finding[]): string[] {
   const answered = findings.flatMap((finding) => {
@@ -147,6 +136,6 @@ function headerNotes(findings: readonly Finding[]): string[] {
 }
 
 function missingIn({ headers }: Exchange): string {
-  const missing = RATE_HEADERS.filter((name) => headers[name] === undefined);
-  return missing.length === RATE_HEADERS.length ? 'all' : missing.join(', ');
+  const missing = RATE_LIMIT_HEADERS.filter((name) => headers[name] === undefined);
+  return missing.length === RATE_LIMIT_HEADERS.length ? 'all' : missing.join(', ');
 }

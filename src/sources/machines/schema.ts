@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isMilliseconds } from '../../lib/time.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
@@ -11,14 +12,11 @@ const Text = z
   .refine((text) => text.isWellFormed() && (text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH))
   .nullish();
 
-/** A larger time is in milliseconds: as seconds it would be after the year 5138. */
-const MAX_SECONDS = 1e11;
-
 /** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
 const Timestamp = z
   .number()
   .positive()
-  .transform((time) => (time > MAX_SECONDS ? time / 1000 : time));
+  .transform((time) => (isMilliseconds(time) ? time / 1000 : time));
 
 const common = { timestamp: Timestamp, machine: Text, exporter_version: Text };
 

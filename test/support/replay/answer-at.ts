@@ -2,8 +2,8 @@ import type { DumpedAnswer } from '../../../src/commands/probe/dump.ts';
 import { listAt } from '../../../src/commands/probe/requests.ts';
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, SLOTS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import { isObject } from '../../../src/lib/is-object.ts';
-import type { UnixMs } from '../../../src/lib/time.ts';
-import { byEpochs, epochsToHead, epochsToNewestDay, epochsToPeriod, MAX_SECONDS, machinesTo, moved } from './move.ts';
+import { isMilliseconds, type UnixMs } from '../../../src/lib/time.ts';
+import { byEpochs, epochsToHead, epochsToNewestDay, epochsToPeriod, machinesTo, moved } from './move.ts';
 
 /** An answer as a dump has it. */
 export interface Recorded extends DumpedAnswer {
@@ -112,7 +112,7 @@ function machinesPage(page: unknown, { range, machines, cursor }: Asked['body'])
   const end = numberAt(range, 'timestamp', 'end') ?? Number.POSITIVE_INFINITY;
   const isAsked = (record: unknown): boolean => {
     const time = numberAt(record, 'timestamp') ?? 0;
-    const seconds = time > MAX_SECONDS ? time / 1000 : time;
+    const seconds = isMilliseconds(time) ? time / 1000 : time;
     const name = isObject(record) ? (record['machine'] ?? '') : '';
     return !cursor && seconds >= start && seconds <= end && (!Array.isArray(machines) || machines.includes(name));
   };

@@ -11,7 +11,7 @@ import {
 } from '../../../src/lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../../src/lib/duration.ts';
 import { isObject } from '../../../src/lib/is-object.ts';
-import type { UnixMs } from '../../../src/lib/time.ts';
+import { isMilliseconds, type UnixMs } from '../../../src/lib/time.ts';
 
 /** By how much the values of a field move. 0: it is neither a time nor a number of the chain. */
 type Move = (field: string) => number;
@@ -39,9 +39,6 @@ export function machinesTo(now: UnixMs, headEpochs: number): Move {
   };
 }
 
-/** A larger time is in milliseconds: as seconds it would be after the year 5138. */
-export const MAX_SECONDS = 1e11;
-
 /** The value with its times moved. Their form stays: seconds or milliseconds, number or digits. */
 export function moved(value: unknown, move: Move, field = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => moved(item, move, field));
@@ -56,7 +53,7 @@ export function moved(value: unknown, move: Move, field = ''): unknown {
   if (by === 0) return value;
   if (typeof value === 'string' && /^\d+$/.test(value)) return String(moved(Number(value), move, field));
   if (typeof value !== 'number') return value;
-  return value + by * (value > MAX_SECONDS ? 1000 : 1);
+  return value + by * (isMilliseconds(value) ? 1000 : 1);
 }
 
 /** How many epochs the block of this slot has to move until it is less than an epoch old. */
