@@ -111,9 +111,10 @@ export function isUnknownToService(error: unknown): boolean {
 const DOWN: readonly FailureReason[] = ['server_error', 'timeout', 'network'];
 
 /**
- * Whether the other way may be tried in this poll: once a day while the first one is refused, and at once when its failure
- * speaks more against it than the last one. A way that answered within a day is left only where it is not found any more.
- * One that is down is left for a try only if neither way has answered since both were asked.
+ * Whether the other way may be asked in this poll, once a day at most:
+ * - after "not found", or after another refusal if the first way has not answered for a day;
+ * - after an outage, if both ways were asked and neither has answered since.
+ * It may be asked again on the same day after a worse failure: "not found" after a refusal, a refusal after an outage.
  */
 export function mayTryOther(known: Alternatives | undefined, reason: FailureReason, now: UnixMs): boolean {
   const { answeredAt, tried } = known ?? {};
@@ -131,7 +132,7 @@ function isWithinDay(at: UnixMs | undefined, now: UnixMs): boolean {
   return at !== undefined && Math.abs(now - at) < MS_PER_DAY;
 }
 
-/** How much a failure speaks for the way: nothing where that is not found, the most where it says nothing against it. */
+/** Ranks failures. 0: the way is not found. 1: it is refused. 2: the failure says nothing about it. */
 function weightOf(reason: FailureReason): number {
   if (reason === 'not_found') return 0;
   return UNKNOWN.includes(reason) ? 1 : 2;

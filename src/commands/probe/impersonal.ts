@@ -34,7 +34,7 @@ const CHAIN_FIELDS =
 /**
  * Replaces what is personal in answers: names, validator indices, hashes, addresses, cursors and any text that is not
  * known to be harmless. The same value becomes the same replacement in all answers, so that they still fit together.
- * Times of machines keep their distance, other numbers that not everybody knows their magnitude.
+ * Times of machines keep their distance. Other numbers, except those of the chain, keep two digits.
  */
 export class Impersonal {
   readonly #shift: UnixSeconds;
