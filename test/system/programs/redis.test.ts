@@ -27,6 +27,16 @@ function certificate(): { cert: string; key: string } {
   return { cert, key };
 }
 
+/**
+ * A node of a cluster, and its bus port. That port is given, because Redis adds 10,000 to its own by default, and may
+ * find a connection there.
+ */
+async function startNode(...args: string[]): Promise<{ node: RedisServer; busPort: number }> {
+  const busPort = await freePort();
+  const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)];
+  return { node: await startRedis(['--save', '', ...cluster, ...args]), busPort };
+}
+
 describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
   it('a server that cannot be reached at the start is refused in one line, without the URL', async () => {
     const port = await freePort();
@@ -81,7 +91,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     ['without its slots', false],
     ['with all slots', true],
   ])('a cluster %s is refused in one line that says what is supported', async (_, hasSlots) => {
-    const redis = await startRedis(['--save', '', '--cluster-enabled', 'yes']);
+    const { node: redis } = await startNode();
     if (hasSlots) {
       await redis.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
       await waitFor(async () => expect(await redis.command('CLUSTER', 'INFO')).toContain('cluster_state:ok'));
@@ -93,10 +103,10 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
   });
 
   it('a node of a cluster that has not the slot is refused as well', async () => {
-    const redis = await startRedis(['--save', '', '--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no']);
-    const other = await startRedis(['--save', '', '--cluster-enabled', 'yes']);
+    const { node: redis } = await startNode('--cluster-require-full-coverage', 'no');
+    const { node: other, busPort } = await startNode();
     await other.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await redis.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
+    await redis.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port), String(busPort));
     await waitFor(async () =>
       expect(await redis.command('CLUSTER', 'INFO')).toMatch(/cluster_state:ok[\s\S]*cluster_slots_ok:16384/),
     );
