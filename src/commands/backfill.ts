@@ -10,9 +10,8 @@ import { summary } from '../backfill/summary.ts';
 import { WorkFolder } from '../backfill/work-folder.ts';
 import { writeAll } from '../backfill/write.ts';
 import type { Config } from '../config/config.ts';
-import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
+import type { Account, AccountLimits } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
-import { openState, StateRefused } from '../exporter/state.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -20,6 +19,7 @@ import type { Proxies } from '../lib/proxies.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';
+import { openLedger } from './backfill-account.ts';
 import { BackfillRefused, explainFailure } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 import { ProgressReport, type Terminal } from './backfill-progress.ts';
@@ -69,34 +69,6 @@ function historiesOf(
   const entries = wanted.flatMap((one): [string, History][] => (one.history ? [[sourceId(one), one.history()]] : []));
   if (entries.length === 0) throw new BackfillRefused(`${source}.enabled is false in the configuration`);
   return new Map(entries);
-}
-
-/** Only one process may use the ledger, because two would each spend what is left. */
-async function openLedger(context: BackfillContext, opened: AsyncDisposableStack): Promise<Account> {
-  const { config, key, proxies, log, clock, signal } = context;
-  if (config.state.redis) {
-    throw new BackfillRefused(
-      'state.redis: the ledger there belongs to the replica that polls. Give the backfill a configuration with a ' +
-        'state.dir of its own, and both about half of budget.utilization.',
-    );
-  }
-  const documents = await openState(config.state.dir, clock, log, signal).catch((error: unknown) => {
-    if (!(error instanceof StateRefused)) throw error;
-    throw new BackfillRefused(
-      `${error.message}.\nA backfill spends from the same ledger of limits, which one process keeps at a time.`,
-    );
-  });
-  opened.defer(() => documents.close());
-  const account = await openAccount({
-    config,
-    key,
-    proxies,
-    documents,
-    clock,
-    onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
-  });
-  opened.defer(() => account.close());
-  return account;
 }
 
 interface BackfillParts extends BackfillContext {
