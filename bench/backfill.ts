@@ -14,10 +14,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { slicesOf, splitSpan } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
-import { backfillOptions } from '../src/commands/backfill-flags.ts';
 import { createFleet, newestPushes, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
-import { defaultConfig } from '../test/support/default-config.ts';
 import { Child } from './child.ts';
 import { say, table, verdict } from './report.ts';
 
@@ -80,13 +78,12 @@ export async function benchBackfill(): Promise<void> {
 /** Leaves what an interrupted run would leave that has read everything. Returns the number of records. */
 async function readBefore(output: string, flags: readonly string[]): Promise<number> {
   const now = Math.floor(Date.now() / 1000);
-  const config = defaultConfig();
-  const given = { source: 'machines', 'full-resolution': true, output, label: labelsOf(flags) } as const;
-  const { request } = backfillOptions(given, config, now * 1000);
+  const given = { source: 'machines', 'full-resolution': true, label: labelsOf(flags) } as const;
   const spans = splitSpan({ start: now - DAYS * 86_400, end: now }, HALF_DAY);
   const slices = slicesOf('machines', spans, 1, 0);
   const folder = new WorkFolder(output);
-  await folder.save({ version: 1, request, now, slices, nextId: slices.length, slow: [], written: [] });
+  const plan = { version: 2 as const, flags: given, chains: ['mainnet'], covered: {}, now, slices };
+  await folder.save({ ...plan, nextId: slices.length, slow: [], written: [] });
   const fleet = createFleet('bench', MACHINES, now * 1000);
   let records = 0;
   for (const [i, slice] of slices.entries()) {

@@ -83,7 +83,9 @@ class Fetch {
     const history = histories.get(slice.source);
     if (!history) throw new TypeError(`no source ${slice.source}`);
     const spacing = fullResolution && !isShortEnough(plan, slice) ? new Spacing(new Map(plan.slow)) : undefined;
-    const reader = new SliceReader({ ...this.#options, slice, history, log, spacing, now: plan.now, signal });
+    const { now, covered } = plan;
+    const given = { slice, history, log, spacing, now, covered: covered[slice.source], signal };
+    const reader = new SliceReader({ ...this.#options, ...given });
     const isComplete = await reader.run();
     // Meanwhile other slices may have changed the plan.
     if (!isComplete) return this.#replace(afterSlice(this.#plan, slice, { kind: 'thinned' }));

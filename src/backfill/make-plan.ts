@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts';
 import type { Clock } from '../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History, PastRange } from '../sources/history.ts';
+import { type Covered, freeSpans } from './covered.ts';
 import { type Plan, type Slice, slicesOf, splitSpan } from './plan.ts';
 import { retryUntilAnswered } from './retry-until-answered.ts';
 
@@ -13,7 +14,7 @@ export interface PlanOptions {
   readonly histories: ReadonlyMap<string, History>;
   readonly range: PastRange;
   readonly fullResolution: boolean;
-  readonly request: Plan['request'];
+  readonly given: Pick<Plan, 'flags' | 'chains' | 'covered'>;
 }
 
 /** Of a day or more the service omits so many records (api-facts 2) that graphs, which look back 5 minutes, get gaps. */
@@ -23,19 +24,25 @@ const FULL_SLICE_SECONDS = SECONDS_PER_DAY / 2;
 
 /** The slices to read and the requests that each will take. May make some requests to find out. */
 export async function makePlan(options: PlanOptions): Promise<Plan> {
-  const { api, clock, signal, histories, request } = options;
+  const { api, clock, signal, histories, given } = options;
   const now = clock.now();
   const slices: Slice[] = [];
   for (const [source, history] of histories) {
-    const ranges = rangesOf(history, options);
+    const ranges = rangesOf(history, options, given.covered[source]);
     const estimate = () => history.estimate(api, ranges, now, signal);
     const requests = await retryUntilAnswered(estimate, { clock, signal, onWait: () => undefined });
     slices.push(...slicesOf(source, ranges, requests, slices.length));
   }
-  return { version: 1, request, now: now / 1000, slices, nextId: slices.length, slow: [], written: [] };
+  return { version: 2, ...given, now: now / 1000, slices, nextId: slices.length, slow: [], written: [] };
 }
 
-function rangesOf({ isDaily }: History, { range, fullResolution }: PlanOptions): PastRange[] {
+function rangesOf(
+  { isDaily }: History,
+  { range, fullResolution }: PlanOptions,
+  covered: Covered | undefined,
+): PastRange[] {
   if (isDaily || !('start' in range)) return [range];
-  return splitSpan(range, fullResolution ? FULL_SLICE_SECONDS : USUAL_SLICE_SECONDS);
+  const seconds = fullResolution ? FULL_SLICE_SECONDS : USUAL_SLICE_SECONDS;
+  const spans = covered ? freeSpans(range, covered) : [range];
+  return spans.flatMap((span) => splitSpan(span, seconds));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type PastRange, type Span, WINDOWS } from '../sources/history.ts';
+import { Covered } from './covered.ts';
 
 /** One sequence of pages. */
 export const Slice = z.object({
@@ -29,9 +30,13 @@ export type WrittenSpan = z.infer<typeof WrittenSpan>;
 
 /** What an interrupted run needs to go on; it is kept beside the output. Times are Unix seconds. */
 export const Plan = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   /** The flags that decide what is read and written: a run is resumed only with the same. */
-  request: z.record(z.string(), z.unknown()),
+  flags: z.record(z.string(), z.unknown()),
+  /** The chains that it reads. */
+  chains: z.array(z.string()),
+  /** What is left out, by the id of the source. */
+  covered: z.record(z.string(), Covered),
   /** When the first run began. Nothing later is written. */
   now: z.number(),
   /** Oldest first. */

@@ -4,6 +4,7 @@ import { type Ending, eachPage, type ReadPage } from '../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { History, PastRange } from '../sources/history.ts';
+import { type Covered, recordTest } from './covered.ts';
 import type { PageLog } from './page-log.ts';
 import { canBeHalved, type Slice } from './plan.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry-until-answered.ts';
@@ -16,6 +17,8 @@ export interface SliceReaderOptions extends RetryOptions {
   readonly log: PageLog;
   /** Decides whether the slice is thinned; undefined if that is known. */
   readonly spacing: Spacing | undefined;
+  /** What scrapes have is left out. */
+  readonly covered: Covered | undefined;
   /** When the backfill began. */
   readonly now: UnixSeconds;
   /** Called after each page. */
@@ -27,10 +30,12 @@ const NO_MORE_PAGES: ReadPage = { cursor: null, records: 0 };
 /** Reads the pages of one slice into its log, from where the log ends. */
 export class SliceReader {
   readonly #options: SliceReaderOptions;
+  readonly #isScraped: (group: string, at: UnixSeconds) => boolean;
   #verdict: Verdict | undefined;
 
   constructor(options: SliceReaderOptions) {
     this.#options = options;
+    this.#isScraped = options.covered ? recordTest(options.covered) : () => false;
   }
 
   /** Resolves with false as soon as it is clear that the service thins the slice and that it can be halved. */
@@ -77,7 +82,8 @@ export class SliceReader {
     // Judged before the page is kept, because a slice is complete once its last page is kept.
     this.#judge(!page.cursor);
     if (this.#isThinned) return NO_MORE_PAGES;
-    await log.append({ next: page.cursor || null, bad: page.count - records.length, records });
+    const wanted = records.filter((record) => !this.#isScraped(history.group(record), history.at(record)));
+    await log.append({ next: page.cursor || null, bad: page.count - records.length, records: wanted });
     onPage(slice);
     return { cursor: page.cursor, records: page.count };
   }

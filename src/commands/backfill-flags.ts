@@ -10,18 +10,28 @@ import { UsageError } from './flags.ts';
 /** What is read of the past, and how it is written. Times are Unix seconds. */
 export interface BackfillOptions {
   readonly source: 'daily_returns' | 'machines';
-  readonly output: string;
   readonly chains: readonly Chain[];
   readonly range: PastRange;
   readonly labels: Readonly<Record<string, string>>;
   readonly step: number | undefined;
   readonly maxSamples: number;
   readonly fullResolution: boolean;
-  readonly resume: boolean;
-  readonly yes: boolean;
-  /** The flags that decide what is read and written. A run is resumed only with the same ones. */
-  readonly request: Readonly<Record<string, unknown>>;
+  /** Whether `range` ends where the user said, not at `now`. */
+  readonly isEndGiven: boolean;
 }
+
+/** The flags that decide what is read and written. A run is resumed only with the same ones. */
+export const DECIDING = [
+  'source',
+  'chain',
+  'window',
+  'start',
+  'end',
+  'label',
+  'step',
+  'full-resolution',
+  'max-samples',
+] as const satisfies readonly (keyof Flags)[];
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
 const DEFAULT_MAX_SAMPLES = 5_000_000;
@@ -45,8 +55,6 @@ export const OWN_LABELS: ReadonlySet<string> = new Set([
 /** Reads the flags of backfill. @throws UsageError */
 export function backfillOptions(flags: Flags, config: Config, now: UnixMs): BackfillOptions {
   const source = sourceOf(flags.source);
-  const output = flags.output ?? refuse('--output=FILE is needed: where to write');
-  if (output.endsWith('/')) refuse(`--output: expected a file, got the directory ${output}`);
   const isDaily = source === 'daily_returns';
   if (isDaily && flags['full-resolution']) refuse('--full-resolution belongs to --source=machines');
   if (!isDaily && flags.step !== undefined) refuse('--step belongs to --source=daily-returns');
@@ -54,24 +62,23 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
     refuse('--window belongs to --source=daily-returns; machines take --start and --end');
   }
   const seconds = Math.floor(now / 1000);
-  const options = {
+  return {
     source,
-    output,
     chains: chainsOf(flags.chain, config),
+    range: isDaily ? daysOf(flags, seconds) : spanOf(flags, seconds),
     labels: labelsOf(flags.label ?? []),
     step: stepOf(flags.step),
     maxSamples: countOf(flags['max-samples']),
     fullResolution: flags['full-resolution'] ?? false,
+    isEndGiven: flags.end !== undefined,
   };
-  const { output: _, ...deciding } = options;
-  return {
-    ...options,
-    range: isDaily ? daysOf(flags, seconds) : spanOf(flags, seconds),
-    resume: flags.resume ?? false,
-    yes: flags.yes ?? false,
-    // Times as given, because the defaults change with `now`.
-    request: { ...deciding, window: flags.window, start: flags.start, end: flags.end },
-  };
+}
+
+/** Where to write. @throws UsageError */
+export function outputOf({ output }: Flags): string {
+  if (output === undefined) refuse('--output=FILE is needed: where to write');
+  if (output.endsWith('/')) refuse(`--output: expected a file, got the directory ${output}`);
+  return output;
 }
 
 function refuse(message: string): never {
@@ -134,12 +141,15 @@ function daysOf(flags: Flags, now: UnixSeconds): PastRange {
     return { window: known };
   }
   if (window !== undefined) refuse('--window ends now: it does not go with --start and --end');
-  return ordered(start === undefined ? 0 : timeOf('--start', start), end === undefined ? now : timeOf('--end', end));
+  return ordered(
+    start === undefined ? 0 : timeOf('--start', start, now),
+    Math.min(now, end === undefined ? now : timeOf('--end', end, now)),
+  );
 }
 
 function spanOf({ start: from, end: to }: Flags, now: UnixSeconds): PastRange {
-  const end = Math.min(now, to === undefined ? now : timeOf('--end', to));
-  const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from);
+  const end = Math.min(now, to === undefined ? now : timeOf('--end', to, now));
+  const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from, now);
   if (start < now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) {
     const earliest = new Date((now - RECORDS_KEPT_SECONDS) * 1000).toISOString();
     refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
@@ -154,11 +164,13 @@ function ordered(start: number, end: number): PastRange {
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Unix seconds. */
-function timeOf(flag: string, text: string): number {
+/** Reads a time: Unix seconds, RFC 3339, `now`, or a duration before it such as `-6h`. */
+function timeOf(flag: string, text: string, now: UnixSeconds): UnixSeconds {
+  if (text === 'now') return now;
+  const before = text.startsWith('-') ? parseDuration(text.slice(1)) : undefined;
+  if (before !== undefined) return now - Math.floor(before / 1000);
   if (/^\d{1,11}$/.test(text)) return Number(text);
   const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
-  return ms >= 0
-    ? Math.floor(ms / 1000)
-    : refuse(`${flag}: expected Unix seconds or a time such as 2026-11-01T00:00:00Z, got ${JSON.stringify(text)}`);
+  if (ms >= 0) return Math.floor(ms / 1000);
+  refuse(`${flag}: expected now, -6h, 2026-11-01T00:00:00Z or Unix seconds, got ${JSON.stringify(text)}`);
 }

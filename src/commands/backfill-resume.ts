@@ -2,8 +2,10 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Plan } from '../backfill/plan.ts';
 import type { WorkFolder } from '../backfill/work-folder.ts';
+import type { Config } from '../config/config.ts';
 import { BackfillRefused } from './backfill-errors.ts';
-import type { BackfillOptions } from './backfill-flags.ts';
+import { type BackfillOptions, backfillOptions, DECIDING } from './backfill-flags.ts';
+import type { Flags } from './flag-table.ts';
 
 /**
  * The plan of an interrupted run; 'complete' if the earlier run finished; undefined if there was none.
@@ -11,7 +13,8 @@ import type { BackfillOptions } from './backfill-flags.ts';
  */
 export async function findEarlierRun(
   folder: WorkFolder,
-  { output, resume, request }: BackfillOptions,
+  output: string,
+  resume: boolean,
 ): Promise<Plan | 'complete' | undefined> {
   const directory = dirname(output);
   await access(directory, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
@@ -30,12 +33,6 @@ export async function findEarlierRun(
       `an interrupted run left ${folder.path}: go on with --resume, or remove it to begin anew`,
     );
   }
-  const differing = differingFlags(plan.request, request);
-  if (differing.length > 0) {
-    throw new BackfillRefused(
-      `--resume: the interrupted run had other values of ${differing.join(', ')}; it goes on only with the same`,
-    );
-  }
   return plan;
 }
 
@@ -46,7 +43,41 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-function differingFlags(before: Readonly<Record<string, unknown>>, now: Readonly<Record<string, unknown>>): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
-  return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(now[name]));
+/** The flags of this command line that decide what is read and written. */
+export function decidingFlags(flags: Flags): Flags {
+  return Object.fromEntries(DECIDING.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+}
+
+/**
+ * Pure. The options of an interrupted run, as at its begin.
+ * @throws BackfillRefused if a flag is given that would change them. UsageError
+ */
+export function resumedOptions(plan: Plan, given: Flags, config: Config): BackfillOptions {
+  const began = plan.now * 1000;
+  const flags: Flags = plan.flags;
+  const options = backfillOptions(flags, config, began);
+  const differing = Object.entries(decidingFlags(given)).filter(
+    ([name, value]) => !isSame(options, backfillOptions({ ...flags, [name]: value }, config, began)),
+  );
+  const reasons = differing.map(
+    ([name, value]) => `${shown(name, flags[name as keyof Flags])}, not ${shown(name, value)}`,
+  );
+  if (!isSame(options.chains, plan.chains)) {
+    reasons.push(`the chains ${plan.chains.join(' and ')}, the configuration has ${options.chains.join(' and ')}`);
+  }
+  if (reasons.length > 0) throw new BackfillRefused(`--resume: the interrupted run has ${reasons.join('; ')}`);
+  return options;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A flag as it is typed. */
+function shown(name: string, value: Flags[keyof Flags]): string {
+  if (value === undefined) return `no --${name}`;
+  return [value]
+    .flat()
+    .map((one) => (typeof one === 'string' ? `--${name}=${one}` : `--${name}`))
+    .join(' ');
 }

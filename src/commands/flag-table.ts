@@ -54,9 +54,9 @@ const BACKFILL = {
   window: { value: 'WINDOW', help: 'Daily returns: 24h, 7d, 30d, 90d or all_time (the default), on every plan.' },
   start: {
     value: 'TIME',
-    help: 'Unix seconds or RFC 3339. Machines: at most 31 days ago (the default). Daily returns: not on every plan.',
+    help: 'Unix seconds, RFC 3339 or -6h. Machines: at most 31 days ago (the default). Daily returns: not on every plan.',
   },
-  end: { value: 'TIME', help: 'Unix seconds or RFC 3339 (default now).' },
+  end: { value: 'TIME', help: 'As --start, or now. Without it, what scrapes have covered is left out.' },
   label: {
     value: 'NAME=VALUE',
     isRepeatable: true,
@@ -68,11 +68,11 @@ const BACKFILL = {
     value: 'NUMBER',
     help: 'Samples in one file at most (default 5000000); machines have a file per day at least.',
   },
-  resume: { help: 'Continue where an interrupted run ended.' },
+  resume: { help: 'Continue where an interrupted run ended; its other flags need not be given again.' },
 } as const satisfies Table;
 
 const CONSENT = {
-  yes: { help: 'Do not ask; a backfill begins even if the budget does not allow it.' },
+  yes: { help: 'Do not ask; a backfill begins even if the budget does not allow it, or if --end damages graphs.' },
 } as const satisfies Table;
 
 const WEB = {

@@ -18,7 +18,6 @@ import { Access } from '../web-config/access.ts';
 import { loadWebConfig } from '../web-config/load.ts';
 import { backfill } from './backfill.ts';
 import { BackfillRefused } from './backfill-errors.ts';
-import { backfillOptions } from './backfill-flags.ts';
 import { check } from './check.ts';
 import { startDemo } from './demo.ts';
 import { exposureLog, exposureText } from './exposure-log.ts';
@@ -106,7 +105,6 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
 /** Runs to its end, or until it is stopped; then what was read is kept. */
 async function runBackfill(flags: Flags, settings: Given): Promise<number> {
   const { config } = settings;
-  const options = backfillOptions(flags, config, systemClock.now());
   // For millions of short-lived samples V8 would take 130 MiB more, and be no faster (measured).
   setFlagsFromString('--semi-space-growth-factor=1');
   const abort = new AbortController();
@@ -119,7 +117,7 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
   const log = createLogger(config.log);
   const terminal = process.stderr;
   try {
-    print(await backfill({ ...settings, options, log, clock: systemClock, terminal, signal: abort.signal }));
+    print(await backfill({ ...settings, flags, log, clock: systemClock, terminal, signal: abort.signal }));
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     terminal.write('Stopped. What was read is kept: go on with the same command and --resume.\n');

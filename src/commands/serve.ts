@@ -1,3 +1,4 @@
+import { noteStart, noteStop } from '../exporter/process-record.ts';
 import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
@@ -6,7 +7,7 @@ import type { StateStore } from '../state/store.ts';
 import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
-export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'processMetrics'> {
+export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'stoppedAt' | 'processMetrics'> {
   /** Keeps the state over restarts; closed when the daemon has stopped. */
   readonly documents: StateStore & { close(): Promise<void> };
   /** Whether to expose process_* and nodejs_*. */
@@ -30,13 +31,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, log, documents, replica } = options;
   await using starting = new AsyncDisposableStack();
   starting.defer(() => documents.close());
+  const startedAt = systemClock.now();
+  // Other replicas show the same values while this one is stopped.
+  const stoppedAt = replica ? undefined : await noteStart(documents, log, startedAt);
   const supervisor = await supervise({
     ...options,
     clock: replica?.clock ?? systemClock,
-    startedAt: systemClock.now(),
+    startedAt,
+    stoppedAt,
     processMetrics: new ProcessMetrics(options.processMetrics),
   });
-  starting.defer(() => supervisor.stop());
+  starting.defer(async () => {
+    // The server has been closed.
+    const times = { startedAt, stoppedAt: systemClock.now() };
+    await supervisor.stop();
+    if (!replica) await noteStop(documents, log, times);
+  });
 
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;

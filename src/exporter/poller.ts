@@ -1,6 +1,7 @@
 import { limitsOf } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { LeaseLost } from '../replica/lease.ts';
+import { shownAgain } from '../scheduler/plan.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceId } from '../state/entry.ts';
 import { type Client, openClient } from './client.ts';
@@ -22,7 +23,10 @@ export async function openPoller(options: EngineOptions, links: RoleLinks): Prom
   const { config, key, clock, log, documents, before, operatorAt = clock.now() } = options;
   const viewOptions = viewOptionsOf(config, log, operatorAt);
   const known = await restore(documents, viewOptions.sources, key, operatorAt, before);
-  return new Poller(options, links, viewOptions, known);
+  const entries = before
+    ? known.entries
+    : shownAgain(known.entries, viewOptions.sources, options.stoppedAt, clock.now());
+  return new Poller(options, links, viewOptions, { ...known, entries });
 }
 
 class Poller implements Role {

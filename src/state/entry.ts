@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { COVERAGES, type Source } from '../sources/source.ts';
+import { Scraped } from './scraped.ts';
 
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();
@@ -29,6 +30,8 @@ const POLLS = {
   durations: z.array(milliseconds).exactOptional(),
   /** Polls in a row in which a daily source did not find the new day. */
   vainInARow: z.number().exactOptional(),
+  /** When scrapes can have taken its values; absent where an earlier version wrote it. */
+  scraped: Scraped.exactOptional(),
 };
 
 /** What is known of one source: its value, and how its polls went. */

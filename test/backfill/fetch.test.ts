@@ -44,7 +44,17 @@ function service({ every, keeps = () => 1, missing = () => false }: ServiceOptio
 async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, slice = DAY / 2) {
   const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
   const slices = slicesOf('machines', splitSpan({ start: END - seconds, end: END }, slice), 100, 0);
-  const plan: Plan = { version: 1, request: {}, now: END, slices, nextId: slices.length, slow: [], written: [] };
+  const plan: Plan = {
+    version: 2,
+    flags: {},
+    chains: [],
+    covered: {},
+    now: END,
+    slices,
+    nextId: slices.length,
+    slow: [],
+    written: [],
+  };
   await folder.save(plan);
   const api = fakeApi(answer);
   const nothing = (): void => undefined;
@@ -123,7 +133,17 @@ describe('backfill/fetch', () => {
   it('begins a slice anew where the service no longer knows the cursor', async () => {
     const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
     const slices = slicesOf('machines', [{ start: END - 3_600, end: END }], 6, 0);
-    const plan: Plan = { version: 1, request: {}, now: END, slices, nextId: 1, slow: [], written: [] };
+    const plan: Plan = {
+      version: 2,
+      flags: {},
+      chains: [],
+      covered: {},
+      now: END,
+      slices,
+      nextId: 1,
+      slow: [],
+      written: [],
+    };
     await folder.save(plan);
     const answer = service({ every: { a: 60 } });
     const nothing = (): void => undefined;

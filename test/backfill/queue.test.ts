@@ -8,7 +8,18 @@ const HOUR = 3_600;
 /** Slices of four hours. */
 function planOf(more: Partial<Plan> = {}): Plan {
   const slices = slicesOf('machines', splitSpan({ start: 0, end: 12 * HOUR }, 4 * HOUR), 30, 0);
-  return { version: 1, request: {}, now: 12 * HOUR, slices, nextId: slices.length, slow: [], written: [], ...more };
+  return {
+    version: 2,
+    flags: {},
+    chains: [],
+    covered: {},
+    now: 12 * HOUR,
+    slices,
+    nextId: slices.length,
+    slow: [],
+    written: [],
+    ...more,
+  };
 }
 
 function sliceOf(plan: Plan, id: number): Slice {

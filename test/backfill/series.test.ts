@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { type SeriesOptions, samplesBySeries } from '../../src/backfill/series.ts';
 import type { Family, Sample } from '../../src/metrics/family.ts';
 
-const options: SeriesOptions = { labels: {}, chains: new Set(['mainnet']), step: undefined, now: 1_000_000 };
+const options: SeriesOptions = {
+  labels: {},
+  chains: new Set(['mainnet']),
+  step: undefined,
+  now: 1_000_000,
+  isScraped: () => false,
+};
 
 function told(samples: readonly Sample[], more: Partial<SeriesOptions> = {}): Sample[] {
   const family: Family = { name: 'x', type: 'gauge', help: '', samples };

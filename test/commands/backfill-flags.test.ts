@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BackfillOptions, backfillOptions, OWN_LABELS } from '../../src/commands/backfill-flags.ts';
+import { type BackfillOptions, backfillOptions, OWN_LABELS, outputOf } from '../../src/commands/backfill-flags.ts';
 import { parseCommand, UsageError } from '../../src/commands/flags.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { ALL_FAMILIES } from '../support/metric-contract.ts';
@@ -25,26 +25,25 @@ describe('commands/backfill-flags', () => {
     expect(options(...MACHINES).range).toEqual({ start: SECONDS - 31 * 86_400, end: SECONDS });
   });
 
-  it('takes times as Unix seconds or RFC 3339', () => {
+  it('takes times as Unix seconds, RFC 3339, now, or a duration ago', () => {
     const range = { start: 1790769600, end: 1790769660 };
     expect(options(...MACHINES, '--start=1790769600', '--end=1790769660').range).toEqual(range);
     const text = ['--start=2026-09-30T12:00:00Z', '--end=2026-09-30T14:01:00.5+02:00'];
     expect(options(...DAYS, ...text).range).toEqual(range);
-  });
-
-  it('knows the same question again, whatever the time is', () => {
-    const later = { ...parseCommand(['backfill', ...MACHINES], {}) } as { flags: object };
-    expect(backfillOptions(later.flags, defaultConfig(), NOW + 3_600_000).request).toEqual(
-      options(...MACHINES).request,
-    );
-    expect(options(...MACHINES, '--label=job=x').request).not.toEqual(options(...MACHINES).request);
+    expect(options(...MACHINES, '--start=-6h', '--end=now').range).toEqual({ start: SECONDS - 21_600, end: SECONDS });
+    expect(options(...MACHINES, '--start=-1d12h', '--end=-90s').range).toEqual({
+      start: SECONDS - 129_600,
+      end: SECONDS - 90,
+    });
+    expect(options(...DAYS, '--start=-1w', '--end=2099-01-01T00:00:00Z').range).toEqual({
+      start: SECONDS - 604_800,
+      end: SECONDS,
+    });
   });
 
   it.each([
     [[], '--source is needed'],
     [['--source=slashings', '--output=a'], '--source: expected daily-returns or machines'],
-    [['--source=machines'], '--output=FILE is needed'],
-    [['--source=machines', '--output=a/'], '--output: expected a file'],
     [[...DAYS, '--full-resolution'], '--full-resolution belongs to'],
     [[...DAYS, '--window=1y'], '--window: expected 24h, 7d, 30d, 90d, all_time, got "1y"'],
     [[...DAYS, '--window=7d', '--start=1'], '--window ends now'],
@@ -58,13 +57,24 @@ describe('commands/backfill-flags', () => {
     [[...DAYS, '--label=job='], '--label: job is empty'],
     [[...MACHINES, '--step=1h'], '--step belongs to'],
     [[...MACHINES, '--window=7d'], '--window belongs to'],
-    [[...MACHINES, '--start=yesterday'], '--start: expected Unix seconds or a time such as'],
-    [[...MACHINES, '--start=2026-09-30T12:00:00'], '--start: expected Unix seconds or a time such as'],
+    [[...MACHINES, '--start=yesterday'], '--start: expected now, -6h, 2026-11-01T00:00:00Z or Unix seconds'],
+    [[...MACHINES, '--start=2026-09-30T12:00:00'], '--start: expected now, -6h, 2026-11-01T00:00:00Z or Unix seconds'],
+    [[...MACHINES, '--start=6h'], '--start: expected now, -6h'],
+    [[...MACHINES, '--start=-'], '--start: expected now, -6h'],
+    [[...MACHINES, '--start=--6h'], '--start: expected now, -6h'],
+    [[...MACHINES, '--start=-32d'], '--start: the service keeps machine metrics for 31 days'],
+    [[...MACHINES, '--start=now'], '--start must be before --end, and before now'],
     [[...MACHINES, '--start=1780000000'], '--start: the service keeps machine metrics for 31 days'],
     [[...MACHINES, '--start=1790769600', '--end=1790769600'], '--start must be before --end'],
   ])('refuses %j in one line', (argv, message) => {
     expect(() => options(...argv)).toThrow(UsageError);
     expect(() => options(...argv)).toThrow(message);
+  });
+
+  it('refuses an output that is no file', () => {
+    expect(() => outputOf({})).toThrow('--output=FILE is needed');
+    expect(() => outputOf({ output: 'a/' })).toThrow('--output: expected a file');
+    expect(outputOf({ output: 'a/b' })).toBe('a/b');
   });
 
   it('refuses every label that the series have of their own', () => {

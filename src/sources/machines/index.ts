@@ -5,6 +5,7 @@ import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
 import type { Warning } from './reading.ts';
 import { Machines } from './schema.ts';
+import { showingOf } from './showing.ts';
 import { machinesSummary } from './summary.ts';
 
 /** The user's own machines, all chains in one account. */
@@ -24,5 +25,6 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
     history: () => machinesHistory(options),
+    showing: (value, timing) => showingOf(options, value, timing),
   };
 }

@@ -120,8 +120,10 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
         expected: 1,
       }));
     const plan = (count: number): Plan => ({
-      version: 1,
-      request: {},
+      version: 2,
+      flags: {},
+      chains: [],
+      covered: {},
       now: NOW / 1000,
       slices: slices(count),
       nextId: count,

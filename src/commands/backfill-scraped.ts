@@ -1,0 +1,105 @@
+import { type Covered, spansOf } from '../backfill/covered.ts';
+import { PROCESS, ProcessRecord } from '../exporter/process-record.ts';
+import type { Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
+import { listed, utc } from '../lib/words.ts';
+import type { PastRange, Span } from '../sources/history.ts';
+import type { Source } from '../sources/source.ts';
+import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { peek } from '../state/file.ts';
+import { endOfScrapes, type Scraped, scrapedBefore } from '../state/scraped.ts';
+import { BackfillRefused } from './backfill-errors.ts';
+import type { BackfillOptions } from './backfill-flags.ts';
+
+/** What the state says of the scrapes of a source. `never`: it was not polled with this state. */
+export type Scrapes = Covered | 'never';
+
+/** The start of a time of which nobody knows when it began, because an earlier version wrote the state. */
+const UNKNOWN_START: UnixSeconds = 0;
+
+/** Reads it without the lock: an exporter that runs goes on. By the id of the source. */
+export async function readScrapes(dir: string, sources: readonly Source[], now: UnixMs): Promise<Map<string, Scrapes>> {
+  const process = await peek(dir, PROCESS, ProcessRecord);
+  const read = sources.map(async (source) => {
+    const entry = await peek(dir, sourceId(source), entrySchema(source));
+    return [sourceId(source), scrapesOf(source, entry, process?.stoppedAt, now)] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+function scrapesOf(source: Source, entry: Entry | undefined, stoppedAt: UnixMs | undefined, now: UnixMs): Scrapes {
+  if (!entry || entry.attempts === 0) return 'never';
+  return coveredBy(entry.scraped ?? scrapedBefore(source, entry, now), endOfScrapes(source, entry, stoppedAt, now));
+}
+
+/** The clock that sets the time of a scrape is not ours. */
+const OTHER_CLOCK_SECONDS: Seconds = 60;
+/** Of a time that goes on. JSON has no Infinity. */
+const OPEN_END: UnixSeconds = Number.MAX_SAFE_INTEGER;
+
+/** @param currentEnd When the current time ended; undefined: it goes on. */
+export function coveredBy({ ended, current }: Scraped, currentEnd: UnixSeconds | undefined): Covered {
+  const end = currentEnd === undefined ? OPEN_END : currentEnd + OTHER_CLOCK_SECONDS;
+  return {
+    ended: ended.map((one) => ({ start: one.start, end: one.end + OTHER_CLOCK_SECONDS })),
+    ...(current && { current: { ...current, end } }),
+  };
+}
+
+/** What a run leaves out, by the id of the source, and what the user is told about it. */
+export interface LeftOut {
+  readonly covered: Readonly<Record<string, Covered>>;
+  readonly notes: readonly string[];
+}
+
+type Wanted = Pick<BackfillOptions, 'source' | 'range' | 'isEndGiven'>;
+
+/**
+ * Pure. Where records lie among scraped samples, counters step back, and rate() takes each step for a restart.
+ * @throws BackfillRefused if the range has such times by the user's own words, and `yes` is not given.
+ */
+export function leaveOut(wanted: Wanted, scrapes: ReadonlyMap<string, Scrapes>, yes: boolean, now: UnixMs): LeftOut {
+  const entries = [...scrapes].filter((one): one is [string, Covered] => one[1] !== 'never');
+  const notes = entries.length < scrapes.size ? [NEVER] : [];
+  const { isEndGiven, source, range } = wanted;
+  const isAssumed = isEndGiven || source === 'daily_returns';
+  const hasUnknown = entries.some(([, one]) => spansOf(one).some(isOfUnknownStart));
+  if (hasUnknown) notes.push(`${UNKNOWN}: ${isAssumed ? ASSUMED[source] : NOT_ASSUMED}`);
+  const covered = Object.fromEntries(isAssumed ? entries.map(([id, one]) => [id, withKnownStart(one)]) : entries);
+  const times = [...new Set(Object.values(covered).flatMap((one) => timesWithin(range, one, now)))];
+  if (times.length === 0) return { covered, notes };
+  if (!isEndGiven) return { covered, notes: [...notes, `Left out, because scrapes cover it: ${listed(times)}.`] };
+  const effect = `--end: scrapes cover ${listed(times)}. With records among them counters step back, and rate() shows peaks.`;
+  if (!yes) throw new BackfillRefused(`${effect}\nWithout --end these times are left out. --yes writes them too.`);
+  return { covered: {}, notes: [...notes, effect] };
+}
+
+const NEVER =
+  'No exporter has polled this with the same state.dir: the run assumes that Prometheus has no scrapes of it yet. ' +
+  'If it has, add --end with the time of the first one.';
+const UNKNOWN = 'Since when the exporter was scraped is unknown, because an earlier version wrote its state';
+const ASSUMED = {
+  machines: 'the run assumes that scrapes begin at --end.',
+  daily_returns: 'the run assumes that there are no scrapes from then.',
+};
+const NOT_ASSUMED = 'add --end with the time of the first scrape to read what was before.';
+
+function isOfUnknownStart({ start }: Span): boolean {
+  return start === UNKNOWN_START;
+}
+
+function withKnownStart({ ended, current }: Covered): Covered {
+  return {
+    ended: ended.filter((one) => !isOfUnknownStart(one)),
+    ...(current && !isOfUnknownStart(current) && { current }),
+  };
+}
+
+/** The times that are covered in a range, as text. */
+function timesWithin(range: PastRange, covered: Covered, now: UnixMs): string[] {
+  const whole = 'start' in range ? range : { start: 0, end: now / 1000 };
+  const within = spansOf(covered).filter(({ start, end }) => start <= whole.end && end >= whole.start);
+  return within.map((one) => {
+    const from = isOfUnknownStart(one) ? 'all' : utc(one.start * 1000);
+    return `${from} to ${one.end * 1000 > now ? 'now' : utc(one.end * 1000)}`;
+  });
+}
