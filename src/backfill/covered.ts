@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { UnixSeconds } from '../lib/time.ts';
+import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { Span } from '../sources/history.ts';
 
 const Times = z.object({ start: z.number(), end: z.number() });
@@ -12,6 +12,9 @@ export const Covered = z.object({
   current: Times.extend({ first: z.array(z.tuple([z.string(), z.number()])) }).exactOptional(),
 });
 export type Covered = z.infer<typeof Covered>;
+
+/** Clocks of synchronized machines differ by less. Samples of scrapes have the time of another clock than records. */
+export const OTHER_CLOCK_SECONDS: Seconds = 60;
 
 /** Tells whether a record would lie among samples that were scraped. */
 export function recordTest(covered: Covered): (group: string, at: UnixSeconds) => boolean {

@@ -4,7 +4,7 @@ import { type Ending, eachPage, type ReadPage } from '../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { History, PastRange } from '../sources/history.ts';
-import { type Covered, recordTest } from './covered.ts';
+import { type Covered, OTHER_CLOCK_SECONDS, recordTest } from './covered.ts';
 import type { PageLog } from './page-log.ts';
 import { canBeHalved, type Slice } from './plan.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry-until-answered.ts';
@@ -82,7 +82,7 @@ export class SliceReader {
     // Judged before the page is kept, because a slice is complete once its last page is kept.
     this.#judge(!page.cursor);
     if (this.#isThinned) return NO_MORE_PAGES;
-    const wanted = records.filter((record) => !this.#isScraped(history.group(record), history.at(record)));
+    const wanted = records.filter((record) => this.#isWanted(record));
     await log.append({ next: page.cursor || null, bad: page.count - records.length, records: wanted });
     onPage(slice);
     return { cursor: page.cursor, records: page.count };
@@ -92,6 +92,13 @@ export class SliceReader {
     const { history, slice, now } = this.#options;
     const at = history.at(record);
     return at <= now + CLOCK_AHEAD_SECONDS && isWithin(slice.range, at, history.reachSeconds);
+  }
+
+  /** A newer record may lie among the samples of scrapes to come. */
+  #isWanted(record: unknown): boolean {
+    const { history, now } = this.#options;
+    const at = history.at(record);
+    return at <= now - OTHER_CLOCK_SECONDS && !this.#isScraped(history.group(record), at);
   }
 
   #note(records: readonly unknown[]): void {

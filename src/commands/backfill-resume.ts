@@ -59,9 +59,7 @@ export function resumedOptions(plan: Plan, given: Flags, config: Config): Backfi
   const differing = Object.entries(decidingFlags(given)).filter(
     ([name, value]) => !isSame(options, backfillOptions({ ...flags, [name]: value }, config, began)),
   );
-  const reasons = differing.map(
-    ([name, value]) => `${shown(name, flags[name as keyof Flags])}, not ${shown(name, value)}`,
-  );
+  const reasons = differing.map(([name, value]) => difference(name, flags[name as keyof Flags], value));
   if (!isSame(options.chains, plan.chains)) {
     reasons.push(`the chains ${plan.chains.join(' and ')}, the configuration has ${options.chains.join(' and ')}`);
   }
@@ -73,9 +71,14 @@ function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
+type Value = Flags[keyof Flags];
+
+function difference(name: string, before: Value, now: Value): string {
+  return before === undefined ? `no --${name}` : `${typed(name, before)}, not ${typed(name, now)}`;
+}
+
 /** A flag as it is typed. */
-function shown(name: string, value: Flags[keyof Flags]): string {
-  if (value === undefined) return `no --${name}`;
+function typed(name: string, value: Value): string {
   return [value]
     .flat()
     .map((one) => (typeof one === 'string' ? `--${name}=${one}` : `--${name}`))

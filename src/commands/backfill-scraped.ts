@@ -1,6 +1,6 @@
-import { type Covered, spansOf } from '../backfill/covered.ts';
+import { type Covered, OTHER_CLOCK_SECONDS, spansOf } from '../backfill/covered.ts';
 import { PROCESS, ProcessRecord } from '../exporter/process-record.ts';
-import type { Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
+import type { UnixMs, UnixSeconds } from '../lib/time.ts';
 import { listed, utc } from '../lib/words.ts';
 import type { PastRange, Span } from '../sources/history.ts';
 import type { Source } from '../sources/source.ts';
@@ -31,18 +31,20 @@ function scrapesOf(source: Source, entry: Entry | undefined, stoppedAt: UnixMs |
   return coveredBy(entry.scraped ?? scrapedBefore(source, entry, now), endOfScrapes(source, entry, stoppedAt, now));
 }
 
-/** The clock that sets the time of a scrape is not ours. */
-const OTHER_CLOCK_SECONDS: Seconds = 60;
 /** Of a time that goes on. JSON has no Infinity. */
 const OPEN_END: UnixSeconds = Number.MAX_SAFE_INTEGER;
 
 /** @param currentEnd When the current time ended; undefined: it goes on. */
-export function coveredBy({ ended, current }: Scraped, currentEnd: UnixSeconds | undefined): Covered {
-  const end = currentEnd === undefined ? OPEN_END : currentEnd + OTHER_CLOCK_SECONDS;
+export function coveredBy({ ended, current }: Scraped, currentEnd: UnixSeconds = OPEN_END): Covered {
   return {
-    ended: ended.map((one) => ({ start: one.start, end: one.end + OTHER_CLOCK_SECONDS })),
-    ...(current && { current: { ...current, end } }),
+    ended: ended.map(withMargin),
+    ...(current && { current: { ...withMargin({ start: current.start, end: currentEnd }), first: current.first } }),
   };
+}
+
+/** The clock of Prometheus sets the time of a scrape. */
+function withMargin({ start, end }: Span): Span {
+  return { start: Math.max(0, start - OTHER_CLOCK_SECONDS), end: Math.min(OPEN_END, end + OTHER_CLOCK_SECONDS) };
 }
 
 /** What a run leaves out, by the id of the source, and what the user is told about it. */

@@ -1,0 +1,280 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OTHER_CLOCK_SECONDS, recordTest } from '../../src/backfill/covered.ts';
+import { coveredBy } from '../../src/commands/backfill-scraped.ts';
+import { noteScraped, shownAgain } from '../../src/scheduler/plan.ts';
+import { machinesSource } from '../../src/sources/machines/index.ts';
+import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
+import { type Entry, emptyEntry } from '../../src/state/entry.ts';
+import { endOfScrapes, type Scraped, withScraped } from '../../src/state/scraped.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
+import { machinesOptions } from '../support/machine-records.ts';
+import { MINUTE, NOW, timing } from '../support/timing.ts';
+
+const source = machinesSource(machinesOptions(), () => undefined);
+const FAMILY = 'beaconchain_machine_cpu_user_seconds_total';
+const SCRAPE_EVERY = 15;
+
+/** A machine that pushes once a minute. Times are seconds since the test began. */
+interface Pushing {
+  /** Its clock is ahead by this. */
+  readonly ahead: number;
+  /** How long the service takes to have a record. */
+  readonly lag: number;
+  readonly from: number;
+  /** It is silent for a while. */
+  readonly silent: { readonly from: number; readonly seconds: number };
+}
+
+/** What the exporter does for a while, in seconds. `offline`: it is scraped, but no poll is answered. */
+interface Phase {
+  readonly does: 'polls' | 'offline' | 'stopped' | 'killed';
+  readonly seconds: number;
+  readonly backfill: boolean;
+}
+
+const START = NOW / 1000;
+
+function recordsOf(machine: Pushing, until: number): { at: number; arrives: number }[] {
+  const records: { at: number; arrives: number }[] = [];
+  for (let time = machine.from; time < until; time += 60) {
+    const isSilent = time >= machine.silent.from && time < machine.silent.from + machine.silent.seconds;
+    if (!isSilent) records.push({ at: START + time + machine.ahead, arrives: START + time + machine.lag });
+  }
+  return records;
+}
+
+/** Lives through the phases. Returns what Prometheus has of each machine: scraped and backfilled, by time. */
+class Life {
+  readonly #machines: ReadonlyMap<string, ReturnType<typeof recordsOf>>;
+  readonly #prometheusAhead: number;
+  readonly samples = new Map<string, Map<number, number>>();
+  #now = START;
+  #entry: Entry<Machines> = emptyEntry(source);
+  #stoppedAt: number | undefined;
+
+  constructor(machines: readonly Pushing[], total: number, prometheusAhead: number) {
+    this.#machines = new Map(machines.map((machine, i) => [`m${i}`, recordsOf(machine, total)]));
+    this.#prometheusAhead = prometheusAhead;
+  }
+
+  live({ does, seconds, backfill }: Phase): void {
+    const end = this.#now + seconds;
+    const isUp = does === 'polls' || does === 'offline';
+    if (isUp && this.#isDown) this.#begin();
+    if (!isUp && !this.#isDown) {
+      this.#stoppedAt = does === 'stopped' ? this.#now * 1000 : undefined;
+      this.#isDown = true;
+    }
+    for (; this.#now < end; this.#now += SCRAPE_EVERY) {
+      if (does === 'polls' && (this.#now - START) % 60 === 0) this.#poll();
+      if (isUp) this.#scrape();
+    }
+    if (backfill) this.#backfill();
+  }
+
+  #isDown = true;
+
+  #begin(): void {
+    this.#isDown = false;
+    const known = new Map([['machines', this.#entry as Entry]]);
+    this.#entry = shownAgain(known, [source], this.#stoppedAt, this.#now * 1000).get('machines') as Entry<Machines>;
+    this.#stoppedAt = undefined;
+  }
+
+  #poll(): void {
+    const now = this.#now;
+    // Only what came in the last minutes, as a sweep reads it.
+    const machines = [...this.#machines].flatMap(([name, records]): Machine[] => {
+      const newest = records.findLast(({ at, arrives }) => arrives <= now && at > now - 300 && at <= now + 300);
+      const before = this.#entry.value.machines.find((one) => one.name === name);
+      const at = Math.max(newest?.at ?? 0, before?.system?.timestamp ?? 0);
+      return at === 0 ? [] : [{ name, system: { timestamp: at, cpu_node_user_seconds_total: at } }];
+    });
+    const after: Entry = {
+      ...this.#entry,
+      value: { machines, dropped: 0 },
+      attempts: this.#entry.attempts + 1,
+      lastAttemptAt: now * 1000,
+      intervalMs: MINUTE,
+    };
+    const at = timing({ now: now * 1000 });
+    this.#entry = noteScraped(source, this.#entry, after, at) as Entry<Machines>;
+  }
+
+  #scrape(): void {
+    const families = source.families(this.#entry.value, timing({ now: this.#now * 1000 }));
+    for (const { labels, value } of families.find(({ name }) => name === FAMILY)?.samples ?? []) {
+      this.#add(labels['machine'] ?? '', this.#now + this.#prometheusAhead, value);
+    }
+  }
+
+  #backfill(): void {
+    const now = this.#now;
+    const covered = coveredBy(
+      this.#entry.scraped ?? { ended: [] },
+      endOfScrapes(source, this.#entry, this.#stoppedAt, now * 1000),
+    );
+    const isScraped = recordTest(covered);
+    for (const [name, records] of this.#machines) {
+      for (const { at, arrives } of records) {
+        if (arrives <= now && at <= now - OTHER_CLOCK_SECONDS && !isScraped(name, at)) this.#add(name, at, at);
+      }
+    }
+  }
+
+  #add(machine: string, at: number, value: number): void {
+    const series = this.samples.get(machine) ?? new Map<number, number>();
+    this.samples.set(machine, series.set(at, value));
+  }
+
+  /** By time. */
+  series(machine: string): [at: number, value: number][] {
+    return [...(this.samples.get(machine) ?? [])].toSorted(([a], [b]) => a - b);
+  }
+}
+
+const pushing = fc.record({
+  ahead: fc.constantFrom(0, 0, 3.7, -40, -170, 95, 240),
+  lag: fc.constantFrom(1, 1, 5, 70, 200),
+  from: fc.constantFrom(0, 0, 7, 1_900, 5_000),
+  silent: fc.record({ from: fc.nat(12_000), seconds: fc.constantFrom(0, 0, 130, 500, 700, 3_000) }),
+});
+const phase = fc.record({
+  does: fc.constantFrom('polls', 'polls', 'offline', 'stopped', 'killed'),
+  seconds: fc.integer({ min: 1, max: 200 }).map((count) => count * SCRAPE_EVERY),
+  backfill: fc.boolean(),
+});
+
+function run(machines: readonly Pushing[], phases: readonly Phase[], prometheusAhead = 0): Life {
+  const total = phases.reduce((sum, { seconds }) => sum + seconds, 0);
+  const life = new Life(machines, total, prometheusAhead);
+  for (const one of phases) life.live(one);
+  return life;
+}
+
+const STEADY: Pushing = { ahead: 0, lag: 2, from: 7, silent: { from: 0, seconds: 0 } };
+
+/** The longest time without a sample. */
+function longestGap(series: readonly [number, number][]): number {
+  return Math.max(...series.slice(1).map(([at], i) => at - (series[i]?.[0] ?? at)));
+}
+
+describe('state/scraped', PATIENT, () => {
+  it('a counter never steps back, whatever the exporter did and whenever a backfill ran', () => {
+    fc.assert(
+      fc.property(
+        fc.array(pushing, { minLength: 1, maxLength: 5 }),
+        fc.array(phase, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(0, 0, 20, -20),
+        (machines, phases, prometheusAhead) => {
+          const life = run(machines, phases, prometheusAhead);
+          for (const name of life.samples.keys()) {
+            const series = life.series(name);
+            for (const [i, [at, value]] of series.entries()) {
+              const [, before] = series[i - 1] ?? [0, 0];
+              expect(value, `${name} at ${at - START}`).toBeGreaterThanOrEqual(before);
+            }
+          }
+        },
+      ),
+      cases(300),
+    );
+  });
+
+  it.each([
+    [
+      'before the first poll',
+      [
+        ['stopped', 7_200],
+        ['polls', 3_600, true],
+      ],
+      150,
+    ],
+    [
+      'while the exporter was stopped',
+      [
+        ['polls', 1_800],
+        ['stopped', 3_600],
+        ['polls', 600, true],
+      ],
+      180,
+    ],
+    [
+      'after it stopped',
+      [
+        ['polls', 1_800],
+        ['stopped', 3_600, true],
+        ['polls', 600],
+      ],
+      180,
+    ],
+    [
+      'while no poll was answered',
+      [
+        ['polls', 1_800],
+        ['offline', 3_600],
+        ['polls', 600, true],
+      ],
+      180,
+    ],
+    [
+      'from ten minutes after it was killed',
+      [
+        ['polls', 1_800],
+        ['killed', 3_600],
+        ['polls', 600, true],
+      ],
+      840,
+    ],
+  ] as const)('a backfill fills the time %s', (_, phases, most) => {
+    const lived = phases.map(([does, seconds, backfill = false]): Phase => ({ does, seconds, backfill }));
+    const life = run([STEADY, { ...STEADY, from: 31 }], lived);
+    for (const name of ['m0', 'm1']) expect(longestGap(life.series(name)), name).toBeLessThanOrEqual(most);
+  });
+
+  it('an end of the process that is older than the last poll is that of another process', () => {
+    const value = { machines: [{ name: 'a', system: { timestamp: START } }], dropped: 0 };
+    const entry = { value, lastAttemptAt: NOW };
+    const later = NOW + 60 * MINUTE;
+    expect(endOfScrapes(source, entry, NOW + MINUTE, later)).toBe(START + 60);
+    expect(endOfScrapes(source, entry, NOW - MINUTE, later)).toBe(START + 600);
+    expect(endOfScrapes(source, entry, NOW + MINUTE, NOW + 9 * MINUTE)).toBeUndefined();
+  });
+
+  it('samples with the time of their record need nothing left out, from the change of the setting on', () => {
+    const timed = machinesSource(machinesOptions({ timestamps: true }), () => undefined);
+    const value = { machines: [{ name: 'a', system: { timestamp: START } }], dropped: 0 };
+    const entry = { value, lastAttemptAt: NOW };
+    expect(withScraped(timed, { value: source.empty }, value, timing())).toEqual({ ended: [] });
+    const before = withScraped(source, { value: source.empty }, value, timing());
+    expect(before).toEqual({ ended: [], current: { start: START, first: [] } });
+    const changed = { ...entry, ...(before && { scraped: before }) };
+    const at = timing({ now: NOW + MINUTE });
+    expect(withScraped(timed, changed, value, at)).toEqual({ ended: [{ start: START, end: START + 60 }] });
+  });
+
+  it('what an earlier version polled began at an unknown time', () => {
+    const value = { machines: [{ name: 'a', system: { timestamp: START } }], dropped: 0 };
+    expect(withScraped(source, { value }, value, timing())).toEqual({ ended: [], current: { start: 0, first: [] } });
+    const later = timing({ now: NOW + 60 * MINUTE });
+    const again = { machines: [{ name: 'a', system: { timestamp: START + 3_590 } }], dropped: 0 };
+    expect(withScraped(source, { value }, again, later)).toEqual({
+      ended: [{ start: 0, end: START + 600 }],
+      current: { start: START + 3_600, first: [['a', START + 3_590]] },
+    });
+  });
+
+  it('of so many interruptions that nobody counts them the oldest become one', () => {
+    let scraped: Scraped | undefined;
+    let before = source.empty;
+    for (let i = 0; i < 103; i += 1) {
+      const value = { machines: [{ name: 'a', system: { timestamp: START + 3_600 * i } }], dropped: 0 };
+      const at = timing({ now: NOW + 60 * MINUTE * i });
+      scraped = withScraped(source, { value: before, ...(scraped && { scraped }) }, value, at);
+      before = value;
+    }
+    expect(scraped?.ended).toHaveLength(100);
+    expect(scraped?.ended[0]).toEqual({ start: START, end: START + 2 * 3_600 + 600 });
+  });
+});
