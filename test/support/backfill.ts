@@ -8,14 +8,18 @@ export const KEY = 'a-key-that-nobody-may-see';
 
 /** Runs backfills in a temporary folder, with a configuration for this service. */
 export class BackfillRuns {
-  readonly folder = temporaryFolder();
-  readonly output = join(this.folder, 'past.om');
-  readonly config = join(this.folder, 'config.yaml');
+  readonly folder: string;
+  readonly output: string;
+  readonly config: string;
 
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}) {
+  /** @param folder Of other runs, with whose state these go on. */
+  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}, folder = temporaryFolder(), name = 'past.om') {
     this.#env = env;
+    this.folder = folder;
+    this.output = join(folder, name);
+    this.config = join(folder, 'config.yaml');
     writeFileSync(
       this.config,
       `api: {base_url: "${url}"}

@@ -1,0 +1,142 @@
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BackfillRuns, FAST, KEY, promtoolLines } from '../../support/backfill.ts';
+import type { Respond } from '../../support/fault-server.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { machinesPage, systemRecord } from '../../support/machine-records.ts';
+import { portOf, startServe, waitFor } from '../../support/program.ts';
+import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
+import { startService } from '../../support/service.ts';
+import { areMissing, PROMETHEUS, PROMTOOL, runTool } from '../../support/tools.ts';
+
+/** As the documentation joins past and present: the labels that the target has after relabelling. */
+const RELABELLED = {
+  scraping: {
+    relabel_configs: [
+      { target_label: 'job', replacement: 'beaconchain' },
+      { target_label: 'instance', replacement: 'exporter:10032' },
+    ],
+  },
+} as const;
+const JOIN = ['--label=job=beaconchain', '--label=instance=exporter:10032'] as const;
+const USER_SECONDS = 'beaconchain_machine_cpu_user_seconds_total';
+const SCRAPES = 5;
+
+/** Does what a run printed, with this folder for the blocks. */
+function makeBlocks(output: string, data: string): void {
+  for (const words of promtoolLines(output)) {
+    words.pop();
+    expect(runTool(PROMTOOL, [...words, data], '')).toMatchObject({ status: 0, stderr: '' });
+  }
+}
+
+/** The counters of machines that stepped back within three hours. */
+async function steppingBack(prometheus: Prometheus): Promise<string[]> {
+  const counters = await prometheus.query('count by (__name__) ({__name__=~"beaconchain_machine_.+_total"})');
+  const names = counters.map(({ metric }) => metric['__name__'] ?? '');
+  expect(names.length).toBeGreaterThan(5);
+  const stepping = await Promise.all(names.map((name) => prometheus.query(`resets(${name}[3h]) > 0`)));
+  return names.filter((_, i) => stepping[i]?.length !== 0);
+}
+
+/** The most that rate() shows in the last hour, in cores. */
+async function mostCores(prometheus: Prometheus): Promise<number> {
+  const most = await prometheus.query(`max(max_over_time(rate(${USER_SECONDS}[10m])[1h:15s]))`);
+  return Number(most[0]?.value[1] ?? Number.NaN);
+}
+
+const MACHINES = ['node-a', 'node-b'] as const;
+/** While it is scraped, records come so much later than they were made. */
+const LATE_SECONDS = 200;
+const CORES = 3;
+
+/** Machines that push every minute and use so many cores; their counters count from genesis. */
+function pushing(isLate: () => boolean): Respond {
+  return ({ path, body, at }) => {
+    if (!path.endsWith('/machine-metrics')) return undefined;
+    const { range } = JSON.parse(body) as { range: { timestamp: { start: number; end: number } } };
+    const newest = at / 1000 - (isLate() ? LATE_SECONDS : 1);
+    const { start, end } = range.timestamp;
+    // A sweep finds the newest record of each machine, however late it is.
+    const times = isLate() ? [lastPush(newest)] : pushesWithin(start, Math.min(end, newest));
+    const records = times.flatMap((time) => MACHINES.map((machine, i) => recordOf(machine, time + i)));
+    const headers = { 'content-type': 'application/json', 'x-ratelimit-limit-second': '100' };
+    return { status: 200, headers, body: JSON.stringify(machinesPage({ system: records.reverse() })) };
+  };
+}
+
+function lastPush(time: number): number {
+  return Math.floor(time / 60) * 60;
+}
+
+function pushesWithin(start: number, end: number): number[] {
+  const first = lastPush(start + 59);
+  return Array.from({ length: Math.max(0, Math.floor((end - first) / 60) + 1) }, (_, i) => first + 60 * i);
+}
+
+function recordOf(machine: string, time: number): unknown {
+  const seconds = (time - 1_600_000_000) * CORES;
+  return systemRecord({ machine, timestamp: time * 1000, cpu_node_user_seconds_total: seconds });
+}
+
+describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/seam', () => {
+  it('past and present form one series without a step, however often and with whatever flags it was written', async () => {
+    let isLate = true;
+    const api = await startService(KEY, { ...FAST, request: pushing(() => isLate) });
+    const runs = new BackfillRuns(api);
+    const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
+    const port = await portOf(daemon);
+    const data = join(temporaryFolder(), 'data');
+    mkdirSync(data);
+    const scraping = await startPrometheus({ exporter: port }, { ...RELABELLED, scrapeInterval: '1s', data });
+    await waitFor(async () => {
+      const [series] = await scraping.samples(`${USER_SECONDS}{machine="node-a"}`);
+      expect(series?.values.length).toBeGreaterThanOrEqual(SCRAPES);
+    });
+    const present = await scraping.samples(USER_SECONDS);
+    await daemon.stop();
+    await scraping.program.stop();
+    isLate = false;
+
+    // In the words of the user, among the samples: what must not come about.
+    const damaged = join(temporaryFolder(), 'data');
+    cpSync(data, damaged, { recursive: true });
+    const refused = runs.start('--source=machines', '--start=-2h', '--end=now', ...JOIN);
+    expect(await refused.ended).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/^--end: scrapes cover .* to now\. .*counters step back.*\n.*--yes/m);
+    const harmful = await runs.run(
+      '--source=machines',
+      '--full-resolution',
+      '--start=-2h',
+      '--end=now',
+      '--yes',
+      ...JOIN,
+    );
+    makeBlocks(harmful.stdout, damaged);
+    const shown = await startPrometheus({}, { data: damaged });
+    expect(await steppingBack(shown)).toEqual([USER_SECONDS]);
+    expect(await mostCores(shown)).toBeGreaterThan(1_000 * CORES);
+
+    for (const [i, flags] of [['--full-resolution', '--start=-2h'], ['--start=-90m']].entries()) {
+      const usual = new BackfillRuns(api, {}, runs.folder, `usual-${i}.om`);
+      const { stdout, stderr } = await usual.run('--source=machines', ...flags, ...JOIN);
+      expect(stderr).toMatch(/^Left out, because scrapes cover it: .* to now\.$/m);
+      makeBlocks(stdout, data);
+    }
+    const joined = await startPrometheus({}, { data });
+    expect(await steppingBack(joined)).toEqual([]);
+    expect(await mostCores(joined)).toBeLessThan(1.1 * CORES);
+    for (const { metric, values } of present) {
+      const selector = `${USER_SECONDS}{machine="${metric['machine']}"}`;
+      const [series, ...others] = await joined.samples(selector, '3h');
+      expect(others).toEqual([]);
+      // What was scraped is still there, all that was backfilled is older, and nothing is missing between.
+      const past = series?.values.slice(0, -values.length) ?? [];
+      expect(series?.values.slice(-values.length)).toEqual(values);
+      expect(past.length).toBeGreaterThan(100);
+      const times = series?.values.map(([at]) => at) ?? [];
+      expect(Math.max(...times.slice(1).map((at, i) => at - (times[i] ?? at)))).toBeLessThan(LATE_SECONDS + 180);
+    }
+  });
+});
