@@ -24,6 +24,10 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json config.example.yaml LICENSE ./
 RUN install -d -o node -g node -m 0700 /var/lib/beaconchain-exporter && install -d /etc/beaconchain-exporter
+# The name that the program has elsewhere too, for `docker exec`. The memory of the process holds the API key: no core
+# files, and no signal that opens the debugger.
+RUN printf '#!/bin/sh\nexec prlimit --core=0 node --disable-sigusr1 /app/dist/main.js "$@"\n' \
+    > /usr/local/bin/beaconchain-exporter && chmod 755 /usr/local/bin/beaconchain-exporter
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000
 # Relative paths of the configuration (the state directory, say) are relative to the working directory.
@@ -33,7 +37,6 @@ EXPOSE 10032
 # Plain HTTP on the default port; with another port or TLS, give your own: docker run --health-cmd.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:10032/-/healthy').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The memory of the process holds the API key: no core files, and no signal that opens the debugger. The program handles
-# SIGTERM itself and starts no children, so it needs no init as PID 1.
-ENTRYPOINT ["prlimit", "--core=0", "node", "--disable-sigusr1", "/app/dist/main.js"]
+# The program handles SIGTERM itself and starts no children, so it needs no init as PID 1.
+ENTRYPOINT ["beaconchain-exporter"]
 CMD ["serve"]

@@ -1,36 +1,28 @@
-import { basename } from 'node:path';
-
 export interface WrittenFiles {
+  readonly source: 'daily_returns' | 'machines';
   readonly files: readonly string[];
   /** Whether the labels include `job` and `instance`, so that the series continue those that Prometheus scrapes. */
   readonly hasTargetLabels: boolean;
 }
 
 /**
- * With blocks as long as the longest that Prometheus makes. By default promtool makes one for every two hours, and reads
- * the whole file for each.
+ * For promtool, which makes blocks of two hours by default and reads the whole file for each. Prometheus merges every
+ * block with all blocks that it overlaps, of whatever job, so longer blocks than these make one huge block of all data
+ * (docs/backfill.md).
  */
-const CREATE = 'promtool tsdb create-blocks-from openmetrics --max-block-duration=744h';
+const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
 
 /** What the user should do with the files. */
-export function nextSteps({ files, hasTargetLabels }: WrittenFiles): string {
+export function nextSteps({ source, files, hasTargetLabels }: WrittenFiles): string {
+  const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${BLOCK_DURATION[source]}`;
   return [
-    'Next, make blocks of it in the data directory of your Prometheus (--storage.tsdb.path; it sees them within a minute):',
+    'Next, make blocks of it in the data directory of your Prometheus (--storage.tsdb.path), as the user it runs as:',
     '',
-    ...files.map((file) => `  ${CREATE} ${quote(file)} /var/lib/prometheus`),
+    ...files.map((file) => `  ${create} ${quote(file)} /var/lib/prometheus`),
     '',
-    'or, where Prometheus runs in Docker Compose as the service "prometheus", whose volume is /prometheus:',
-    '',
-    ...files.flatMap((file) => {
-      const inside = quote(`/prometheus/${basename(file)}`);
-      return [
-        `  docker compose cp ${quote(file)} prometheus:${inside}`,
-        `  docker compose exec prometheus ${CREATE} ${inside} /prometheus`,
-        `  docker compose exec prometheus rm ${inside}`,
-      ];
-    }),
-    '',
-    'Prometheus drops what is older than --storage.tsdb.retention.time (15 days unless set): raise it first.',
+    'Prometheus shows them within a minute. If it runs in a container: promtool is in its image, and docs/backfill.md has',
+    'the commands for Compose and Kubernetes.',
+    'Prometheus drops blocks older than --storage.tsdb.retention.time (15 days unless set): raise it first.',
     ...(hasTargetLabels
       ? []
       : [

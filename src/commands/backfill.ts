@@ -188,5 +188,5 @@ async function report({ folder, options, terminal }: Run, plan: Plan): Promise<s
   await folder.remove();
   const files = written.flatMap(({ parts }) => parts.map(({ file }) => file));
   const hasTargetLabels = labels['job'] !== undefined && labels['instance'] !== undefined;
-  return files.length === 0 ? '' : nextSteps({ files, hasTargetLabels });
+  return files.length === 0 ? '' : nextSteps({ source: options.source, files, hasTargetLabels });
 }
