@@ -137,7 +137,7 @@ function makeBlocks(folder: string, files: readonly string[]): { seconds: number
   const began = performance.now();
   let most = 0;
   for (const file of files) {
-    const args = ['tsdb', 'create-blocks-from', 'openmetrics', '-q', '--max-block-duration=744h', file, 'data'];
+    const args = ['tsdb', 'create-blocks-from', 'openmetrics', '-q', '--max-block-duration=24h', file, 'data'];
     const { status, stderr } = spawnSync('/usr/bin/time', ['-f', '%M', 'promtool', ...args], {
       cwd: folder,
       encoding: 'utf8',

@@ -72,7 +72,7 @@ function linesOf({ text }: Block): string[] {
 }
 
 const IN_SHELL =
-  /^\s*(?:sudo )?(?:[A-Z_]+=\S+ )*(?:npx )?(?:beaconchain-exporter|npm start --|docker compose run --rm exporter)(?= |$)([^#|;&>]*)/;
+  /^\s*(?:sudo )?(?:[A-Z_]+=\S+ )*(?:npx |docker compose exec exporter )?(?:beaconchain-exporter|npm start --)(?= |$)([^#|;&>]*)/;
 
 /** The arguments of every call of our command, in blocks and between the lines. */
 function callsIn(file: string): string[][] {
