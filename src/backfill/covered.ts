@@ -28,13 +28,13 @@ export function recordTest(covered: Covered): (group: string, at: UnixSeconds) =
   };
 }
 
-/** The times without scrapes in a span, oldest first. */
+/** The times without scrapes in a span, oldest first. In whole seconds, because the service accepts no others. */
 export function freeSpans(span: Span, covered: Covered): Span[] {
   let start = span.start;
   const free: Span[] = [];
   for (const taken of spansOf(covered)) {
-    free.push({ start, end: Math.min(span.end, taken.start) });
-    start = Math.max(start, taken.end);
+    free.push({ start, end: Math.min(span.end, Math.ceil(taken.start)) });
+    start = Math.max(start, Math.floor(taken.end));
   }
   return [...free, { start, end: span.end }].filter((one) => one.start < one.end);
 }

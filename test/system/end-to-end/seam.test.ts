@@ -58,6 +58,7 @@ function pushing(isLate: () => boolean): Respond {
     const { range } = JSON.parse(body) as { range: { timestamp: { start: number; end: number } } };
     const newest = at / 1000 - (isLate() ? LATE_SECONDS : 1);
     const { start, end } = range.timestamp;
+    if (!Number.isInteger(start) || !Number.isInteger(end)) return { status: 400, body: '{}' };
     // A sweep finds the newest record of each machine, however late it is.
     const times = isLate() ? [lastPush(newest)] : pushesWithin(start, Math.min(end, newest));
     const records = times.flatMap((time) => MACHINES.map((machine, i) => recordOf(machine, time + i)));
