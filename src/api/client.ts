@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
 import type { Budget } from '../budget/permit.ts';
 import type { Priority } from '../budget/priority.ts';
@@ -33,6 +34,18 @@ export interface Api {
   records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): Promise<z.output<S>[]>;
 }
 
+/** The service for a process that passes answers on. */
+export interface RawApi {
+  /**
+   * As `request`, without reading the body: whatever a 200 has, within the size limit of the endpoint.
+   * @throws RequestFailed, BudgetClosed
+   */
+  body(request: ApiRequest, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** Reads the body of a 200. */
+type Read<T> = (endpoint: Endpoint, answer: Answer) => Promise<T>;
+
 /** Receives every request and its outcome. */
 export interface ApiObserver {
   requested(endpoint: Endpoint): void;
@@ -62,17 +75,17 @@ export interface ApiDependencies {
   readonly random: () => number;
 }
 
-export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
+export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api & RawApi {
   const { budget, transport, observer, onAnswer, clock, random } = dependencies;
 
-  async function attempt(request: ApiRequest, envelope: z.ZodType, signal: AbortSignal): Promise<unknown> {
+  async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
     const { endpoint } = request;
     const wire = wireRequest(options, request);
     const permit = await budget.acquire({ route: routeOf(options, request), priority: request.priority }, signal);
     const start = clock.monotonic();
     observer?.requested(endpoint);
     try {
-      return await exchange(wire, envelope, permit.release, signal);
+      return await exchange(wire, read, permit.release, signal);
     } catch (error) {
       if (error instanceof RequestFailed) observer?.failed(error);
       throw error;
@@ -81,12 +94,12 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
     }
   }
 
-  async function exchange(
+  async function exchange<T>(
     wire: WireRequest,
-    envelope: z.ZodType,
+    read: Read<T>,
     release: (answer: Answer | undefined) => Promise<void> | undefined,
     signal: AbortSignal,
-  ): Promise<unknown> {
+  ): Promise<T> {
     let answer: Answer | undefined;
     try {
       answer = await transport(wire, signal);
@@ -99,28 +112,37 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       answer.discard();
       throw error;
     }
-    const json = await readBody(wire.endpoint, answer.body());
-    onAnswer?.(wire.endpoint, json);
-    return opened(wire.endpoint, envelope, json);
+    return read(wire.endpoint, answer);
+  }
+
+  async function retried<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
+    let last: RequestFailed | undefined;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await attempt(request, read, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // The previous failure closed the budget, so it is the one to report.
+        if (!(error instanceof RequestFailed)) throw last ?? error;
+        last = error;
+        const delay = retryDelay(error.reason, failures, random());
+        if (delay === undefined) throw error;
+        await clock.sleep(delay, signal);
+      }
+    }
   }
 
   return {
-    async request(request, envelope, signal) {
-      let last: RequestFailed | undefined;
-      for (let failures = 1; ; failures += 1) {
-        try {
-          return (await attempt(request, envelope, signal)) as z.output<typeof envelope>;
-        } catch (error) {
-          if (signal.aborted) throw error;
-          // The previous failure closed the budget, so it is the one to report.
-          if (!(error instanceof RequestFailed)) throw last ?? error;
-          last = error;
-          const delay = retryDelay(error.reason, failures, random());
-          if (delay === undefined) throw error;
-          await clock.sleep(delay, signal);
-        }
-      }
+    request(request, envelope, signal) {
+      const read: Read<z.output<typeof envelope>> = async (endpoint, answer) => {
+        const json = await readBody(endpoint, answer.body());
+        onAnswer?.(endpoint, json);
+        return opened(endpoint, envelope, json);
+      };
+      return retried(request, read, signal);
     },
+
+    body: (request, signal) => retried(request, (_, answer) => buffer(answer.body()), signal),
 
     async records(endpoint, record, items) {
       const good = await goodRecords(record, items);

@@ -38,12 +38,14 @@ export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly endpoint: Endpoint;
   readonly reason: FailureReason;
+  readonly detail: string;
   readonly status: number | undefined;
 
   constructor(endpoint: Endpoint, reason: FailureReason, detail: string, status?: number) {
     super(`${endpoint}: ${reason} (${detail})`);
     this.endpoint = endpoint;
     this.reason = reason;
+    this.detail = detail;
     this.status = status;
   }
 }

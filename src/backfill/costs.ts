@@ -8,6 +8,8 @@ export interface Costs {
   readonly perSecond: number;
   readonly left: { readonly hour?: number; readonly month?: number };
   readonly isKnown: boolean;
+  /** `left` is what the exporter that runs does not need itself. */
+  readonly isBeside?: boolean;
 }
 
 /** Whether it takes more requests than are left this month. */
@@ -30,8 +32,9 @@ export function costsText(costs: Costs): string {
   ].join('\n');
 }
 
-function quotaText({ requests, left: { month } }: Costs): string {
+function quotaText({ requests, left: { month }, isBeside = false }: Costs): string {
   if (month === undefined) return 'no quota of a month on this plan, as far as is known';
-  if (month === 0) return 'nothing is left this month';
-  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests that are left this month`;
+  const beside = isBeside ? " beside the exporter's own" : '';
+  if (month === 0) return `nothing is left this month${beside}`;
+  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests that are left this month${beside}`;
 }

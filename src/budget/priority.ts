@@ -14,6 +14,8 @@ export const PRIORITIES = [
   'sync_committee',
   // Reading old epochs after a downtime can take an hour at one request per second, so it uses what the others leave.
   'catch_up',
+  // A backfill beside the exporter that polls always has a request waiting (see one-at-a-time.ts).
+  'backfill',
 ] as const;
 
 export type Priority = (typeof PRIORITIES)[number];

@@ -1,34 +1,70 @@
 import type { Config } from '../config/config.ts';
 import { type Account, openAccount } from '../exporter/account.ts';
-import { openState, StateRefused } from '../exporter/state.ts';
+import { fingerprintOf, openState, StateRefused } from '../exporter/state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
+import { type Borrowed, borrow, SocketRefused } from '../sharing/client.ts';
+import { SHARED_ENDPOINTS } from '../sharing/protocol.ts';
+import { socketPathOf } from '../sharing/socket-path.ts';
+import { StateLocked } from '../state/lock.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 
 export interface LedgerContext {
   readonly config: Config;
   readonly key: string;
   readonly proxies?: Proxies | undefined;
+  readonly options: { readonly yes: boolean };
   readonly log: Logger;
   readonly clock: Clock;
+  readonly terminal: { write(text: string): void };
   readonly signal: AbortSignal;
 }
 
-/** Only one process may use the ledger, because two would each spend what is left. */
+/**
+ * Two processes with a ledger each would both spend all that is left. So it is that of the exporter that runs, or that of
+ * `state.dir` while none does. @throws BackfillRefused; the signal's reason when it aborts
+ */
 export async function openLedger(context: LedgerContext, opened: AsyncDisposableStack): Promise<Account> {
-  const { config, key, proxies, log, clock, signal } = context;
-  if (config.state.redis) {
+  if (context.config.state.redis) {
     throw new BackfillRefused(
       'state.redis: the ledger there belongs to the replica that polls. Give the backfill a configuration with a ' +
         'state.dir of its own, and both about half of budget.utilization.',
     );
   }
+  return (await throughExporter(context)) ?? inItsPlace(context, opened);
+}
+
+/** Undefined: none listens in the directory. */
+async function throughExporter({ config, key, options, clock, terminal, signal }: LedgerContext) {
+  const path = socketPathOf(config.state.dir);
+  if (path === undefined) return undefined;
+  const borrowed = await borrow({ path, isAgreed: options.yes, clock, signal }).catch((error: unknown) => {
+    throw error instanceof SocketRefused ? new BackfillRefused(`${error.message}.`) : error;
+  });
+  if (!borrowed) return undefined;
+  const { pid, fingerprint } = borrowed.greeting;
+  const other = fingerprint === fingerprintOf(key) ? '' : ', with its API key, which is another one';
+  terminal.write(`The exporter (pid ${pid}) is running: requests go through it, after its own polls${other}.\n`);
+  return accountOf(borrowed);
+}
+
+function accountOf({ api, limits }: Borrowed): Account {
+  return {
+    api,
+    close: async () => undefined,
+    allowance: (endpoint) => {
+      const shared = SHARED_ENDPOINTS.find((one) => one === endpoint) ?? 'machine_metrics';
+      return { ...limits()[shared], isBeside: true };
+    },
+  };
+}
+
+async function inItsPlace(context: LedgerContext, opened: AsyncDisposableStack): Promise<Account> {
+  const { config, key, proxies, log, clock, signal } = context;
   const documents = await openState(config.state.dir, clock, log, signal).catch((error: unknown) => {
     if (!(error instanceof StateRefused)) throw error;
-    throw new BackfillRefused(
-      `${error.message}.\nA backfill spends from the same ledger of limits, which one process keeps at a time.`,
-    );
+    throw new BackfillRefused(`${error.message}.\n${adviceOn(error, config.state.dir)}`);
   });
   opened.defer(() => documents.close());
   const account = await openAccount({
@@ -41,4 +77,12 @@ export async function openLedger(context: LedgerContext, opened: AsyncDisposable
   });
   opened.defer(() => account.close());
   return account;
+}
+
+function adviceOn({ cause }: StateRefused, dir: string): string {
+  const ledger = 'A backfill spends from the same ledger of limits, which one process keeps at a time';
+  if (!(cause instanceof StateLocked)) return `${ledger}.`;
+  return socketPathOf(dir) === undefined
+    ? `${ledger}: stop the exporter meanwhile, because this path is too long for the socket on which it would share it.`
+    : `${ledger}, and that one does not share it: it is another backfill, or an exporter whose log says why it has no socket.`;
 }

@@ -1,5 +1,7 @@
 import { RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
+import { ExporterGone } from '../sharing/client.ts';
+import { NotPassedOn } from '../sharing/shared.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
 /** The backfill cannot begin or continue; the message tells the operator why. */
@@ -21,6 +23,8 @@ function reasonOf(error: Error, { source, range }: BackfillOptions): string | un
       ? `The limits of the plan leave nothing until ${new Date(error.until).toISOString()}.`
       : 'Access is revoked: the trial is over or the subscription was cancelled.';
   }
+  if (error instanceof NotPassedOn) return `The exporter does not pass this on: ${error.message}.`;
+  if (error instanceof ExporterGone) return `The exporter stopped (${error.detail}).`;
   if (error instanceof RequestFailed) {
     switch (error.reason) {
       case 'forbidden':

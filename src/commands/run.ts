@@ -145,7 +145,9 @@ async function start(
     const { dir, redis } = config.state;
     if (proxies) log.info(namesOf(proxies), 'asking through a proxy');
     const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
-    if (!redis) return startDaemon({ ...given, documents: await openState(dir, systemClock, log, signal) });
+    if (!redis) {
+      return startDaemon({ ...given, stateDir: dir, documents: await openState(dir, systemClock, log, signal) });
+    }
     const replica = await openSharedState(redis, systemClock, log);
     return startDaemon({ ...given, documents: replica, replica });
   }

@@ -3,6 +3,9 @@ import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
+import { listen } from '../sharing/server.ts';
+import type { Shared } from '../sharing/shared.ts';
+import { socketPathOf } from '../sharing/socket-path.ts';
 import type { StateStore } from '../state/store.ts';
 import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
@@ -10,6 +13,8 @@ import type { Access } from '../web-config/access.ts';
 export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'stoppedAt' | 'processMetrics'> {
   /** Keeps the state over restarts; closed when the daemon has stopped. */
   readonly documents: StateStore & { close(): Promise<void> };
+  /** The directory of the documents, which is locked: a backfill is served there. Default: none is. */
+  readonly stateDir?: string | undefined;
   /** Whether to expose process_* and nodejs_*. */
   readonly processMetrics: boolean;
   /** Whether a reload may be requested over HTTP; default true. */
@@ -47,6 +52,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await supervisor.stop();
     if (!replica) await noteStop(documents, log, times);
   });
+  const sharing = await share(options, () => supervisor.engine().shared);
+  starting.defer(() => sharing?.close());
 
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
@@ -65,4 +72,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
   const started = starting.move();
   return { port: server.port, reload: () => supervisor.reload(), stop: () => started.disposeAsync() };
+}
+
+/** Lets a backfill use the limits of this process. Without a socket everything else goes on. */
+async function share({ stateDir, log }: DaemonOptions, shared: () => Shared | undefined) {
+  if (stateDir === undefined) return undefined;
+  const path = socketPathOf(stateDir);
+  try {
+    if (path === undefined) throw new Error('the path is too long for a socket');
+    const onGreeting = (): void => log.info('a backfill sends its requests through this exporter, after its polls');
+    return await listen(path, { shared, onGreeting });
+  } catch (error) {
+    log.info(
+      { err: String(error) },
+      'no socket in the state directory: a backfill has to wait until this exporter stops',
+    );
+    return undefined;
+  }
 }

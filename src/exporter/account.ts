@@ -1,3 +1,4 @@
+import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
@@ -16,10 +17,13 @@ export interface AccountLimits {
   readonly left: { readonly hour?: number; readonly month?: number };
   /** Whether an answer has confirmed the limits. */
   readonly isKnown: boolean;
+  /** `left` is what an exporter that runs does not need itself. */
+  readonly isBeside?: boolean;
 }
 
-/** Access to the service for a program that takes over the ledger of the daemon while the daemon does not run. */
-export interface Account extends Pick<Client, 'api' | 'close'> {
+/** Access to the service for a program that is not the daemon. */
+export interface Account extends Pick<Client, 'close'> {
+  readonly api: Api;
   allowance(endpoint: Endpoint): AccountLimits;
 }
 
@@ -28,7 +32,7 @@ export interface AccountOptions extends Pick<EngineOptions, 'config' | 'key' | '
   readonly onError: (error: unknown) => void;
 }
 
-/** @throws StateRefused */
+/** Takes over the ledger of the daemon while the daemon does not run. @throws StateRefused */
 export async function openAccount(options: AccountOptions): Promise<Account> {
   const { config, key, proxies, documents, clock, onError } = options;
   const { ledger } = await restore(documents, [], key, clock.now());

@@ -1,6 +1,15 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, type OnAnswer, routeOf } from '../api/client.ts';
+import {
+  type Api,
+  type ApiObserver,
+  type ApiOptions,
+  createApi,
+  type OnAnswer,
+  type RawApi,
+  routeOf,
+} from '../api/client.ts';
 import { createTransport, type Transport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
+import { oneAtATime } from '../budget/one-at-a-time.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
@@ -38,13 +47,13 @@ export interface ClientOptions {
 /** Access to the service with the current settings, within the limits of the account. */
 export interface Client {
   /** Follows the current settings, also in the middle of a poll. */
-  readonly api: Api;
+  readonly api: Api & RawApi;
   /** Keeps the ledger. */
   readonly rateLimiter: RateLimiter;
   /** Writes the ledger once more, because what was written may be lost. */
   writeAgain(): void;
   /** Whether a source would ask another host or use another key. */
-  isOtherFor(source: Source, next: Settings): boolean;
+  isOtherFor(source: Pick<Source, 'chain'>, next: Settings): boolean;
   /** Continues with other settings and the ledger of their key. */
   adopt(next: Settings, ledger: Ledger): void;
   /** Drops the connections and writes the ledger. */
@@ -65,7 +74,7 @@ export function openClient(options: ClientOptions): Client {
   });
   const connections = connectionsOf(() => settings, options.proxies);
   const dependencies = {
-    budget: lease ? leased(rateLimiter, lease) : rateLimiter,
+    budget: oneAtATime('backfill', lease ? leased(rateLimiter, lease) : rateLimiter),
     transport: transport(connections.send),
     observer,
     onAnswer,
@@ -76,6 +85,7 @@ export function openClient(options: ClientOptions): Client {
   return {
     api: {
       request: (request, envelope, signal) => api.request(request, envelope, signal),
+      body: (request, signal) => api.body(request, signal),
       records: (endpoint, record, items) => api.records(endpoint, record, items),
     },
     rateLimiter,

@@ -15,6 +15,7 @@ import { budgetViewOf, type ViewOptions } from './picture.ts';
 import { logPlan, logWaits } from './plan-log.ts';
 import type { Counted, EngineOptions, Role, RoleLinks } from './role.ts';
 import { isChange, type Settings } from './settings.ts';
+import { SharedAccess } from './shared-access.ts';
 import { viewOptionsOf } from './sources.ts';
 import { LEDGER, restore, restoreEntries, type State, TOTALS, underKey } from './state.ts';
 
@@ -38,6 +39,7 @@ class Poller implements Role {
   readonly #scheduler: Scheduler;
   readonly #counters: Counters;
   readonly #drift: SchemaDrift;
+  readonly shared: SharedAccess;
   readonly #keyLog: KeyLog;
   #settings: Settings;
   #ledgerFailures = 0;
@@ -96,6 +98,13 @@ class Poller implements Role {
       onWait: (waits) => logWaits(log, waits),
       onChange: ({ name }) => links.touch(name, ATTEMPTS),
     });
+    this.shared = new SharedAccess({
+      client,
+      clock,
+      settings: () => this.#settings,
+      known: () => this.#scheduler.known(),
+      signal: links.abort.signal,
+    });
   }
 
   state(): State {
@@ -148,6 +157,7 @@ class Poller implements Role {
     const after = viewOptionsOf(next.config, log, reloadedAt);
     const ids = new Set(after.sources.map(sourceId));
     const restored = await restoreEntries(documents, after.sources, this.#scheduler.entries());
+    if (this.#client.isOtherFor({}, next)) await this.shared.interrupt();
     await this.#scheduler.interrupt((source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next));
     // No await from here on, so that nobody sees half of the change.
     const before = { ...this.state(), entries: new Map([...restored, ...this.#scheduler.entries()]) };
@@ -159,6 +169,7 @@ class Poller implements Role {
     this.#keyLog.begin(ledger.key);
     if (isChange(this.#settings, next)) this.#links.touch(...ALL_PARTS);
     this.#settings = next;
+    this.shared.resume();
   }
 
   async close(): Promise<State> {

@@ -6,6 +6,7 @@ import type { Sample } from '../metrics/family.ts';
 import type { ProcessMetrics } from '../metrics/self.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { Replica } from '../replica/replica.ts';
+import type { Shared } from '../sharing/shared.ts';
 import type { StateStore } from '../state/store.ts';
 import type { LastReload } from './own-families.ts';
 import type { ViewOptions } from './picture.ts';
@@ -52,6 +53,8 @@ export interface Role {
    * sources that are gone or ask elsewhere. Undefined if nothing is polled. @throws StateRefused: nothing has changed.
    */
   readonly adopt?: ((next: Settings, reloadedAt: UnixMs) => Promise<void>) | undefined;
+  /** What it lends to a backfill; undefined if nothing is polled. */
+  readonly shared?: Shared | undefined;
   /** Writes the state and returns it. */
   close(): Promise<State>;
 }

@@ -48,7 +48,7 @@ export async function openState(dir: string, clock: Clock, log: Logger, signal?:
     return await FileStore.open(dir, clock, log, { signal });
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof StateLocked) throw new StateRefused(error.message);
+    if (error instanceof StateLocked) throw new StateRefused(error.message, { cause: error });
     throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error) ?? String(error)}`);
   }
 }

@@ -1,4 +1,5 @@
 import type { Quota } from '../budget/quota.ts';
+import type { Needs } from '../budget/spare.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
 import { type Entry, msPerPoll, requestsPerPoll, sourceId, spareRequests } from '../state/entry.ts';
@@ -73,6 +74,16 @@ function wholePaces(sources: readonly KnownSource[], { bucketOf, quotaOf }: Budg
 function pacesOfKnown(sources: readonly KnownSource[], allowance: Allowance): ReadonlyMap<Source, Pace> {
   const demands = sources.map(({ source, known }) => demandOf(source, known));
   return pacesOf(demands, allowance);
+}
+
+/** What the sources of a bucket take at their configured intervals, whatever the limits allow. */
+export function needsOf(sources: readonly KnownSource[], bucketOf: BudgetView['bucketOf'], bucket: string): Needs {
+  const members = sources.filter(({ source }) => bucketOf(source) === bucket);
+  const paces = pacesOfKnown(members, { bucketOf, allowedPerDay: () => Number.POSITIVE_INFINITY });
+  return {
+    perDay: [...paces.values()].reduce((sum, { requestsPerDay }) => sum + requestsPerDay, 0),
+    atOnce: members.reduce((sum, { known }) => sum + requestsPerPoll(known) + spareRequests(known), 0),
+  };
 }
 
 /** The source with the observed cost, duration and coverage of its polls. */

@@ -22,6 +22,7 @@ const BELOW_EXPORTER = [
   'state',
   'replica',
   'scheduler',
+  'sharing',
   'web',
 ];
 
@@ -124,6 +125,12 @@ export const TABLE: readonly Row[] = [
     what: 'Decides which source runs when, runs it, and shows what was kept.',
     imports: ['sources', 'state', 'api', 'budget', 'lib'],
     packages: [],
+  },
+  {
+    part: 'sharing',
+    what: 'The socket through which a backfill uses the limits and the client of an exporter that runs.',
+    imports: ['api', 'budget', 'lib'],
+    packages: ['zod'],
   },
   // A second config file: it reads YAML and tells mistakes with the words of the first.
   {

@@ -6,6 +6,7 @@ import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { type Alternatives, type Asked, askEither } from '../alternatives.ts';
 import type { Poll, Timing } from '../source.ts';
 import { withDays } from './due.ts';
+import { AUTO_PATHS } from './paths.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
 
 export interface DailyReturnsOptions {
@@ -18,9 +19,6 @@ export interface DailyReturnsOptions {
 
 /** The most that the service gives (api-facts 7.2). */
 export const DAYS_PER_PAGE = 10;
-
-/** The path of the specification, and the one of the public documentation (api-facts 3.1). */
-export const AUTO_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** Reads the newest day. A smaller day never replaces a larger one. */
 export async function pollDailyReturns(

@@ -50,6 +50,8 @@ export interface PageQuery {
 /** One record, and the process that it is about. */
 export type MachineRecord = readonly [process: Process, record: ProcessRecord];
 
+export const MACHINES_PATH = '/api/v2/machine-metrics';
+
 /** Reads one page, record by record. */
 export async function requestPage(
   api: Api,
@@ -63,7 +65,7 @@ export async function requestPage(
     page_size: RECORDS_PER_PAGE,
     ...(cursor === undefined ? {} : { cursor }),
   };
-  const request = { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body } as const;
+  const request = { endpoint: 'machine_metrics', priority: 'machines', path: MACHINES_PATH, body } as const;
   const { data, paging } = await api.request(request, MachineMetricsPage, signal);
   const records: MachineRecord[] = [];
   let count = 0;
