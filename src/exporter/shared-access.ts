@@ -24,6 +24,9 @@ export interface SharedAccessOptions {
   readonly signal: AbortSignal;
 }
 
+/** A backfill has at most eight requests in progress, which may all have been admitted before one of them counts. */
+const UNCOUNTED = 8;
+
 /** Lends the client of the exporter to a backfill, which gets what the polls leave. */
 export class SharedAccess implements Shared {
   readonly #options: SharedAccessOptions;
@@ -85,7 +88,8 @@ export class SharedAccess implements Shared {
     const routeOf = routesOf(config);
     const name = bucketOf(ledger, routeOf({ endpoint }));
     const bucket = ledger.buckets[name] ?? EMPTY_BUCKET;
-    const needs = needsOf(known(), budgetViewOf(ledger, { budgetOptions, routeOf }, now).bucketOf, name);
+    const polls = needsOf(known(), budgetViewOf(ledger, { budgetOptions, routeOf }, now).bucketOf, name);
+    const needs = { ...polls, atOnce: polls.atOnce + UNCOUNTED };
     const spare = spareOf(bucket, needs, budgetOptions, now);
     return { spare, closed: (isAgreed) => closedBeside(spare, bucket, isAgreed, budgetOptions, now) };
   }

@@ -69,6 +69,11 @@ export function requestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, median(costs) ?? 1);
 }
 
+/** Requests that a poll takes on average: what many polls take, of which some take more than usual. */
+export function meanRequestsPerPoll({ costs = [] }: Entry): number {
+  return Math.max(1, costs.reduce((sum, cost) => sum + cost, 0) / Math.max(1, costs.length));
+}
+
 /** Requests that are enough for most polls. One exceptional poll among the last does not count. */
 export function requestsForMost(entry: Entry): number {
   const [, second = 1] = (entry.costs ?? []).toSorted((a, b) => b - a);
