@@ -59,6 +59,9 @@ function whole(requests: number): number {
   return Math.max(0, Math.floor(requests));
 }
 
+/** The month has requests left, but until it renews the polls need them. */
+export class QuotaKept extends BudgetClosed {}
+
 /**
  * Whether a request beside the polls must wait for the limits to renew; undefined: it may be sent. `isAgreed`: it may take
  * what the polls need of the month. Of the hour it never may, because waiting for the next hour is cheap.
@@ -72,7 +75,7 @@ export function closedBeside(
 ): BudgetClosed | undefined {
   const window = windowAt(bucket, 'month', options, now);
   if (month < 1 && !isAgreed && window) {
-    return new BudgetClosed(lastsUntil('month', window, bucket.firstUseAt ?? now));
+    return new QuotaKept(lastsUntil('month', window, bucket.firstUseAt ?? now));
   }
   return hour < 1 ? new BudgetClosed(calendarEnd('hour', now)) : undefined;
 }

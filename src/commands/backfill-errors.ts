@@ -1,5 +1,6 @@
 import { RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
+import { QuotaKept } from '../budget/spare.ts';
 import { ExporterGone } from '../sharing/client.ts';
 import { NotPassedOn } from '../sharing/shared.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
@@ -18,6 +19,10 @@ export function explainFailure(error: Error, options: BackfillOptions, isKept: b
 }
 
 function reasonOf(error: Error, { source, range }: BackfillOptions): string | undefined {
+  if (error instanceof QuotaKept) {
+    const until = new Date(error.until).toISOString();
+    return `The exporter that runs needs what is left of the quota until ${until}. --yes takes it nevertheless.`;
+  }
   if (error instanceof BudgetClosed) {
     return Number.isFinite(error.until)
       ? `The limits of the plan leave nothing until ${new Date(error.until).toISOString()}.`

@@ -2,7 +2,14 @@ import type { Quota } from '../budget/quota.ts';
 import type { Needs } from '../budget/spare.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
-import { type Entry, meanRequestsPerPoll, msPerPoll, requestsPerPoll, sourceId, spareRequests } from '../state/entry.ts';
+import {
+  type Entry,
+  meanRequestsPerPoll,
+  msPerPoll,
+  requestsPerPoll,
+  sourceId,
+  spareRequests,
+} from '../state/entry.ts';
 import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
 import { isDataOverdue } from './plan.ts';
 import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedule.ts';

@@ -4,6 +4,7 @@ import { type Endpoint, RequestFailed } from '../api/errors.ts';
 import { opened, readBody } from '../api/json.ts';
 import { goodRecords } from '../api/records.ts';
 import { BudgetClosed } from '../budget/permit.ts';
+import { QuotaKept } from '../budget/spare.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import { codeOf, hasCode } from '../lib/error-code.ts';
 import { type Asked, ask } from './ask.ts';
@@ -91,6 +92,7 @@ async function greet({ path, clock, signal }: BorrowOptions) {
 
 function errorOf(endpoint: Endpoint, refusal: Refusal): Error {
   if ('refused' in refusal) return new NotPassedOn(refusal.refused);
+  if ('keptUntil' in refusal) return new QuotaKept(refusal.keptUntil);
   if ('closedUntil' in refusal) return new BudgetClosed(refusal.closedUntil ?? Number.POSITIVE_INFINITY);
   return new RequestFailed(endpoint, refusal.reason, refusal.detail, refusal.status);
 }

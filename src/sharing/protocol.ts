@@ -48,6 +48,8 @@ export type Question = z.infer<typeof Question>;
 export const Refusal = z.union([
   /** No request may be sent before this, in Unix ms; null: not before a new key or a restart. */
   z.object({ closedUntil: z.number().nullable() }),
+  /** Nor before this: the exporter needs what is left of the month. */
+  z.object({ keptUntil: z.number() }),
   /** It was sent and failed. */
   z.object({ reason: z.enum(FAILURE_REASONS), detail: z.string(), status: z.number().exactOptional() }),
   /** It is not passed on. */

@@ -2,6 +2,7 @@ import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
+import { QuotaKept } from '../budget/spare.ts';
 import { type Greeting, LIMITS_HEADER, Question, type Refusal } from './protocol.ts';
 import { NotPassedOn, type Shared } from './shared.ts';
 
@@ -87,6 +88,7 @@ async function questionOf(request: IncomingMessage): Promise<Question> {
 
 /** Undefined: the exporter stops, or uses other settings from now on. */
 function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof QuotaKept) return { keptUntil: error.until };
   if (error instanceof BudgetClosed) return { closedUntil: Number.isFinite(error.until) ? error.until : null };
   if (error instanceof NotPassedOn) return { refused: error.message };
   if (!(error instanceof RequestFailed)) return undefined;
