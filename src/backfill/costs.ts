@@ -22,7 +22,7 @@ export function costsText(costs: Costs): string {
   const { what, requests, sequences, perSecond, left, isKnown } = costs;
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
-  const rate = `${perSecond} requests a second${isKnown ? '' : ' (assumed)'}`;
+  const rate = `${Number(perSecond.toFixed(2))} requests a second${isKnown ? '' : ' (assumed)'}`;
   return [
     `${what}`,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,

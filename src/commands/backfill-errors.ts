@@ -29,7 +29,7 @@ function reasonOf(error: Error, { source, range }: BackfillOptions): string | un
       : 'Access is revoked: the trial is over or the subscription was cancelled.';
   }
   if (error instanceof NotPassedOn) return `The exporter does not pass this on: ${error.message}.`;
-  if (error instanceof ExporterGone) return `The exporter stopped (${error.detail}).`;
+  if (error instanceof ExporterGone) return `The exporter stopped: ${error.detail}.`;
   if (error instanceof RequestFailed) {
     switch (error.reason) {
       case 'forbidden':

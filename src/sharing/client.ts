@@ -14,7 +14,7 @@ import { NotPassedOn } from './shared.ts';
 /** The exporter has stopped, or starts again. */
 export class ExporterGone extends RequestFailed {
   constructor(endpoint: Endpoint, path: string, error: unknown) {
-    super(endpoint, 'network', `the exporter does not answer on ${path}: ${codeOf(error) ?? String(error)}`);
+    super(endpoint, 'network', `nothing answers on ${path} (${codeOf(error) ?? String(error)})`);
   }
 }
 
@@ -83,7 +83,9 @@ async function greet({ path, clock, signal }: BorrowOptions) {
     signal.throwIfAborted();
     if (hasCode(error, ...NOBODY)) return undefined;
     if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
-    throw new SocketRefused(`the socket ${path} belongs to another user (${codeOf(error)}): run it as the exporter's`);
+    throw new SocketRefused(
+      `the socket ${path} cannot be used (${codeOf(error)}): run this as the user of the exporter`,
+    );
   }
   const greeting = Greeting.safeParse(await json(answer.body).catch(() => undefined));
   if (greeting.success && answer.limits) return { greeting: greeting.data, limits: answer.limits };

@@ -161,9 +161,16 @@ describe('exporter/shared-access', () => {
   it('a reload with the same key leaves the requests in progress alone', async () => {
     const world = await start('hobbyist');
     await world.clock.advance(MINUTE);
-    const pending = Array.from({ length: 3 }, () => sharedOf(world).request(PAGE, noSignal()));
+    const ask = () => Promise.allSettled([1, 2, 3].map(() => sharedOf(world).request(PAGE, noSignal())));
+    const pending = ask();
     world.configure({ machines: { interval: '2m' } });
     await world.reload();
-    await settled(world.clock, Promise.all(pending));
+    expect((await settled(world.clock, pending)).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
+    const later = ask();
+    world.configure({ machines: { interval: '3m' } });
+    await world.reload();
+    world.configure({}, 'another-key');
+    await world.reload();
+    expect((await settled(world.clock, later)).map(({ status }) => status)).toContain('rejected');
   });
 });

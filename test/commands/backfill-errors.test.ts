@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { QuotaKept } from '../../src/budget/spare.ts';
+import { explainFailure } from '../../src/commands/backfill-errors.ts';
+import type { BackfillOptions } from '../../src/commands/backfill-flags.ts';
+import { ExporterGone } from '../../src/sharing/client.ts';
+import { NotPassedOn } from '../../src/sharing/shared.ts';
+
+const OPTIONS = { source: 'machines', range: { window: '7d' } } as BackfillOptions;
+const ONWARD = 'What was read is kept: go on with the same command and --resume.';
+
+describe('commands/backfill-errors', () => {
+  it.each([
+    [
+      new ExporterGone('machine_metrics', '/state/api.sock', Object.assign(new Error(''), { code: 'ENOENT' })),
+      'The exporter stopped: nothing answers on /state/api.sock (ENOENT).',
+    ],
+    [
+      new QuotaKept(Date.UTC(2026, 11, 1)),
+      'The exporter that runs needs what is left of the quota until 2026-12-01T00:00:00.000Z. --yes takes it nevertheless.',
+    ],
+    [new NotPassedOn('/x for daily_returns'), 'The exporter does not pass this on: /x for daily_returns.'],
+  ])('%o', (error, text) => {
+    expect(explainFailure(error, OPTIONS, true).message).toBe(`${text}\n${ONWARD}`);
+  });
+});
