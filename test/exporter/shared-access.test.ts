@@ -78,6 +78,16 @@ describe('exporter/shared-access', () => {
     expect(Math.abs(requests - beside.service.requests.length)).toBeLessThanOrEqual(2);
   });
 
+  it('beside a fleet that takes the whole rate a backfill gets a request a minute', async () => {
+    const world = await start('hobbyist', 600);
+    await world.clock.advance(5 * MINUTE);
+    const answered = backfill(world);
+    await world.clock.advance(10 * MINUTE);
+    expect(answered()).toBeGreaterThanOrEqual(9);
+    expect(answered()).toBeLessThanOrEqual(11);
+    expect(world.shown().reasons()).toEqual([]);
+  });
+
   it('a backfill gets what the polls do not need of the month, and more only if that was agreed', async () => {
     const world = await start({ perSecond: 10, perMonth: 2_000 }, 4, { slashings: { enabled: false } });
     await world.clock.advance(10 * MINUTE);
