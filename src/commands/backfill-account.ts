@@ -9,12 +9,13 @@ import { SHARED_ENDPOINTS } from '../sharing/protocol.ts';
 import { socketPathOf } from '../sharing/socket-path.ts';
 import { StateLocked } from '../state/lock.ts';
 import { BackfillRefused } from './backfill-errors.ts';
+import type { Flags } from './flag-table.ts';
 
 export interface LedgerContext {
   readonly config: Config;
   readonly key: string;
   readonly proxies?: Proxies | undefined;
-  readonly options: { readonly yes: boolean };
+  readonly flags: Pick<Flags, 'yes'>;
   readonly log: Logger;
   readonly clock: Clock;
   readonly terminal: { write(text: string): void };
@@ -36,10 +37,10 @@ export async function openLedger(context: LedgerContext, opened: AsyncDisposable
 }
 
 /** Undefined: none listens in the directory. */
-async function throughExporter({ config, key, options, clock, terminal, signal }: LedgerContext) {
+async function throughExporter({ config, key, flags, clock, terminal, signal }: LedgerContext) {
   const path = socketPathOf(config.state.dir);
   if (path === undefined) return undefined;
-  const borrowed = await borrow({ path, isAgreed: options.yes, clock, signal }).catch((error: unknown) => {
+  const borrowed = await borrow({ path, isAgreed: flags.yes ?? false, clock, signal }).catch((error: unknown) => {
     throw error instanceof SocketRefused ? new BackfillRefused(`${error.message}.`) : error;
   });
   if (!borrowed) return undefined;
