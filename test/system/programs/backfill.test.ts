@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
 import type { FaultServer, Respond } from '../../support/fault-server.ts';
-import { ahead, portOf, type Running, SURROUNDINGS, start, startServe, waitFor } from '../../support/program.ts';
+import { ahead, type Running, SURROUNDINGS, start, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const HOUR = 3_600;
@@ -153,17 +153,17 @@ describe('system/programs/backfill', () => {
     if (kib > 100) expect(api.requests).toHaveLength(before);
   });
 
-  it('is refused beside a daemon on the same state, with its pid, and asks nothing', async () => {
-    const api = await startService(KEY, FAST);
-    const runs = new BackfillRuns(api);
-    const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
-    await portOf(daemon);
-    const running = runs.start(...DAILY);
-    expect(await running.ended).toMatchObject({ code: 1 });
-    expect(running.stderr).toContain(`process ${daemon.child.pid}`);
-    expect(running.stderr).toContain('ledger');
-    expect(api.requests.filter(({ body }) => body.includes('all_time'))).toEqual([]);
-    await daemon.stop();
+  it('is refused beside another one on the same state, with its pid, and asks nothing', async () => {
+    const api = await startService(KEY, { ...FAST, request: () => 'silence' });
+    const first = new BackfillRuns(api);
+    const holder = first.start(...DAILY);
+    await waitFor(() => expect(api.requests).toHaveLength(1));
+    const second = new BackfillRuns(api, {}, first.folder, 'other.om').start(...DAILY);
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.stderr).toContain(`process ${holder.child.pid}`);
+    expect(second.stderr).toContain('it is another backfill');
+    expect(api.requests).toHaveLength(1);
+    await holder.stop();
   });
 
   it('is refused where the ledger is the one of replicas, and asks nothing', async () => {
