@@ -34,6 +34,8 @@ export async function listen(path: string, options: SharingOptions): Promise<{ c
     });
   await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+  // A connection that cannot be accepted, for want of files, must not end the exporter.
+  server.on('error', () => undefined);
   try {
     await chmod(path, OWNER_ONLY);
   } catch (error) {
