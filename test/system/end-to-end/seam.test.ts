@@ -50,7 +50,7 @@ async function steppingBack(prometheus: Prometheus): Promise<string[]> {
 
 /** The most that rate() shows in the last hour, in cores. */
 async function mostCores(prometheus: Prometheus): Promise<number> {
-  const most = await prometheus.query(`max(max_over_time(rate(${USER_SECONDS}[10m])[1h:15s]))`);
+  const most = await prometheus.query(`max(max_over_time(rate(${USER_SECONDS}[10m])[1h:1s]))`);
   return Number(most[0]?.value[1] ?? Number.NaN);
 }
 
