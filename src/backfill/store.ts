@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { hasCode } from '../lib/error-code.ts';
 import type { History } from '../sources/history.ts';
 import type { OutputSpan } from './output-spans.ts';
@@ -16,12 +16,9 @@ export interface KeptPage {
   readonly records: readonly unknown[];
 }
 
-/** Counts up with each change of the tables. */
-const VERSION = 1;
-
 /**
- * A page costs one sync of the log (WAL). The cache is also the memory of a sort, whose rest goes to the disk. The lock
- * keeps other processes out.
+ * One sync of the log (WAL) makes a page durable. What does not fit into the cache is sorted on the disk. The lock keeps
+ * other processes out.
  */
 const SETTINGS = `
   PRAGMA locking_mode = EXCLUSIVE;
@@ -30,14 +27,18 @@ const SETTINGS = `
   PRAGMA cache_size = -8192;
 `;
 
+/** Counts up with each change of the tables. */
+const VERSION = 1;
+
 /**
- * Records lie in the order in which they come, and are sorted when they are written out. With a key by group and time each
- * page would change thirty other places, and write three times as many bytes.
+ * Records lie in the order in which they come, and are sorted when they are written out: a key by group and time would
+ * spread each page over the whole database, and write three times as many bytes.
  */
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS plan (id INTEGER PRIMARY KEY CHECK (id = 1), json TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS slice (id INTEGER PRIMARY KEY, next TEXT, ending TEXT, bad INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS record (
+  BEGIN;
+  CREATE TABLE plan (json TEXT NOT NULL) STRICT;
+  CREATE TABLE slice (id INTEGER PRIMARY KEY, next TEXT, ending TEXT, bad INTEGER NOT NULL) STRICT;
+  CREATE TABLE record (
     id INTEGER PRIMARY KEY,
     slice INTEGER NOT NULL,
     source TEXT NOT NULL,
@@ -45,20 +46,15 @@ const TABLES = `
     at REAL NOT NULL,
     json TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS record_by_slice ON record (slice);
-  CREATE INDEX IF NOT EXISTS record_by_time ON record (at);
+  CREATE INDEX record_by_slice ON record (slice);
+  CREATE INDEX record_by_time ON record (at);
   PRAGMA user_version = ${VERSION};
+  COMMIT;
 `;
-
-/** https://sqlite.org/rescode.html#busy */
-const SQLITE_BUSY = 5;
-
-type Row = Record<string, SQLOutputValue>;
 
 /** What a run keeps, in one SQLite database: the plan, where each slice is, and the records. */
 export class Store {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
 
   private constructor(database: DatabaseSync) {
     this.#database = database;
@@ -70,60 +66,63 @@ export class Store {
     const { DatabaseSync } = await import('node:sqlite');
     // For sorting: the usual folders may be read-only in a container, or in memory.
     process.env['SQLITE_TMPDIR'] ??= dirname(file);
-    const store = new Store(new DatabaseSync(file));
+    const database = new DatabaseSync(file);
     try {
-      store.#database.exec(SETTINGS);
-      const version = store.#one('PRAGMA user_version')?.['user_version'];
-      if (version !== 0 && version !== VERSION) throw new Error(`another version of this program made ${file}`);
-      if (version === 0) store.#transaction(() => store.#database.exec(TABLES));
+      database.exec(SETTINGS);
+      const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
+      if (version === 0) database.exec(TABLES);
+      else if (version !== VERSION) throw new Error(`another version of this program made ${file}`);
     } catch (error) {
-      store.close();
+      database.close();
       throw error;
     }
-    return store;
+    return new Store(database);
   }
 
   close(): void {
-    if (this.#database.isOpen) this.#database.close();
+    this.#database.close();
   }
 
   plan(): Plan | undefined {
-    const row = this.#one('SELECT json FROM plan');
+    const row = this.#database.prepare('SELECT json FROM plan').get();
     return row && Plan.parse(JSON.parse(String(row['json'])));
   }
 
   /** Drops what belongs to slices that are no longer in the plan. */
   save(plan: Plan): void {
     const wanted = new Set(plan.slices.map(({ id }) => id));
+    const kept = this.#database.prepare('SELECT id FROM slice').all();
     this.#transaction(() => {
-      this.#run('INSERT OR REPLACE INTO plan (id, json) VALUES (1, ?)', JSON.stringify(plan));
-      for (const { id } of this.#all('SELECT id FROM slice')) if (!wanted.has(Number(id))) this.#drop(Number(id));
+      this.#database.exec('DELETE FROM plan');
+      this.#database.prepare('INSERT INTO plan VALUES (?)').run(JSON.stringify(plan));
+      for (const { id } of kept) if (!wanted.has(Number(id))) this.#drop(Number(id));
     });
   }
 
   /** The ids of the slices that are complete. */
   completeSlices(): Set<number> {
-    return new Set(this.#all('SELECT id FROM slice WHERE next IS NULL').map(({ id }) => Number(id)));
+    const rows = this.#database.prepare('SELECT id FROM slice WHERE next IS NULL').all();
+    return new Set(rows.map(({ id }) => Number(id)));
   }
 
   /** The cursor to go on with; undefined: the slice is not begun, or complete. */
   cursorOf({ id }: Slice): string | undefined {
-    const next = this.#one('SELECT next FROM slice WHERE id = ?', id)?.['next'];
+    const next = this.#database.prepare('SELECT next FROM slice WHERE id = ?').get(id)?.['next'];
     return next == null ? undefined : String(next);
   }
 
   /** Keeps the records and the cursor of a page together, so that they survive a loss of power. */
   keep({ id, source }: Slice, history: History, { next, ending, bad, records }: KeptPage): void {
+    const record = this.#database.prepare(
+      'INSERT INTO record (slice, source, "group", at, json) VALUES (?, ?, ?, ?, ?)',
+    );
+    const slice = this.#database.prepare(
+      `INSERT INTO slice (id, next, ending, bad) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+       SET next = excluded.next, ending = excluded.ending, bad = bad + excluded.bad`,
+    );
     this.#transaction(() => {
-      for (const record of records) {
-        const values = [id, source, history.group(record), history.at(record), JSON.stringify(record)];
-        this.#run('INSERT INTO record (slice, source, "group", at, json) VALUES (?, ?, ?, ?, ?)', ...values);
-      }
-      this.#run(
-        `INSERT INTO slice (id, next, ending, bad) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
-         SET next = excluded.next, ending = excluded.ending, bad = bad + excluded.bad`,
-        ...[id, next, ending ?? null, bad],
-      );
+      for (const one of records) record.run(id, source, history.group(one), history.at(one), JSON.stringify(one));
+      slice.run(id, next, ending ?? null, bad);
     });
   }
 
@@ -133,31 +132,32 @@ export class Store {
   }
 
   #drop(id: number): void {
-    this.#run('DELETE FROM record WHERE slice = ?', id);
-    this.#run('DELETE FROM slice WHERE id = ?', id);
+    this.#database.prepare('DELETE FROM record WHERE slice = ?').run(id);
+    this.#database.prepare('DELETE FROM slice WHERE id = ?').run(id);
   }
 
   /** What is wrong with the pages: records that are left out, and how sequences ended that the service did not end. */
   flaws(): { bad: number; endings: string[] } {
-    const bad = Number(this.#one('SELECT total(bad) AS bad FROM slice')?.['bad']);
-    const rows = this.#all('SELECT DISTINCT ending FROM slice WHERE ending IS NOT NULL ORDER BY ending');
-    return { bad, endings: rows.map(({ ending }) => String(ending)) };
+    const row = this.#database.prepare('SELECT total(bad) AS bad FROM slice').get();
+    const rows = this.#database.prepare('SELECT DISTINCT ending FROM slice WHERE ending IS NOT NULL').all();
+    return { bad: Number(row?.['bad']), endings: rows.map(({ ending }) => String(ending)) };
   }
 
   *recordsOf({ id }: Slice): Generator<unknown> {
-    for (const { json } of this.#each('SELECT json FROM record WHERE slice = ?', id)) yield JSON.parse(String(json));
+    const rows = this.#database.prepare('SELECT json FROM record WHERE slice = ?').iterate(id);
+    for (const { json } of rows) yield JSON.parse(String(json));
   }
 
   /** How many records of a source there are in the span, duplicates included. */
   count(source: string, { from, to }: OutputSpan): number {
     const sql = 'SELECT count(*) AS count FROM record WHERE source = ? AND at >= ? AND at < ?';
-    return Number(this.#one(sql, source, from, to)?.['count']);
+    return Number(this.#database.prepare(sql).get(source, from, to)?.['count']);
   }
 
   /** The records of a source in the span, group by group, each in ascending time, then as they came. */
   *sorted(source: string, { from, to }: OutputSpan): Generator<{ group: string; record: unknown }> {
     const sql = 'SELECT "group", json FROM record WHERE source = ? AND at >= ? AND at < ? ORDER BY "group", at, id';
-    for (const { group, json } of this.#each(sql, source, from, to)) {
+    for (const { group, json } of this.#database.prepare(sql).iterate(source, from, to)) {
       yield { group: String(group), record: JSON.parse(String(json)) };
     }
   }
@@ -173,36 +173,20 @@ export class Store {
       throw error;
     }
   }
-
-  #run(sql: string, ...values: SQLOutputValue[]): void {
-    this.#prepare(sql).run(...values);
-  }
-
-  #one(sql: string, ...values: SQLOutputValue[]): Row | undefined {
-    return this.#prepare(sql).get(...values);
-  }
-
-  #all(sql: string, ...values: SQLOutputValue[]): Row[] {
-    return this.#prepare(sql).all(...values);
-  }
-
-  #each(sql: string, ...values: SQLOutputValue[]): Iterable<Row> {
-    return this.#database.prepare(sql).iterate(...values);
-  }
-
-  #prepare(sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
-  }
 }
 
-/** Whether the disk is full or failed, not this program. */
+/** https://sqlite.org/rescode.html: a wrong statement, and a database that another process has open. */
+const [SQLITE_ERROR, SQLITE_BUSY] = [1, 5];
+
+/** Whether the disk is at fault, and not this program. */
 export function isStoreFailure(error: unknown): boolean {
-  return hasCode(error, 'ERR_SQLITE_ERROR');
+  return hasCode(error, 'ERR_SQLITE_ERROR') && resultOf(error) !== SQLITE_ERROR;
 }
 
-/** Whether another process has the database open. */
 export function isInUse(error: unknown): boolean {
-  return isStoreFailure(error) && (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
+  return isStoreFailure(error) && resultOf(error) === SQLITE_BUSY;
+}
+
+function resultOf(error: unknown): unknown {
+  return (error as { errcode?: unknown }).errcode;
 }
