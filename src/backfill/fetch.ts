@@ -1,3 +1,4 @@
+import { BudgetClosed } from '../budget/permit.ts';
 import type { History } from '../sources/history.ts';
 import type { Plan, Slice } from './plan.ts';
 import { afterSlice, isShortEnough, nextSlice } from './queue.ts';
@@ -28,18 +29,21 @@ export async function fetchAll(options: FetchOptions, plan: Plan, signal: AbortS
   const fetch = new Fetch(options, plan);
   // One at a time until it is known how long slices may be: all others could be too long, and read in vain.
   while (fullResolution && fetch.plan.fullSeconds === undefined && (await fetch.next(signal)));
+  const failures: unknown[] = [];
   const failure = new AbortController();
   const either = AbortSignal.any([signal, failure.signal]);
   const readAll = async (): Promise<void> => {
     try {
       while (await fetch.next(either));
     } catch (error) {
-      failure.abort(error);
+      failures.push(error);
+      // Where the budget is closed the others end by themselves, after the pages that have been asked for.
+      if (!(error instanceof BudgetClosed)) failure.abort();
     }
   };
   await Promise.all(Array.from({ length: concurrency() }, readAll));
   signal.throwIfAborted();
-  failure.signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
   return fetch.plan;
 }
 

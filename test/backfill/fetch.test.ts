@@ -11,7 +11,8 @@ import { machinesOptions, machinesPage, systemRecord } from '../support/machine-
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-const END = NOW / 1000;
+/** Older than what scrapes to come may have. */
+const END = NOW / 1000 - 3_600;
 const DAY = 86_400;
 
 interface ServiceOptions {
@@ -48,7 +49,7 @@ async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, 
     flags: {},
     chains: [],
     covered: {},
-    now: END,
+    now: NOW / 1000,
     slices,
     nextId: slices.length,
     slow: [],
@@ -139,7 +140,7 @@ describe('backfill/fetch', () => {
       flags: {},
       chains: [],
       covered: {},
-      now: END,
+      now: NOW / 1000,
       slices,
       nextId: 1,
       slow: [],
