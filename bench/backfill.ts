@@ -1,21 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  createWriteStream,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { slicesOf, splitSpan } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
 import { createFleet, newestPushes, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
+import type { History } from '../src/sources/history.ts';
+import { machinesHistory } from '../src/sources/machines/history.ts';
+import { machinesOptions } from '../test/support/machine-records.ts';
 import { Child } from './child.ts';
 import { say, table, verdict } from './report.ts';
 
@@ -81,13 +75,13 @@ async function readBefore(output: string, flags: readonly string[]): Promise<num
   const given = { source: 'machines', 'full-resolution': true, label: labelsOf(flags) } as const;
   const spans = splitSpan({ start: now - DAYS * 86_400, end: now }, HALF_DAY);
   const slices = slicesOf('machines', spans, 1, 0);
-  const folder = new WorkFolder(output);
+  using folder = new WorkFolder(output);
+  const history = machinesHistory(machinesOptions()) as History;
   const plan = { version: 2 as const, flags: given, chains: ['mainnet'], covered: {}, now, slices };
   await folder.save({ ...plan, nextId: slices.length, slow: [], written: [] });
   const fleet = createFleet('bench', MACHINES, now * 1000);
   let records = 0;
   for (const [i, slice] of slices.entries()) {
-    const file = createWriteStream(folder.pagesOf(slice));
     const { start, end } = spans[i] ?? { start: 0, end: 0 };
     for (let from = end - 60; from >= start; from -= 60) {
       const page = PROCESSES.flatMap((process) => {
@@ -99,10 +93,8 @@ async function readBefore(output: string, flags: readonly string[]): Promise<num
       });
       records += page.length;
       const next = from - 60 >= start ? 'cursor' : null;
-      if (!file.write(`${JSON.stringify({ next, bad: 0, records: page })}\n`)) await once(file, 'drain');
+      folder.store.keep(slice, history, { next, bad: 0, records: page });
     }
-    file.end();
-    await once(file, 'close');
   }
   return records;
 }

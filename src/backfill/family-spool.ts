@@ -1,14 +1,15 @@
+import { appendFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../metrics/encode.ts';
 import type { FamilyHead, Sample } from '../metrics/family.ts';
-import { LineWriter } from './line-writer.ts';
 
-const COPY_BYTES = 256 * 1024;
+const CHUNK = 64 * 1024;
 
 interface SpooledFamily {
   readonly head: FamilyHead;
-  readonly lines: LineWriter;
+  /** Its lines so far. */
+  readonly file: string;
 }
 
 /** Takes parts of families in any order, and writes whole families as one OpenMetrics exposition. */
@@ -28,30 +29,32 @@ export class FamilySpool {
 
   /** @param samples Whole series, each in ascending time. */
   add(head: FamilyHead, samples: Iterable<Sample>): void {
-    let spooled = this.#families.get(head.name);
+    let lines = '';
     for (const sample of samples) {
-      spooled ??= this.#begin(head);
-      spooled.lines.add(sampleLine(head.name, sample, 'openmetrics'));
+      lines += sampleLine(head.name, sample, 'openmetrics');
       this.#samples += 1;
+      if (lines.length < CHUNK) continue;
+      this.#append(head, lines);
+      lines = '';
     }
+    if (lines !== '') this.#append(head, lines);
   }
 
-  #begin({ name, type, help }: FamilyHead): SpooledFamily {
-    const lines = new LineWriter(join(this.#folder, `family-${this.#families.size}`));
-    const spooled = { head: { name, type, help }, lines };
-    this.#families.set(name, spooled);
-    return spooled;
+  #append({ name, type, help }: FamilyHead, lines: string): void {
+    const file = join(this.#folder, `family-${this.#families.size}`);
+    const family = this.#families.get(name) ?? { head: { name, type, help }, file };
+    this.#families.set(name, family);
+    appendFileSync(family.file, lines);
   }
 
   /** @returns The bytes written. */
   async writeTo(file: string): Promise<number> {
     const handle = await open(file, 'w');
-    const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
+    const buffer = Buffer.allocUnsafeSlow(4 * CHUNK);
     try {
-      for (const { head, lines } of this.#families.values()) {
-        lines.close();
+      for (const { head, file } of this.#families.values()) {
         await handle.appendFile(encodeHead(head, 'openmetrics'));
-        await copy(lines.file, handle, buffer);
+        await copy(file, handle, buffer);
       }
       await handle.appendFile(OPENMETRICS_EOF);
       await handle.sync();

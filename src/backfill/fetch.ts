@@ -1,13 +1,11 @@
+import { BudgetClosed } from '../budget/permit.ts';
 import type { History } from '../sources/history.ts';
-import { PageLog } from './page-log.ts';
-import { halve, type Plan, type Slice } from './plan.ts';
-import { afterSlice, isShortEnough, isTooLong, nextSlice, resultOf } from './queue.ts';
+import type { Plan, Slice } from './plan.ts';
+import { afterSlice, isShortEnough, nextSlice } from './queue.ts';
 import { SliceReader, type SliceReaderOptions } from './slice-reader.ts';
 import { Spacing } from './spacing.ts';
-import type { WorkFolder } from './work-folder.ts';
 
-export interface FetchOptions extends Pick<SliceReaderOptions, 'api' | 'clock' | 'onWait' | 'onPage'> {
-  readonly folder: WorkFolder;
+export interface FetchOptions extends Pick<SliceReaderOptions, 'api' | 'clock' | 'store' | 'onWait' | 'onPage'> {
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
   readonly fullResolution: boolean;
@@ -27,76 +25,69 @@ export function concurrencyAt(perSecond: number): number {
 
 /** Reads the slices that are not complete, oldest first, and returns the plan with what was learned. */
 export async function fetchAll(options: FetchOptions, plan: Plan, signal: AbortSignal): Promise<Plan> {
-  await options.folder.tidy(plan);
-  return new Fetch(options, plan).run(signal);
+  const { fullResolution, concurrency } = options;
+  const fetch = new Fetch(options, plan);
+  // One at a time until it is known how long slices may be: all others could be too long, and read in vain.
+  while (fullResolution && fetch.plan.fullSeconds === undefined && (await fetch.next(signal)));
+  const failures: unknown[] = [];
+  const failure = new AbortController();
+  const either = AbortSignal.any([signal, failure.signal]);
+  const readAll = async (): Promise<void> => {
+    try {
+      while (await fetch.next(either));
+    } catch (error) {
+      failures.push(error);
+      // Where the budget is closed the others end by themselves, after the pages that have been asked for.
+      if (!(error instanceof BudgetClosed)) failure.abort();
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency() }, readAll));
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  return fetch.plan;
 }
 
 class Fetch {
   readonly #options: FetchOptions;
+  readonly #begun: Set<number>;
   #plan: Plan;
-  readonly #begun = new Set<number>();
-  #saved: Promise<void> = Promise.resolve();
 
   constructor(options: FetchOptions, plan: Plan) {
     this.#options = options;
+    this.#begun = options.store.completeSlices();
     this.#plan = plan;
   }
 
-  async run(signal: AbortSignal): Promise<Plan> {
-    const { fullResolution, concurrency } = this.#options;
-    // One at a time until it is known how long slices may be: all others could be too long, and read in vain.
-    while (fullResolution && this.#plan.fullSeconds === undefined && (await this.#readNext(signal)));
-    const failure = new AbortController();
-    const either = AbortSignal.any([signal, failure.signal]);
-    const readAll = async (): Promise<void> => {
-      try {
-        while (await this.#readNext(either));
-      } catch (error) {
-        failure.abort(error);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency() }, readAll));
-    signal.throwIfAborted();
-    failure.signal.throwIfAborted();
+  get plan(): Plan {
     return this.#plan;
   }
 
-  /** Resolves with false when no slice is left. */
-  async #readNext(signal: AbortSignal): Promise<boolean> {
+  /** Reads the next slice. Resolves with false when none is left. */
+  async next(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    const slice = nextSlice(this.#plan, this.#begun);
+    const { plan, slice } = nextSlice(this.#plan, this.#begun);
+    this.#replace(plan);
     if (!slice) return false;
     this.#begun.add(slice.id);
-    const log = await PageLog.open(this.#options.folder.pagesOf(slice));
-    try {
-      if (!log.isDone) await this.#readOrHalve(slice, log, signal);
-    } finally {
-      await log.close();
-    }
+    const result = await this.#readerOf(slice, signal).run();
+    // Meanwhile other slices may have changed the plan.
+    this.#replace(afterSlice(this.#plan, slice, result));
+    if (result.kind !== 'thinned') this.#options.onSlice(slice);
     return true;
   }
 
-  async #readOrHalve(slice: Slice, log: PageLog, signal: AbortSignal): Promise<void> {
-    const { histories, fullResolution, onSlice } = this.#options;
-    const plan = this.#plan;
-    if (isTooLong(plan, slice)) return this.#replace(halve(plan, slice));
+  #readerOf(slice: Slice, signal: AbortSignal): SliceReader {
+    const { histories, fullResolution } = this.#options;
+    const { now, covered, slow } = this.#plan;
     const history = histories.get(slice.source);
     if (!history) throw new TypeError(`no source ${slice.source}`);
-    const spacing = fullResolution && !isShortEnough(plan, slice) ? new Spacing(new Map(plan.slow)) : undefined;
-    const { now, covered } = plan;
-    const given = { slice, history, log, spacing, now, covered: covered[slice.source], signal };
-    const reader = new SliceReader({ ...this.#options, ...given });
-    const isComplete = await reader.run();
-    // Meanwhile other slices may have changed the plan.
-    if (!isComplete) return this.#replace(afterSlice(this.#plan, slice, { kind: 'thinned' }));
-    if (spacing) await this.#replace(afterSlice(this.#plan, slice, resultOf(spacing)));
-    onSlice(slice);
+    const spacing = fullResolution && !isShortEnough(this.#plan, slice) ? new Spacing(new Map(slow)) : undefined;
+    const given = { slice, history, spacing, now, covered: covered[slice.source], signal };
+    return new SliceReader({ ...this.#options, ...given });
   }
 
-  /** Resolves when the plan is saved. One write at a time: the newest plan is written last. */
-  async #replace(plan: Plan): Promise<void> {
+  #replace(plan: Plan): void {
+    if (plan !== this.#plan) this.#options.store.save(plan);
     this.#plan = plan;
-    this.#saved = this.#saved.then(() => this.#options.folder.save(plan));
-    await this.#saved;
   }
 }

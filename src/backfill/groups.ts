@@ -1,36 +1,60 @@
-import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { History } from '../sources/history.ts';
+import type { OutputSpan } from './output-spans.ts';
+import type { Store } from './store.ts';
 
-/** Sorts records into groups, each in ascending time. Of duplicates the first counts, as it does when it is polled. */
-export function groupsOf(history: History, records: readonly unknown[]): { records: unknown[]; duplicates: number }[] {
-  const groups = new Map<string, unknown[]>();
-  for (const record of records) {
-    const group = history.group(record);
-    const known = groups.get(group);
-    if (known) known.push(record);
-    else groups.set(group, [record]);
-  }
-  // By name: the output does not depend on the order in which records came.
-  const names = [...groups.keys()].sort();
-  return names.map((name) => {
-    const group = groups.get(name) ?? [];
-    group.sort((a, b) => history.at(a) - history.at(b));
-    const last = new Map<string, number>();
-    const unique = group.filter((record) => {
-      const stream = history.stream(record);
-      const at = history.at(record);
-      const isNew = last.get(stream) !== at;
-      last.set(stream, at);
-      return isNew;
-    });
-    return { records: unique, duplicates: group.length - unique.length };
-  });
+export interface Group {
+  readonly history: History;
+  /** In ascending time, without duplicates. */
+  readonly records: readonly unknown[];
+  readonly duplicates: number;
 }
 
-/** Days without a record between the first and the last, for a source with one record a day. */
-export function missingDays(history: History, records: readonly unknown[]): number {
-  if (!history.isDaily) return 0;
-  const [first, last] = [records[0], records.at(-1)];
-  if (first === undefined || last === undefined) return 0;
-  return Math.round((history.at(last) - history.at(first)) / SECONDS_PER_DAY) + 1 - records.length;
+export interface GroupsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** By the id of the source. */
+  readonly histories: ReadonlyMap<string, History>;
+}
+
+/** The groups of a span, in an order that does not depend on the one in which records came. */
+export async function* groupsIn(
+  { store, clock, histories }: GroupsOptions,
+  span: OutputSpan,
+  signal: AbortSignal,
+): AsyncGenerator<Group> {
+  for (const [source, history] of histories) {
+    for (const records of wholeGroups(store.sorted(source, span))) {
+      // The store answers at once: without a pause nobody would hear a signal.
+      await clock.sleep(1, signal);
+      yield { history, ...withoutDuplicates(history, records) };
+    }
+  }
+}
+
+function* wholeGroups(sorted: Iterable<{ group: string; record: unknown }>): Generator<unknown[]> {
+  let current: string | undefined;
+  let records: unknown[] = [];
+  for (const { group, record } of sorted) {
+    if (group !== current && records.length > 0) {
+      yield records;
+      records = [];
+    }
+    current = group;
+    records.push(record);
+  }
+  if (records.length > 0) yield records;
+}
+
+/** Of duplicates the first counts, as it does when it is polled. */
+function withoutDuplicates(history: History, records: readonly unknown[]): { records: unknown[]; duplicates: number } {
+  const last = new Map<string, number>();
+  const unique = records.filter((record) => {
+    const stream = history.stream(record);
+    const at = history.at(record);
+    const isNew = last.get(stream) !== at;
+    last.set(stream, at);
+    return isNew;
+  });
+  return { records: unique, duplicates: records.length - unique.length };
 }

@@ -33,10 +33,6 @@ export function contains({ from, to }: OutputSpan, at: number): boolean {
   return at >= from && at < to;
 }
 
-export function mayHoldRecordsOf({ range }: Slice, { reachSeconds }: History, { from, to }: OutputSpan): boolean {
-  return !('start' in range) || (range.start - reachSeconds < to && range.end + 1 + reachSeconds >= from);
-}
-
 /** Counts the samples of each block. */
 export class BlockCounts {
   readonly #blocks = new Map<number, number>();

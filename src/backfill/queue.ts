@@ -6,13 +6,16 @@ export type SliceResult =
   | { readonly kind: 'full' | 'thinned' | 'unknown' }
   | { readonly kind: 'sparse'; readonly slow: Plan['slow'] };
 
-/** The oldest slice that is not begun. */
-export function nextSlice({ slices }: Plan, begun: ReadonlySet<number>): Slice | undefined {
-  return slices.find(({ id }) => !begun.has(id));
+/**
+ * The oldest slice that is not begun, and the plan with halves in place of it as long as the service is known to thin
+ * slices of its length.
+ */
+export function nextSlice(plan: Plan, begun: ReadonlySet<number>): { plan: Plan; slice: Slice | undefined } {
+  const slice = plan.slices.find(({ id }) => !begun.has(id));
+  return slice && isTooLong(plan, slice) ? nextSlice(halve(plan, slice), begun) : { plan, slice };
 }
 
-/** Whether the service is known to thin slices of this length. Such a slice is halved before it is read. */
-export function isTooLong({ thinnedSeconds = Number.POSITIVE_INFINITY }: Plan, slice: Slice): boolean {
+function isTooLong({ thinnedSeconds = Number.POSITIVE_INFINITY }: Plan, slice: Slice): boolean {
   return (lengthSeconds(slice) ?? 0) >= thinnedSeconds && canBeHalved(slice);
 }
 

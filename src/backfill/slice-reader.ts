@@ -5,16 +5,17 @@ import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import { type Covered, OTHER_CLOCK_SECONDS, recordTest } from './covered.ts';
-import type { PageLog } from './page-log.ts';
 import { canBeHalved, type Slice } from './plan.ts';
+import { resultOf, type SliceResult } from './queue.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry-until-answered.ts';
 import type { Spacing, Verdict } from './spacing.ts';
+import type { Store } from './store.ts';
 
 export interface SliceReaderOptions extends RetryOptions {
   readonly api: Api;
   readonly slice: Slice;
   readonly history: History;
-  readonly log: PageLog;
+  readonly store: Store;
   /** Decides whether the slice is thinned; undefined if that is known. */
   readonly spacing: Spacing | undefined;
   /** What scrapes have is left out. */
@@ -27,7 +28,7 @@ export interface SliceReaderOptions extends RetryOptions {
 
 const NO_MORE_PAGES: ReadPage = { cursor: null, records: 0 };
 
-/** Reads the pages of one slice into its log, from where the log ends. */
+/** Reads the pages of one slice into the store, from where an earlier run ended. */
 export class SliceReader {
   readonly #options: SliceReaderOptions;
   readonly #isScraped: (group: string, at: UnixSeconds) => boolean;
@@ -38,27 +39,22 @@ export class SliceReader {
     this.#isScraped = options.covered ? recordTest(options.covered) : () => false;
   }
 
-  /** Resolves with false as soon as it is clear that the service thins the slice and that it can be halved. */
-  async run(): Promise<boolean> {
-    const { log } = this.#options;
-    await this.#noteKeptPages();
+  /** Ends early when it is clear that the service thins the slice and that it can be halved. */
+  async run(): Promise<SliceResult> {
+    const { store, slice, history, spacing } = this.#options;
     const ending = await this.#readAll();
     if (ending !== 'end') {
       this.#judge(true);
-      if (!this.#isThinned) await log.append({ next: null, ending, bad: 0, records: [] });
+      if (!this.#isThinned) store.keep(slice, history, { next: null, ending, bad: 0, records: [] });
     }
-    return !this.#isThinned;
-  }
-
-  async #noteKeptPages(): Promise<void> {
-    const { spacing, log } = this.#options;
-    if (!spacing || log.isEmpty) return;
-    for await (const { records } of log.pages()) this.#note(records);
+    if (this.#isThinned) return { kind: 'thinned' };
+    return spacing ? resultOf(spacing) : { kind: 'unknown' };
   }
 
   async #readAll(): Promise<Ending> {
-    const { log } = this.#options;
-    const resumed = log.next;
+    const { store, slice, spacing } = this.#options;
+    const resumed = store.cursorOf(slice);
+    if (spacing && resumed !== undefined) this.#note(store.recordsOf(slice));
     let isFirst = true;
     try {
       return await eachPage(async (cursor) => {
@@ -68,13 +64,13 @@ export class SliceReader {
       }, Number.POSITIVE_INFINITY);
     } catch (error) {
       if (!isFirst || resumed === undefined || !isCursorRefused(error)) throw error;
-      await log.clear();
+      store.drop(slice);
       return eachPage((cursor) => this.#readPage(cursor), Number.POSITIVE_INFINITY);
     }
   }
 
   async #readPage(cursor: string | undefined): Promise<ReadPage> {
-    const { api, slice, history, log, signal, onPage } = this.#options;
+    const { api, slice, history, store, signal, onPage } = this.#options;
     const request = () => history.readPage(api, slice.range, cursor, signal);
     const page = await retryUntilAnswered(request, this.#options);
     const records = page.records.filter((record) => this.#isExpected(record));
@@ -83,7 +79,8 @@ export class SliceReader {
     this.#judge(!page.cursor);
     if (this.#isThinned) return NO_MORE_PAGES;
     const wanted = records.filter((record) => this.#isWanted(record));
-    await log.append({ next: page.cursor || null, bad: page.count - records.length, records: wanted });
+    const bad = page.count - records.length;
+    store.keep(slice, history, { next: page.cursor || null, bad, records: wanted });
     onPage(slice);
     return { cursor: page.cursor, records: page.count };
   }
@@ -101,7 +98,7 @@ export class SliceReader {
     return at <= now - OTHER_CLOCK_SECONDS && !this.#isScraped(history.group(record), at);
   }
 
-  #note(records: readonly unknown[]): void {
+  #note(records: Iterable<unknown>): void {
     if (this.#verdict) return;
     const { history, spacing } = this.#options;
     for (const record of records) {

@@ -1,7 +1,7 @@
-import { missingDays } from './groups.ts';
+import { SECONDS_PER_DAY } from '../lib/duration.ts';
+import type { Group } from './groups.ts';
 import type { WrittenSpan } from './plan.ts';
 import { Spacing } from './spacing.ts';
-import type { Group } from './span-records.ts';
 
 /** Counts what is in an output span. */
 export class SpanCounts {
@@ -18,10 +18,11 @@ export class SpanCounts {
     }
   }
 
-  #add({ history, records, duplicates }: Group): void {
+  #add(group: Group): void {
+    const { history, records, duplicates } = group;
     this.#records += records.length;
     this.#duplicates += duplicates;
-    this.#missingDays += missingDays(history, records);
+    this.#missingDays += missingDays(group);
     const spacing = new Spacing();
     for (const record of records) spacing.add(history.stream(record), history.at(record));
     this.#spacingSeconds = Math.min(this.#spacingSeconds, spacing.closest() ?? Number.POSITIVE_INFINITY);
@@ -36,4 +37,12 @@ export class SpanCounts {
       ...(Number.isFinite(spacing) ? { spacingSeconds: spacing } : {}),
     };
   }
+}
+
+/** Days without a record between the first and the last, for a source with one record a day. */
+function missingDays({ history, records }: Group): number {
+  if (!history.isDaily) return 0;
+  const [first, last] = [records[0], records.at(-1)];
+  if (first === undefined || last === undefined) return 0;
+  return Math.round((history.at(last) - history.at(first)) / SECONDS_PER_DAY) + 1 - records.length;
 }

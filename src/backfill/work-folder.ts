@@ -1,94 +1,65 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from '../lib/error-code.ts';
-import { DRAFT, syncDirectory, writeWhole } from '../lib/whole-file.ts';
-import { PageLog, readPages } from './page-log.ts';
-import { Plan, type Slice } from './plan.ts';
-
-/** As for the output, which holds the same: others may read it. */
-const FILE_MODE = 0o666;
+import { syncDirectory } from '../lib/whole-file.ts';
+import type { Plan } from './plan.ts';
+import { Store } from './store.ts';
 
 /** The folder beside the output with what a run keeps until the output is complete. */
-export class WorkFolder {
+export class WorkFolder implements Disposable {
   readonly path: string;
+  #store: Store | undefined;
 
   constructor(output: string) {
     this.path = `${output}.backfill`;
   }
 
-  /** Undefined: there is no plan. @throws Error where it cannot be read or has another version. */
+  /** What an earlier run kept; undefined: nothing. @throws Error where it cannot be read or has another version. */
   async load(): Promise<Plan | undefined> {
-    let text: string;
-    try {
-      text = await readFile(this.#planFile, 'utf8');
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return undefined;
-      throw error;
-    }
-    return Plan.parse(JSON.parse(text));
+    if (existsSync(join(this.path, 'plan.json')))
+      throw new Error('an earlier version made it, which can go on with it');
+    if (existsSync(this.#file)) await this.#open();
+    return this.#store?.plan();
   }
 
   async save(plan: Plan): Promise<void> {
-    const made = await mkdir(this.path, { recursive: true });
-    await writeWhole(this.#planFile, JSON.stringify(plan), FILE_MODE);
-    if (made !== undefined) await syncDirectory(dirname(this.path));
-  }
-
-  get #planFile(): string {
-    return join(this.path, 'plan.json');
-  }
-
-  pagesOf({ id }: Slice): string {
-    return join(this.path, `slice-${id}.jsonl`);
-  }
-
-  /** Bytes of the pages of a slice. */
-  async sizeOf(slice: Slice): Promise<number> {
-    return (await stat(this.pagesOf(slice))).size;
-  }
-
-  /** The ids of the slices that are complete. */
-  async completeSlices({ slices }: Plan): Promise<Set<number>> {
-    const complete = new Set<number>();
-    for (const slice of slices) {
-      const log = await PageLog.open(this.pagesOf(slice));
-      if (log.isDone) complete.add(slice.id);
-      await log.close();
+    if (!existsSync(this.path)) {
+      await mkdir(this.path);
+      await syncDirectory(dirname(this.path));
     }
-    return complete;
+    await this.#open();
+    this.store.save(plan);
   }
 
-  /** What is wrong with the pages: records that are left out, and how sequences ended that the service did not end. */
-  async flaws({ slices }: Plan): Promise<{ bad: number; endings: string[] }> {
-    let bad = 0;
-    const endings = new Set<string>();
-    for (const slice of slices) {
-      for await (const page of readPages(this.pagesOf(slice))) {
-        bad += page.bad;
-        if (page.ending !== undefined) endings.add(page.ending);
-      }
-    }
-    return { bad, endings: [...endings] };
+  /** Once there is a plan. */
+  get store(): Store {
+    if (!this.#store) throw new TypeError('nothing is kept yet');
+    return this.#store;
+  }
+
+  async #open(): Promise<void> {
+    this.#store ??= await Store.open(this.#file);
+  }
+
+  get #file(): string {
+    return join(this.path, 'run.db');
   }
 
   /** An empty folder for one output span. */
   async scratch(): Promise<string> {
     const path = join(this.path, 'scratch');
     await rm(path, { recursive: true, force: true });
-    await mkdir(path, { recursive: true });
+    await mkdir(path);
     return path;
   }
 
-  /** Removes the pages of slices that are no longer in the plan, and what interrupted writes left. */
-  async tidy({ slices }: Plan): Promise<void> {
-    const known = new Set(slices.map(({ id }) => `slice-${id}.jsonl`));
-    for (const name of await readdir(this.path)) {
-      const isUnknown = /^slice-\d+\.jsonl$/.test(name) && !known.has(name);
-      if (isUnknown || name.includes(DRAFT)) await rm(join(this.path, name), { force: true });
-    }
+  async remove(): Promise<void> {
+    this[Symbol.dispose]();
+    await rm(this.path, { recursive: true, force: true });
   }
 
-  async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+  [Symbol.dispose](): void {
+    this.#store?.close();
+    this.#store = undefined;
   }
 }

@@ -2,20 +2,17 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { syncDirectory } from '../lib/whole-file.ts';
-import type { History } from '../sources/history.ts';
 import { FamilySpool } from './family-spool.ts';
+import { type Group, type GroupsOptions, groupsIn } from './groups.ts';
 import { BlockCounts, contains, type OutputSpan, outputSpans } from './output-spans.ts';
 import type { Plan, WrittenSpan } from './plan.ts';
 import { type SeriesOptions, samplesBySeries } from './series.ts';
 import { SpanCounts } from './span-counts.ts';
-import { collectRecords, type Group, groupsIn, maxSamplesOf, type SpanRecords } from './span-records.ts';
 import type { WorkFolder } from './work-folder.ts';
 
-export interface WriteOptions {
+export interface WriteOptions extends GroupsOptions {
   readonly folder: WorkFolder;
   readonly output: string;
-  /** By the id of the source. */
-  readonly histories: ReadonlyMap<string, History>;
   readonly series: SeriesOptions;
   /** In one file, unless a single block has more. */
   readonly maxSamples: number;
@@ -29,7 +26,7 @@ export async function writeAll(options: WriteOptions, plan: Plan, signal: AbortS
     if (current.written.some(({ from }) => from === span.from)) continue;
     const written = await writeSpan(options, current, span, signal);
     current = { ...current, written: [...current.written, written] };
-    await options.folder.save(current);
+    options.store.save(current);
   }
   return current;
 }
@@ -42,13 +39,13 @@ async function writeSpan(
   signal: AbortSignal,
 ): Promise<WrittenSpan> {
   const scratch = await options.folder.scratch();
-  const records = await collectRecords(options, plan, span, scratch);
   const counts = new SpanCounts();
   const partsBefore = plan.written.reduce((sum, { parts }) => sum + parts.length, 0);
   const parts: WrittenSpan['parts'] = [];
-  for (const [i, piece] of (await piecesOf(options, records, span, signal)).entries()) {
+  for (const [i, piece] of (await piecesOf(options, span, signal)).entries()) {
     // Each piece reads the groups of the whole span.
-    const groups = i === 0 ? counts.counting(groupsIn(records, signal)) : groupsIn(records, signal);
+    const all = groupsIn(options, span, signal);
+    const groups = i === 0 ? counts.counting(all) : all;
     const number = partsBefore + parts.length + 1;
     const file = number === 1 ? options.output : `${options.output}.${number}`;
     const part = await writePart(groups, piece, options.series, { folder: join(scratch, `part-${i}`), file });
@@ -59,22 +56,23 @@ async function writeSpan(
 }
 
 /** The span, split where it may have too many samples for one file. */
-async function piecesOf(
-  { series, maxSamples }: WriteOptions,
-  records: SpanRecords,
-  span: OutputSpan,
-  signal: AbortSignal,
-): Promise<OutputSpan[]> {
+async function piecesOf(options: WriteOptions, span: OutputSpan, signal: AbortSignal): Promise<OutputSpan[]> {
+  const { series, maxSamples } = options;
   const repeats = series.step === undefined ? 1 : Math.ceil(SECONDS_PER_DAY / series.step);
-  if (maxSamplesOf(records) * repeats <= maxSamples) return [span];
+  if (mostSamples(options, span) * repeats <= maxSamples) return [span];
   const counts = new BlockCounts();
-  for await (const { history, records: group } of groupsIn(records, signal)) {
-    for (const record of group) {
+  for await (const { history, records } of groupsIn(options, span, signal)) {
+    for (const record of records) {
       const samples = history.families([record]).flatMap((family) => [...samplesBySeries(family, series)]);
       counts.add(history.at(record), samples.length);
     }
   }
   return counts.split(span, maxSamples);
+}
+
+/** Samples that the records give at most, each written once. */
+function mostSamples({ store, histories }: WriteOptions, span: OutputSpan): number {
+  return [...histories].reduce((sum, [source, { maxSamples }]) => sum + store.count(source, span) * maxSamples, 0);
 }
 
 /** Writes the samples of a piece; the file is complete before it gets its name. Undefined: there are none. */

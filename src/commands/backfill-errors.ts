@@ -1,4 +1,5 @@
 import { RequestFailed } from '../api/errors.ts';
+import { isStoreFailure } from '../backfill/store.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { QuotaKept } from '../budget/spare.ts';
 import { ExporterGone } from '../sharing/client.ts';
@@ -44,6 +45,7 @@ function reasonOf(error: Error, { source, range }: BackfillOptions): string | un
         return `The service failed again and again (${error.message}).`;
     }
   }
+  if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
   // The messages of file system errors name the file and the cause.
   return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
 }

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Plan } from '../backfill/plan.ts';
+import { isInUse } from '../backfill/store.ts';
 import type { WorkFolder } from '../backfill/work-folder.ts';
 import type { Config } from '../config/config.ts';
 import { BackfillRefused } from './backfill-errors.ts';
@@ -21,6 +22,7 @@ export async function findEarlierRun(
     throw new BackfillRefused(`--output: the directory ${directory} cannot be written: ${error.code}`);
   });
   const plan = await folder.load().catch((error: Error) => {
+    if (isInUse(error)) throw new BackfillRefused(`${folder.path} is in use by another backfill`);
     throw new BackfillRefused(`${folder.path} cannot be read (${error.message}): remove it to begin anew`);
   });
   if (!plan) {

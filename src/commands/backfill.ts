@@ -49,7 +49,7 @@ interface Run extends BackfillContext {
 export async function backfill(context: BackfillContext): Promise<string> {
   const { clock, config, flags, signal } = context;
   const output = outputOf(flags);
-  const folder = new WorkFolder(output);
+  using folder = new WorkFolder(output);
   const earlier = await findEarlierRun(folder, output, flags.resume ?? false);
   if (earlier === 'complete') return `${output} is complete, there is nothing to resume.\n`;
   const options = earlier ? resumedOptions(earlier, flags, config) : backfillOptions(flags, config, clock.now());
@@ -59,7 +59,7 @@ export async function backfill(context: BackfillContext): Promise<string> {
     const account = await openLedger(context, opened);
     const run: Run = { ...context, options, output, sources, histories: historiesOf(sources), folder, account };
     const plan = earlier ?? (await planned(run));
-    const meter = agree(run, plan, earlier ? await folder.completeSlices(earlier) : new Set());
+    const meter = agree(run, plan, earlier ? folder.store.completeSlices() : new Set());
     const fetched = await fetch(run, plan, meter);
     return await report(run, await write(run, fetched));
   } catch (error) {
@@ -138,7 +138,7 @@ async function fetch(run: Run, plan: Plan, meter: Meter): Promise<Plan> {
   const fetchOptions = {
     api: account.api,
     clock,
-    folder,
+    store: folder.store,
     histories,
     fullResolution: options.fullResolution,
     concurrency: () => concurrencyAt(limitsOf(run).perSecond),
@@ -159,7 +159,7 @@ async function fetch(run: Run, plan: Plan, meter: Meter): Promise<Plan> {
 
 /** Returns the plan with what was written. */
 function write(run: Run, plan: Plan): Promise<Plan> {
-  const { folder, histories, options, output, signal } = run;
+  const { folder, histories, options, output, clock, signal } = run;
   const { labels, step, maxSamples } = options;
   const series = {
     labels,
@@ -168,7 +168,7 @@ function write(run: Run, plan: Plan): Promise<Plan> {
     now: plan.now,
     isScraped: scrapedTest(run, plan),
   };
-  return writeAll({ folder, output, histories, series, maxSamples }, plan, signal);
+  return writeAll({ folder, store: folder.store, output, histories, clock, series, maxSamples }, plan, signal);
 }
 
 function scrapedTest({ sources }: Run, { covered }: Plan): SeriesOptions['isScraped'] {
@@ -184,7 +184,7 @@ async function report({ folder, options, terminal }: Run, plan: Plan): Promise<s
   const { written } = plan;
   const { labels, fullResolution } = options;
   const isDaily = options.source === 'daily_returns';
-  terminal.write(summary({ written, ...(await folder.flaws(plan)), isDaily, fullResolution }));
+  terminal.write(summary({ written, ...folder.store.flaws(), isDaily, fullResolution }));
   await folder.remove();
   const files = written.flatMap(({ parts }) => parts.map(({ file }) => file));
   const hasTargetLabels = labels['job'] !== undefined && labels['instance'] !== undefined;

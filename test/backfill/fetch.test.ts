@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../src/api/client.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
-import { readPages } from '../../src/backfill/page-log.ts';
 import { type Plan, slicesOf, splitSpan } from '../../src/backfill/plan.ts';
 import { WorkFolder } from '../../src/backfill/work-folder.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
@@ -12,7 +11,8 @@ import { machinesOptions, machinesPage, systemRecord } from '../support/machine-
 import { NOW, noSignal } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-const END = NOW / 1000;
+/** Older than what scrapes to come may have. */
+const END = NOW / 1000 - 3_600;
 const DAY = 86_400;
 
 interface ServiceOptions {
@@ -49,7 +49,7 @@ async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, 
     flags: {},
     chains: [],
     covered: {},
-    now: END,
+    now: NOW / 1000,
     slices,
     nextId: slices.length,
     slow: [],
@@ -61,7 +61,7 @@ async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, 
   const fetching = {
     api,
     clock: new VirtualClock(NOW),
-    folder,
+    store: folder.store,
     histories: new Map([['machines', machinesHistory(machinesOptions())]]),
     fullResolution: true,
     concurrency: () => 1,
@@ -71,19 +71,21 @@ async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, 
   };
   const done = await fetchAll(fetching, plan, noSignal());
   const times = new Map<string, Set<number>>();
-  for (const one of done.slices) {
-    for await (const { records } of readPages<[string, { machine: string; timestamp: number }]>(folder.pagesOf(one))) {
-      for (const [, { machine, timestamp }] of records) {
-        times.set(machine, (times.get(machine) ?? new Set()).add(timestamp));
-      }
-    }
-  }
+  for (const [machine, at] of recordsIn(folder)) times.set(machine, (times.get(machine) ?? new Set()).add(at));
   return {
     requests: api.requests.length,
     times,
     plan: done,
     bodies: api.requests.map(({ body }) => body as { range: object }),
   };
+}
+
+function recordsIn({ store }: WorkFolder): [machine: string, at: number][] {
+  const all = [...store.sorted('machines', { from: 0, to: Number.MAX_SAFE_INTEGER })];
+  return all.map(({ record }) => {
+    const [, { machine, timestamp }] = record as [string, { machine: string; timestamp: number }];
+    return [machine, timestamp];
+  });
 }
 
 /** How many times there are in the span, both ends included. */
@@ -138,7 +140,7 @@ describe('backfill/fetch', () => {
       flags: {},
       chains: [],
       covered: {},
-      now: END,
+      now: NOW / 1000,
       slices,
       nextId: 1,
       slow: [],
@@ -149,7 +151,7 @@ describe('backfill/fetch', () => {
     const nothing = (): void => undefined;
     const common = {
       clock: new VirtualClock(NOW),
-      folder,
+      store: folder.store,
       histories: new Map([['machines', machinesHistory(machinesOptions())]]),
       fullResolution: false,
       concurrency: () => 1,
@@ -170,10 +172,7 @@ describe('backfill/fetch', () => {
     });
     await fetchAll({ ...common, api: forgetful }, plan, noSignal());
     expect(forgetful.requests[0]?.body).toMatchObject({ cursor: '20' });
-    const times: number[] = [];
-    for await (const { records } of readPages<[string, { timestamp: number }]>(folder.pagesOf(slices[0] as never))) {
-      times.push(...records.map(([, { timestamp }]) => timestamp));
-    }
+    const times = recordsIn(folder).map(([, at]) => at);
     expect(times).toHaveLength(61);
     expect(new Set(times).size).toBe(61);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Plan, type Slice, slicesOf, splitSpan } from '../../src/backfill/plan.ts';
-import { afterSlice, isShortEnough, isTooLong, nextSlice, resultOf } from '../../src/backfill/queue.ts';
+import { afterSlice, isShortEnough, nextSlice, resultOf } from '../../src/backfill/queue.ts';
 import { Spacing } from '../../src/backfill/spacing.ts';
 
 const HOUR = 3_600;
@@ -38,25 +38,33 @@ function spacingOf(seconds: number, records: number): Spacing {
 describe('backfill/queue', () => {
   it('gives the oldest slice that nobody has begun, and its halves in its place', () => {
     const plan = planOf();
-    expect(nextSlice(plan, new Set())?.id).toBe(0);
-    expect(nextSlice(plan, new Set([0, 1]))?.id).toBe(2);
+    expect(nextSlice(plan, new Set()).slice?.id).toBe(0);
+    expect(nextSlice(plan, new Set([0, 1])).slice?.id).toBe(2);
     const halved = afterSlice(plan, sliceOf(plan, 0), { kind: 'thinned' });
-    expect(nextSlice(halved, new Set([0]))).toMatchObject({ id: 3, range: { start: 0, end: 2 * HOUR }, expected: 5 });
-    expect(nextSlice(halved, new Set([0, 1, 2, 3, 4]))).toBeUndefined();
+    const { slice } = nextSlice(halved, new Set([0]));
+    expect(slice).toMatchObject({ id: 3, range: { start: 0, end: 2 * HOUR }, expected: 5 });
+    expect(nextSlice(planOf(), new Set([0, 1, 2]))).toEqual({ plan: planOf(), slice: undefined });
   });
 
-  it('knows from a thinned slice that others as long are too long', () => {
-    const plan = planOf();
-    expect(isTooLong(plan, sliceOf(plan, 1))).toBe(false);
-    const after = afterSlice(plan, sliceOf(plan, 0), { kind: 'thinned' });
-    expect(isTooLong(after, sliceOf(after, 1))).toBe(true);
-    expect(isTooLong(after, sliceOf(after, 3))).toBe(false);
+  it('halves those that are as long as one that was thinned before they are read', () => {
+    const plan = afterSlice(planOf(), sliceOf(planOf(), 0), { kind: 'thinned' });
+    const next = nextSlice(plan, new Set([3, 4]));
+    expect(next.slice).toMatchObject({ range: { start: 4 * HOUR, end: 6 * HOUR }, expected: 5 });
+    expect(next.plan.slices.map(({ range }) => range)).toEqual([
+      ...splitSpan({ start: 0, end: 8 * HOUR }, 2 * HOUR),
+      { start: 8 * HOUR, end: 12 * HOUR },
+    ]);
+    // As short as it takes.
+    const short = nextSlice(planOf({ thinnedSeconds: 1.5 * HOUR }), new Set());
+    expect(short.slice?.range).toEqual({ start: 0, end: HOUR });
+    expect(short.plan.slices).toHaveLength(5);
   });
 
-  it('never takes a slice of an hour, or an evaluation window, for too long', () => {
-    const plan = planOf({ thinnedSeconds: 60 });
-    const [hour, window] = slicesOf('machines', [{ start: 0, end: HOUR }, { window: '7d' }], 2, 9);
-    expect([hour, window].map((slice) => slice && isTooLong(plan, slice))).toEqual([false, false]);
+  it('never halves a slice of an hour, or an evaluation window', () => {
+    const slices = slicesOf('machines', [{ start: 0, end: HOUR }, { window: '7d' }], 2, 9);
+    const plan = planOf({ thinnedSeconds: 60, slices });
+    expect(nextSlice(plan, new Set())).toEqual({ plan, slice: slices[0] });
+    expect(nextSlice(plan, new Set([9]))).toEqual({ plan, slice: slices[1] });
   });
 
   it('knows from a full slice that others as long come in full, whatever shorter ones show later', () => {
@@ -75,7 +83,7 @@ describe('backfill/queue', () => {
       ['b', 120],
       ['a', 300],
     ]);
-    expect(isTooLong(after, sliceOf(after, 1))).toBe(false);
+    expect(nextSlice(after, new Set([0]))).toEqual({ plan: after, slice: sliceOf(plan, 1) });
     expect(after.slices).toEqual(plan.slices);
   });
 
