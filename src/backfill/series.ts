@@ -23,15 +23,17 @@ export function* samplesBySeries(family: Family, options: SeriesOptions): Genera
   for (const sample of family.samples) {
     const { chain } = sample.labels;
     if (chain !== undefined && !options.chains.has(chain)) continue;
-    const labels = { ...sample.labels, ...options.labels };
     // Values are enough: within a family the names are the same.
-    const key = Object.values(labels).join('\0');
+    const key = Object.values(sample.labels).join('\0');
     const samples = series.get(key);
-    if (samples) samples.push({ ...sample, labels });
-    else series.set(key, [{ ...sample, labels }]);
+    if (samples) samples.push(sample);
+    else series.set(key, [sample]);
   }
   for (const samples of series.values()) {
-    for (const sample of ascending(samples)) yield* repeated(sample, options);
+    for (const sample of ascending(samples)) {
+      // Only now: each copy is garbage as soon as it is written.
+      yield* repeated({ ...sample, labels: { ...sample.labels, ...options.labels } }, options);
+    }
   }
 }
 
