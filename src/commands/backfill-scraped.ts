@@ -6,7 +6,7 @@ import type { PastRange, Span } from '../sources/history.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { peek } from '../state/file.ts';
-import { endOfScrapes, type Scraped, scrapedBefore } from '../state/scraped.ts';
+import { endOfScrapes, type Scraped, scrapedNow } from '../state/scraped.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
@@ -26,9 +26,15 @@ export async function readScrapes(dir: string, sources: readonly Source[], now: 
   return new Map(await Promise.all(read));
 }
 
-function scrapesOf(source: Source, entry: Entry | undefined, stoppedAt: UnixMs | undefined, now: UnixMs): Scrapes {
+export function scrapesOf(
+  source: Source,
+  entry: Entry | undefined,
+  stoppedAt: UnixMs | undefined,
+  now: UnixMs,
+): Scrapes {
   if (!entry || entry.attempts === 0) return 'never';
-  return coveredBy(entry.scraped ?? scrapedBefore(source, entry, now), endOfScrapes(source, entry, stoppedAt, now));
+  const timing = { now, intervalMs: Math.max(source.intervalMs, entry.intervalMs ?? 0), coverage: 'full' } as const;
+  return coveredBy(scrapedNow(source, entry, timing), endOfScrapes(source, entry, stoppedAt, now));
 }
 
 /** Of a time that goes on. JSON has no Infinity. */

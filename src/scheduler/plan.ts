@@ -85,7 +85,7 @@ export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): En
 /** The entry after a poll, with what scrapes may take now. Values that were polled for a longer interval stayed longer. */
 export function noteScraped(source: Source, before: Entry, after: Entry, timing: Timing): Entry {
   const intervalMs = Math.max(timing.intervalMs, before.intervalMs ?? 0);
-  const scraped = withScraped(source, before, after.value, { ...timing, intervalMs });
+  const scraped = withScraped(source, before, after.value, { ...timing, intervalMs }, timing.now + after.durationMs);
   return scraped ? { ...after, scraped } : after;
 }
 

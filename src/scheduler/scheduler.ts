@@ -205,7 +205,8 @@ export class Scheduler {
     }
     const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
     const after = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
-    task.known = noteScraped(source, task.known, after, timing);
+    // Since a reload during the poll, values are shown by the new settings.
+    task.known = noteScraped(task.source, task.known, after, timing);
     const { name, chain } = source;
     const { level, help } = this.#failures.take(task.id, poll.failure);
     if (poll.failure) log[level]({ source: name, chain, err: poll.failure.message, help }, 'poll failed');

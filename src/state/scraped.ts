@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../lib/time.ts';
 import type { Span } from '../sources/history.ts';
-import type { Source, Timing } from '../sources/source.ts';
+import type { Showing, Source, Timing } from '../sources/source.ts';
 
 const unixSeconds: z.ZodType<UnixSeconds> = z.number();
 
@@ -19,6 +20,8 @@ export const Scraped = z.object({
       start: unixSeconds,
       /** Groups whose first shown record is older than `start`, and the time of that record. */
       first: z.array(z.tuple([z.string(), unixSeconds])),
+      /** How long they are shown by the settings of a poll; absent: without end, or an earlier version wrote the state. */
+      until: unixSeconds.exactOptional(),
     })
     .exactOptional(),
 });
@@ -31,32 +34,68 @@ interface Polled<T> {
   readonly value: T;
   readonly scraped?: Scraped;
   readonly lastAttemptAt?: UnixMs;
+  readonly durationMs?: Milliseconds;
   readonly intervalMs?: Milliseconds;
 }
 
-/** What scrapes may take once a poll that began at `timing.now` has ended with `value`. */
-export function withScraped<T>(source: Source<T>, before: Polled<T>, value: T, timing: Timing): Scraped | undefined {
+/** What scrapes may take once a poll that began at `timing.now` has ended, at `endedAt`, with `value`. */
+export function withScraped<T>(
+  source: Source<T>,
+  before: Polled<T>,
+  value: T,
+  timing: Timing,
+  endedAt: UnixMs = timing.now,
+): Scraped | undefined {
   if (!source.showing) return undefined;
   const last = source.showing(before.value, timing);
   const next = source.showing(value, timing);
-  const known = before.scraped ?? scrapedBefore(source, before, timing.now);
+  const known = scrapedNow(source, before, timing);
   const isOver = last === undefined || last.until < timing.now;
-  const scraped = isOver ? ended(known, last ? endOf(last) : timing.now / 1000) : known;
+  // Of values that are no longer shown, the newest may be of a machine whose clock is ahead.
+  const end = last ? endOf(longest(last, known, timing.now)) : endedAt / 1000 + CLOCK_AHEAD_SECONDS;
+  const scraped = isOver ? ended(known, end) : known;
   if (!next || next.until < timing.now) return scraped;
-  const current = scraped.current ?? { start: timing.now / 1000, first: [] };
-  const seen = new Set(current.first.map(([group]) => group));
-  const first = next.oldest.filter(([group, at]) => at < current.start && !seen.has(group));
-  return { ...scraped, current: { ...current, first: [...current.first, ...first.map(copied)] } };
+  return { ...scraped, current: withShown(scraped.current ?? { start: timing.now / 1000, first: [] }, next) };
+}
+
+/**
+ * With the values that only the settings of now show: after a reload, or when the interval has changed, scrapes take them
+ * before the next poll.
+ */
+export function scrapedNow<T>(source: Source<T>, entry: Polled<T>, timing: Timing): Scraped {
+  const known = entry.scraped ?? scrapedBefore(source, entry, timing.now);
+  const polledAt = entry.lastAttemptAt ?? timing.now;
+  const shown = source.showing?.(entry.value, { ...timing, now: polledAt });
+  if (known.current || !shown || source.isDaily) return known;
+  const endedAt = (known.ended.at(-1)?.end ?? 0) * 1000;
+  // What an earlier process showed after its last poll has ended with that process.
+  const isOver = shown.until < polledAt || endedAt > polledAt + (entry.durationMs ?? 0);
+  if (shown.until < timing.now && isOver) return known;
+  return { ...known, current: withShown({ start: Math.max(polledAt, endedAt) / 1000, first: [] }, shown) };
+}
+
+type Current = NonNullable<Scraped['current']>;
+
+function withShown(current: Current, { oldest, until }: Showing): Current {
+  const first = new Map(current.first);
+  for (const [group, at] of oldest) {
+    // A record of another process can be older, and come later.
+    if (at < Math.min(current.start, first.get(group) ?? at + 1)) first.set(group, at);
+  }
+  const shownUntil = Math.max(current.until ?? 0, until / 1000);
+  // JSON has no Infinity.
+  return { ...current, first: [...first], ...(Number.isFinite(shownUntil) && { until: shownUntil }) };
+}
+
+/** Settings that have changed since may have shown them longer. */
+function longest(last: Showing, { current }: Scraped, now: UnixMs): Showing {
+  return { ...last, until: Math.max(last.until, Math.min(now, (current?.until ?? 0) * 1000)) };
 }
 
 /** What is known where an earlier version wrote the entry: only whether there is something to scrape. */
 export function scrapedBefore<T>(source: Source<T>, entry: Polled<T>, now: UnixMs): Scraped {
   const timing = { now, intervalMs: source.intervalMs, coverage: 'full' } as const;
   return { ended: [], ...(source.showing?.(entry.value, timing) && { current: { start: 0, first: [] } }) };
-}
-
-function copied([group, at]: readonly [string, UnixSeconds]): [string, UnixSeconds] {
-  return [group, at];
 }
 
 /**
@@ -75,11 +114,12 @@ export function endOfScrapes<T>(
   if (!last) return undefined;
   // One that is older than the last poll is that of an earlier process.
   const stopped = stoppedAt !== undefined && stoppedAt >= (entry.lastAttemptAt ?? 0) ? stoppedAt : undefined;
+  const { until: shownUntil } = longest(last, entry.scraped ?? { ended: [] }, now);
   // What a daily source shows again differs by some days, and counts nothing.
   const isShownAgain = last.until >= now && !(source.isDaily && stopped !== undefined);
   return isShownAgain
     ? undefined
-    : endOf({ ...last, until: Math.min(last.until, stopped ?? Number.POSITIVE_INFINITY) });
+    : endOf({ ...last, until: Math.min(shownUntil, stopped ?? Number.POSITIVE_INFINITY) });
 }
 
 /** A record can be ahead of our clock. */
@@ -109,7 +149,8 @@ export function afterStart<T>(
   stoppedAt: UnixMs | undefined,
   now: UnixMs,
 ): Scraped | undefined {
-  const { scraped } = entry;
+  const intervalMs = Math.max(source.intervalMs, entry.intervalMs ?? 0);
+  const scraped = entry.scraped && scrapedNow(source, entry, { now, intervalMs, coverage: 'full' });
   const end = endOfScrapes(source, entry, stoppedAt, now);
   return scraped && end !== undefined ? ended(scraped, end) : scraped;
 }

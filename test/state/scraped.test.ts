@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OTHER_CLOCK_SECONDS, recordTest } from '../../src/backfill/covered.ts';
-import { coveredBy } from '../../src/commands/backfill-scraped.ts';
+import { scrapesOf } from '../../src/commands/backfill-scraped.ts';
 import { noteScraped, shownAgain } from '../../src/scheduler/plan.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
 import { endOfScrapes, type Scraped, withScraped } from '../../src/state/scraped.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
@@ -12,7 +13,12 @@ import { machinesOptions } from '../support/machine-records.ts';
 import { MINUTE, NOW, timing } from '../support/timing.ts';
 
 const source = machinesSource(machinesOptions(), () => undefined);
-const FAMILY = 'beaconchain_machine_cpu_user_seconds_total';
+const FAMILIES = {
+  system: 'beaconchain_machine_cpu_user_seconds_total',
+  validator: 'beaconchain_machine_process_cpu_seconds_total',
+} as const;
+type Process = keyof typeof FAMILIES;
+const PROCESSES = ['system', 'validator'] as const;
 const SCRAPE_EVERY = 15;
 
 /** A machine that pushes once a minute. Times are seconds since the test began. */
@@ -21,6 +27,8 @@ interface Pushing {
   readonly ahead: number;
   /** How long the service takes to have a record. */
   readonly lag: number;
+  /** How much longer it takes for one of the validator client; undefined: none runs there. */
+  readonly validatorLag?: number | undefined;
   readonly from: number;
   /** It is silent for a while. */
   readonly silent: { readonly from: number; readonly seconds: number };
@@ -31,20 +39,48 @@ interface Phase {
   readonly does: 'polls' | 'offline' | 'stopped' | 'killed';
   readonly seconds: number;
   readonly backfill: boolean;
+  /** From its begin on, by a reload or a start; default: as before. */
+  readonly settings?: Settings | undefined;
 }
+
+interface Settings {
+  readonly staleAfterMs: number | 'auto';
+  readonly timestamps: boolean;
+  /** Between polls, and how long each takes; seconds. */
+  readonly every: number;
+  readonly takes: number;
+}
+
+interface Polling {
+  readonly began: number;
+  readonly settings: Settings;
+}
+
+const USUAL: Settings = { staleAfterMs: 'auto', timestamps: false, every: 60, takes: 0 };
 
 const START = NOW / 1000;
 
-function recordsOf(machine: Pushing, until: number): { at: number; arrives: number }[] {
-  const records: { at: number; arrives: number }[] = [];
+interface Pushed {
+  readonly process: Process;
+  readonly at: number;
+  readonly arrives: number;
+}
+
+function recordsOf(machine: Pushing, until: number): Pushed[] {
+  const records: Pushed[] = [];
   for (let time = machine.from; time < until; time += 60) {
     const isSilent = time >= machine.silent.from && time < machine.silent.from + machine.silent.seconds;
-    if (!isSilent) records.push({ at: START + time + machine.ahead, arrives: START + time + machine.lag });
+    if (isSilent) continue;
+    const at = START + time + machine.ahead;
+    const arrives = START + time + machine.lag;
+    records.push({ process: 'system', at, arrives });
+    if (machine.validatorLag === undefined) continue;
+    records.push({ process: 'validator', at: at + 1, arrives: arrives + 1 + machine.validatorLag });
   }
   return records;
 }
 
-/** Lives through the phases. Returns what Prometheus has of each machine: scraped and backfilled, by time. */
+/** Lives through the phases. Tells what Prometheus has of each machine and process: scraped and backfilled, by time. */
 class Life {
   readonly #machines: ReadonlyMap<string, ReturnType<typeof recordsOf>>;
   readonly #prometheusAhead: number;
@@ -52,22 +88,38 @@ class Life {
   #now = START;
   #entry: Entry<Machines> = emptyEntry(source);
   #stoppedAt: number | undefined;
+  #settings = USUAL;
+  #isPolledSince = true;
+  #isBackfilled = false;
+  #source = source;
+  /** The poll in progress, which ends with the settings with which it began. */
+  #polling: Polling | undefined;
+  readonly #lastScraped = new Map<string, number>();
 
   constructor(machines: readonly Pushing[], total: number, prometheusAhead: number) {
     this.#machines = new Map(machines.map((machine, i) => [`m${i}`, recordsOf(machine, total)]));
     this.#prometheusAhead = prometheusAhead;
   }
 
-  live({ does, seconds, backfill }: Phase): void {
+  live({ does, seconds, backfill, settings = this.#settings }: Phase): void {
     const end = this.#now + seconds;
     const isUp = does === 'polls' || does === 'offline';
+    // Settings that no poll has seen are not noted anywhere. Others after a backfill can show values that are older than its.
+    if (this.#isPolledSince && !this.#isBackfilled) {
+      this.#isPolledSince = settings === this.#settings;
+      this.#settings = settings;
+    }
+    const { staleAfterMs, timestamps, every } = this.#settings;
+    const intervalMs = every * 1000;
+    this.#source = machinesSource(machinesOptions({ staleAfterMs, timestamps, intervalMs }), () => undefined);
     if (isUp && this.#isDown) this.#begin();
     if (!isUp && !this.#isDown) {
       this.#stoppedAt = does === 'stopped' ? this.#now * 1000 : undefined;
       this.#isDown = true;
     }
+    if (does !== 'polls') this.#polling = undefined;
     for (; this.#now < end; this.#now += SCRAPE_EVERY) {
-      if (does === 'polls' && (this.#now - START) % 60 === 0) this.#poll();
+      if (does === 'polls') this.#poll();
       if (isUp) this.#scrape();
     }
     if (backfill) this.#backfill();
@@ -78,65 +130,97 @@ class Life {
   #begin(): void {
     this.#isDown = false;
     const known = new Map([['machines', this.#entry as Entry]]);
-    this.#entry = shownAgain(known, [source], this.#stoppedAt, this.#now * 1000).get('machines') as Entry<Machines>;
+    const again = shownAgain(known, [this.#source], this.#stoppedAt, this.#now * 1000);
+    this.#entry = again.get('machines') as Entry<Machines>;
     this.#stoppedAt = undefined;
   }
 
+  /** It publishes at its end. */
   #poll(): void {
+    const { lastAttemptAt = Number.NEGATIVE_INFINITY } = this.#entry;
+    const isDue = this.#now * 1000 >= lastAttemptAt + this.#settings.every * 1000;
+    if (isDue) this.#polling ??= { began: this.#now, settings: this.#settings };
+    if (!this.#polling || this.#now < this.#polling.began + this.#polling.settings.takes) return;
+    this.#publish(this.#polling);
+    this.#polling = undefined;
+  }
+
+  #publish({ began, settings }: Polling): void {
+    this.#isPolledSince ||= settings === this.#settings;
     const now = this.#now;
-    // Only what came in the last minutes, as a sweep reads it.
     const machines = [...this.#machines].flatMap(([name, records]): Machine[] => {
-      const newest = records.findLast(({ at, arrives }) => arrives <= now && at > now - 300 && at <= now + 300);
       const before = this.#entry.value.machines.find((one) => one.name === name);
-      const at = Math.max(newest?.at ?? 0, before?.system?.timestamp ?? 0);
-      return at === 0 ? [] : [{ name, system: { timestamp: at, cpu_node_user_seconds_total: at } }];
+      const found: Record<string, unknown> = {};
+      for (const process of PROCESSES) {
+        // Only what came in the last minutes, as a sweep reads it.
+        const newest = records.findLast(
+          (one) => one.process === process && one.arrives <= now && one.at > began - 300 && one.at <= began + 300,
+        );
+        const at = Math.max(newest?.at ?? 0, before?.[process]?.timestamp ?? 0);
+        const value = { cpu_node_user_seconds_total: at, cpu_process_seconds_total: at };
+        if (at > 0) found[process] = { timestamp: at, ...value };
+      }
+      return Object.keys(found).length === 0 ? [] : [{ name, ...found }];
     });
+    const intervalMs = settings.every * 1000;
     const after: Entry = {
       ...this.#entry,
       value: { machines, dropped: 0 },
       attempts: this.#entry.attempts + 1,
-      lastAttemptAt: now * 1000,
-      intervalMs: MINUTE,
+      lastAttemptAt: began * 1000,
+      durationMs: (now - began) * 1000,
+      intervalMs,
     };
-    const at = timing({ now: now * 1000 });
-    this.#entry = noteScraped(source, this.#entry, after, at) as Entry<Machines>;
+    const at = timing({ now: began * 1000, intervalMs });
+    this.#entry = noteScraped(this.#source, this.#entry, after, at) as Entry<Machines>;
   }
 
   #scrape(): void {
-    const families = source.families(this.#entry.value, timing({ now: this.#now * 1000 }));
-    for (const { labels, value } of families.find(({ name }) => name === FAMILY)?.samples ?? []) {
-      this.#add(labels['machine'] ?? '', this.#now + this.#prometheusAhead, value);
-    }
-  }
-
-  #backfill(): void {
-    const now = this.#now;
-    const covered = coveredBy(
-      this.#entry.scraped ?? { ended: [] },
-      endOfScrapes(source, this.#entry, this.#stoppedAt, now * 1000),
-    );
-    const isScraped = recordTest(covered);
-    for (const [name, records] of this.#machines) {
-      for (const { at, arrives } of records) {
-        if (arrives <= now && at <= now - OTHER_CLOCK_SECONDS && !isScraped(name, at)) this.#add(name, at, at);
+    const at = timing({ now: this.#now * 1000, intervalMs: this.#settings.every * 1000 });
+    const families = this.#source.families(this.#entry.value, at);
+    for (const process of PROCESSES) {
+      for (const sample of families.find(({ name }) => name === FAMILIES[process])?.samples ?? []) {
+        const { labels, value } = sample;
+        if (process === 'validator' && labels['process'] !== 'validator') continue;
+        const key = `${labels['machine']} ${process}`;
+        const time = sample.at ?? this.#now + this.#prometheusAhead;
+        // Prometheus refuses what is older than its newest sample of the series.
+        if (time <= (this.#lastScraped.get(key) ?? 0)) continue;
+        this.#lastScraped.set(key, time);
+        this.#add(key, time, Number(value));
       }
     }
   }
 
-  #add(machine: string, at: number, value: number): void {
-    const series = this.samples.get(machine) ?? new Map<number, number>();
-    this.samples.set(machine, series.set(at, value));
+  #backfill(): void {
+    this.#isBackfilled = true;
+    const now = this.#now;
+    const covered = scrapesOf(this.#source as Source, this.#entry, this.#stoppedAt, now * 1000);
+    const isScraped = covered === 'never' ? () => false : recordTest(covered);
+    for (const [name, records] of this.#machines) {
+      for (const { process, at, arrives } of records) {
+        if (arrives <= now && at <= now - OTHER_CLOCK_SECONDS && !isScraped(name, at)) {
+          this.#add(`${name} ${process}`, at, at);
+        }
+      }
+    }
+  }
+
+  #add(key: string, at: number, value: number): void {
+    const series = this.samples.get(key) ?? new Map<number, number>();
+    this.samples.set(key, series.set(at, value));
   }
 
   /** By time. */
-  series(machine: string): [at: number, value: number][] {
-    return [...(this.samples.get(machine) ?? [])].toSorted(([a], [b]) => a - b);
+  series(key: string): [at: number, value: number][] {
+    return [...(this.samples.get(key) ?? [])].toSorted(([a], [b]) => a - b);
   }
 }
 
 const pushing = fc.record({
   ahead: fc.constantFrom(0, 0, 3.7, -40, -170, 95, 240),
   lag: fc.constantFrom(1, 1, 5, 70, 200),
+  validatorLag: fc.constantFrom(undefined, 0, 20, 90, 190),
   from: fc.constantFrom(0, 0, 7, 1_900, 5_000),
   silent: fc.record({ from: fc.nat(12_000), seconds: fc.constantFrom(0, 0, 130, 500, 700, 3_000) }),
 });
@@ -144,6 +228,15 @@ const phase = fc.record({
   does: fc.constantFrom('polls', 'polls', 'offline', 'stopped', 'killed'),
   seconds: fc.integer({ min: 1, max: 200 }).map((count) => count * SCRAPE_EVERY),
   backfill: fc.boolean(),
+  settings: fc.option(
+    fc.record({
+      staleAfterMs: fc.constantFrom('auto' as const, 5 * MINUTE, 60 * MINUTE),
+      timestamps: fc.constantFrom(false, false, true),
+      every: fc.constantFrom(60, 60, 300, 1_800),
+      takes: fc.constantFrom(0, 0, 45, 150),
+    }),
+    { nil: undefined },
+  ),
 });
 
 function run(machines: readonly Pushing[], phases: readonly Phase[], prometheusAhead = 0): Life {
@@ -230,7 +323,8 @@ describe('state/scraped', PATIENT, () => {
   ] as const)('a backfill fills the time %s', (_, phases, most) => {
     const lived = phases.map(([does, seconds, backfill = false]): Phase => ({ does, seconds, backfill }));
     const life = run([STEADY, { ...STEADY, from: 31 }], lived);
-    for (const name of ['m0', 'm1']) expect(longestGap(life.series(name)), name).toBeLessThanOrEqual(most);
+    for (const name of ['m0 system', 'm1 system'])
+      expect(longestGap(life.series(name)), name).toBeLessThanOrEqual(most);
   });
 
   it('an end of the process that is older than the last poll is that of another process', () => {
@@ -248,20 +342,23 @@ describe('state/scraped', PATIENT, () => {
     const entry = { value, lastAttemptAt: NOW };
     expect(withScraped(timed, { value: source.empty }, value, timing())).toEqual({ ended: [] });
     const before = withScraped(source, { value: source.empty }, value, timing());
-    expect(before).toEqual({ ended: [], current: { start: START, first: [] } });
+    expect(before).toEqual({ ended: [], current: { start: START, first: [], until: START + 600 } });
     const changed = { ...entry, ...(before && { scraped: before }) };
     const at = timing({ now: NOW + MINUTE });
-    expect(withScraped(timed, changed, value, at)).toEqual({ ended: [{ start: START, end: START + 60 }] });
+    expect(withScraped(timed, changed, value, at)).toEqual({ ended: [{ start: START, end: START + 60 + 300 }] });
   });
 
   it('what an earlier version polled began at an unknown time', () => {
     const value = { machines: [{ name: 'a', system: { timestamp: START } }], dropped: 0 };
-    expect(withScraped(source, { value }, value, timing())).toEqual({ ended: [], current: { start: 0, first: [] } });
+    expect(withScraped(source, { value }, value, timing())).toEqual({
+      ended: [],
+      current: { start: 0, first: [], until: START + 600 },
+    });
     const later = timing({ now: NOW + 60 * MINUTE });
     const again = { machines: [{ name: 'a', system: { timestamp: START + 3_590 } }], dropped: 0 };
     expect(withScraped(source, { value }, again, later)).toEqual({
       ended: [{ start: 0, end: START + 600 }],
-      current: { start: START + 3_600, first: [['a', START + 3_590]] },
+      current: { start: START + 3_600, first: [['a', START + 3_590]], until: START + 4_190 },
     });
   });
 
