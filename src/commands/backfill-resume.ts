@@ -1,5 +1,5 @@
-import { access, constants, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Plan } from '../backfill/plan.ts';
 import { isInUse } from '../backfill/store.ts';
 import type { WorkFolder } from '../backfill/work-folder.ts';
@@ -26,9 +26,10 @@ export async function findEarlierRun(
     throw new BackfillRefused(`${folder.path} cannot be read (${error.message}): remove it to begin anew`);
   });
   if (!plan) {
-    const isComplete = await exists(output);
-    if (isComplete && !resume) throw new BackfillRefused(`${output} exists: choose another --output or remove it`);
-    return isComplete ? 'complete' : undefined;
+    const [file] = await filesOf(output);
+    if (resume && file === output) return 'complete';
+    if (file !== undefined) throw new BackfillRefused(`${file} exists: choose another --output or remove it`);
+    return undefined;
   }
   if (!resume) {
     throw new BackfillRefused(
@@ -36,6 +37,15 @@ export async function findEarlierRun(
     );
   }
   return plan;
+}
+
+/** What an earlier run wrote, the first file first. */
+async function filesOf(output: string): Promise<string[]> {
+  const [folder, first] = [dirname(output), basename(output)];
+  const isFurther = (name: string): boolean =>
+    name.startsWith(`${first}.`) && /^\d+$/.test(name.slice(first.length + 1));
+  const further = (await readdir(folder)).filter(isFurther).map((name) => join(folder, name));
+  return [...((await exists(output)) ? [output] : []), ...further];
 }
 
 export async function exists(path: string): Promise<boolean> {

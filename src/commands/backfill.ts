@@ -52,6 +52,9 @@ export async function backfill(context: BackfillContext): Promise<string> {
   using folder = new WorkFolder(output);
   const earlier = await findEarlierRun(folder, output, flags.resume ?? false);
   if (earlier === 'complete') return `${output} is complete, there is nothing to resume.\n`;
+  if (!earlier && flags.resume && flags.source === undefined) {
+    throw new BackfillRefused(`--resume: no interrupted run left ${folder.path}`);
+  }
   const options = earlier ? resumedOptions(earlier, flags, config) : backfillOptions(flags, config, clock.now());
   const sources = sourcesFor(context, options);
   await using opened = new AsyncDisposableStack();

@@ -286,4 +286,22 @@ describe('system/programs/backfill', () => {
     const done = await runs.run('--source=daily-returns', '--window=7d', '--resume');
     expect(done.stdout).toContain('complete');
   });
+
+  it('overwrites no further file of an earlier run, and asks nothing before it says so', async () => {
+    const api = await startService(KEY, FAST);
+    const runs = new BackfillRuns(api);
+    writeFileSync(`${runs.output}.2`, 'earlier');
+    const refused = runs.start('--source=machines', '--start=-1h');
+    expect(await refused.ended).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain(`${runs.output}.2 exists`);
+    expect(api.requests).toHaveLength(0);
+    expect(readFileSync(`${runs.output}.2`, 'utf8')).toBe('earlier');
+  });
+
+  it('says that there is nothing to resume, where the flags of a new run are missing', async () => {
+    const runs = new BackfillRuns(await startService(KEY, FAST));
+    const refused = runs.start('--resume');
+    expect(await refused.ended).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain(`--resume: no interrupted run left ${runs.output}.backfill`);
+  });
 });
