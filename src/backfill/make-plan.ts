@@ -1,15 +1,12 @@
 import type { Api } from '../api/client.ts';
-import type { Clock } from '../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import { type Covered, freeSpans } from './covered.ts';
 import { type Plan, type Slice, slicesOf, splitSpan } from './plan.ts';
-import { retryUntilAnswered } from './retry-until-answered.ts';
+import { type RetryOptions, retryUntilAnswered } from './retry-until-answered.ts';
 
-export interface PlanOptions {
+export interface PlanOptions extends RetryOptions {
   readonly api: Api;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
   readonly range: PastRange;
@@ -30,7 +27,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
   for (const [source, history] of histories) {
     const ranges = rangesOf(history, options, given.covered[source]);
     const estimate = () => history.estimate(api, ranges, now, signal);
-    const requests = await retryUntilAnswered(estimate, { clock, signal, onWait: () => undefined });
+    const requests = await retryUntilAnswered(estimate, options);
     slices.push(...slicesOf(source, ranges, requests, slices.length));
   }
   return { version: 2, ...given, now: now / 1000, slices, nextId: slices.length, slow: [], written: [] };

@@ -1,6 +1,6 @@
 import { type Progress, progressLine, shareOf } from '../backfill/progress.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { roughSpan } from '../lib/words.ts';
 
 export interface Terminal {
@@ -9,6 +9,19 @@ export interface Terminal {
 }
 
 const REFRESH_MS = 1_000;
+
+function waitLine(reason: string, ms: Milliseconds): string {
+  return `waiting ${roughSpan(ms)}: ${reason}\n`;
+}
+
+/** Writes a line for each reason to wait, before there is any progress. */
+export function waitLines(terminal: Terminal, clock: Clock): (reason: string, until: UnixMs) => void {
+  let last: string | undefined;
+  return (reason, until) => {
+    if (reason !== last) terminal.write(waitLine(reason, until - clock.now()));
+    last = reason;
+  };
+}
 
 /** Shows the progress of a run: a line that is redrawn on a terminal, elsewhere a line after each tenth. */
 export class ProgressReport {
@@ -43,7 +56,7 @@ export class ProgressReport {
     const isNew = this.#waiting?.reason !== reason;
     this.#waiting = { reason, until };
     if (this.#terminal.isTTY || !isNew) return;
-    this.#terminal.write(`waiting ${roughSpan(until - this.#clock.now())}: ${reason}\n`);
+    this.#terminal.write(waitLine(reason, until - this.#clock.now()));
   }
 
   async stop(): Promise<void> {

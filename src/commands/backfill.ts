@@ -20,7 +20,7 @@ import { sourceId } from '../state/entry.ts';
 import { type LedgerContext, openLedger } from './backfill-account.ts';
 import { BackfillRefused, explainFailure } from './backfill-errors.ts';
 import { type BackfillOptions, backfillOptions, outputOf } from './backfill-flags.ts';
-import { ProgressReport, type Terminal } from './backfill-progress.ts';
+import { ProgressReport, type Terminal, waitLines } from './backfill-progress.ts';
 import { decidingFlags, exists, findEarlierRun, resumedOptions } from './backfill-resume.ts';
 import { leaveOut, readScrapes } from './backfill-scraped.ts';
 import type { Flags } from './flag-table.ts';
@@ -92,7 +92,8 @@ async function planned(run: Run): Promise<Plan> {
   for (const note of notes) terminal.write(`${note}\n`);
   if (options.source === 'daily_returns' && !limitsOf(run).isKnown) await learnLimits(run);
   const given = { flags: decidingFlags(flags), chains: [...chains], covered };
-  return makePlan({ api: account.api, clock, signal, histories, range, fullResolution, given });
+  const onWait = waitLines(terminal, clock);
+  return makePlan({ api: account.api, clock, signal, onWait, histories, range, fullResolution, given });
 }
 
 /** Every answer states the limits. If this request fails, later ones may still succeed. */

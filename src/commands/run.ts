@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/config.ts';
@@ -122,7 +123,11 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
     print(await backfill({ ...settings, flags, log, clock: systemClock, terminal, signal: abort.signal }));
   } catch (error) {
     if (!abort.signal.aborted) throw error;
-    terminal.write('Stopped. What was read is kept: go on with the same command and --resume.\n');
+    const isKept = existsSync(`${flags.output}.backfill`);
+    const onward = isKept
+      ? 'What was read is kept: go on with the same command and --resume.'
+      : 'Nothing was read yet.';
+    terminal.write(`Stopped. ${onward}\n`);
   }
   return EXIT.stopped;
 }

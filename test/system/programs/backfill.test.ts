@@ -228,6 +228,15 @@ describe('system/programs/backfill', () => {
     expect(limited.requests).toHaveLength(asked);
   });
 
+  it('says that it waits before it knows what to read, and that nothing is kept then', async () => {
+    const headers = { 'ratelimit-reset': '100', 'retry-after': '100' };
+    const api = await startService(KEY, { ...FAST, request: () => ({ status: 429, headers, body: '{}' }) });
+    const running = new BackfillRuns(api).start('--source=machines', '--start=-1h');
+    await waitFor(() => expect(running.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/), 20_000);
+    expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
+    expect(running.stderr).toContain('Stopped. Nothing was read yet.');
+  });
+
   it('says what a plan without ranges has instead', async () => {
     const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
