@@ -10,7 +10,7 @@ export interface SeriesOptions {
   /** After this time a sample is repeated, for a day and never beyond `now`. */
   readonly step: Seconds | undefined;
   readonly now: UnixSeconds;
-  /** Whether scrapes have a sample of the series at this time. There it is not repeated. */
+  /** Whether scrapes have a sample of the series at this time. It is left out then. */
   readonly isScraped: (labels: Labels, at: UnixSeconds) => boolean;
 }
 
@@ -49,11 +49,9 @@ function timeOf({ at }: Sample): UnixSeconds {
 
 /** A value holds until the next one, a day later. Where that one is missing, the gap stays. */
 function* repeated(sample: Sample, { step, now, isScraped }: SeriesOptions): Generator<Sample> {
-  yield sample;
-  if (step === undefined) return;
   const first = timeOf(sample);
-  for (let at = first + step; at < first + SECONDS_PER_DAY && at <= now; at += step) {
-    if (isScraped(sample.labels, at)) return;
-    yield { ...sample, at };
+  const last = step === undefined ? first : Math.min(now, first + SECONDS_PER_DAY - 1);
+  for (let at = first; at <= last; at += step ?? SECONDS_PER_DAY) {
+    if (!isScraped(sample.labels, at)) yield at === first ? sample : { ...sample, at };
   }
 }

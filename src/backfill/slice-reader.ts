@@ -36,7 +36,9 @@ export class SliceReader {
 
   constructor(options: SliceReaderOptions) {
     this.#options = options;
-    this.#isScraped = options.covered ? recordTest(options.covered) : () => false;
+    const { covered, history } = options;
+    // The value of a day may go on after scrapes have ended: its samples are left out one by one.
+    this.#isScraped = covered && !history.isDaily ? recordTest(covered) : () => false;
   }
 
   /** Ends early when it is clear that the service thins the slice and that it can be halved. */

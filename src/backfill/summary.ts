@@ -16,6 +16,7 @@ export function summary({ written, bad, endings, isDaily, fullResolution }: Back
   const records = sumOf(written, (span) => span.records);
   if (records === 0) return 'There are no records in this time: nothing was written.\n';
   const parts = written.flatMap((span) => span.parts);
+  if (parts.length === 0) return 'Scrapes cover all of this time: nothing was written.\n';
   const samples = sumOf(parts, (part) => part.samples);
   const bytes = sumOf(parts, (part) => part.bytes);
   const files = parts.length === 1 ? '1 file' : `${parts.length} files`;

@@ -162,7 +162,8 @@ function ordered(start: number, end: number): PastRange {
   return { start, end };
 }
 
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+/** A date alone is its midnight, UTC. */
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
 /** Reads a time: Unix seconds, RFC 3339, `now`, or a duration before it such as `-6h`. */
 function timeOf(flag: string, text: string, now: UnixSeconds): UnixSeconds {
@@ -172,5 +173,5 @@ function timeOf(flag: string, text: string, now: UnixSeconds): UnixSeconds {
   if (/^\d{1,11}$/.test(text)) return Number(text);
   const ms = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
   if (ms >= 0) return Math.floor(ms / 1000);
-  refuse(`${flag}: expected now, -6h, 2026-11-01T00:00:00Z or Unix seconds, got ${JSON.stringify(text)}`);
+  refuse(`${flag}: expected now, -6h, 2026-11-01, 2026-11-01T18:00:00Z or Unix seconds, got ${JSON.stringify(text)}`);
 }

@@ -47,7 +47,7 @@ interface Run extends BackfillContext {
  * stays beside the output. @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it aborts.
  */
 export async function backfill(context: BackfillContext): Promise<string> {
-  const { clock, config, flags, signal } = context;
+  const { clock, config, flags, terminal, signal } = context;
   const output = outputOf(flags);
   using folder = new WorkFolder(output);
   const earlier = await findEarlierRun(folder, output, flags.resume ?? false);
@@ -56,6 +56,7 @@ export async function backfill(context: BackfillContext): Promise<string> {
     throw new BackfillRefused(`--resume: no interrupted run left ${folder.path}`);
   }
   const options = earlier ? resumedOptions(earlier, flags, config) : backfillOptions(flags, config, clock.now());
+  if (!earlier && flags.resume) terminal.write(`No interrupted run left ${folder.path}: a new one begins.\n`);
   const sources = sourcesFor(context, options);
   await using opened = new AsyncDisposableStack();
   try {

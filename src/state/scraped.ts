@@ -151,6 +151,7 @@ export function afterStart<T>(
 ): Scraped | undefined {
   const intervalMs = Math.max(source.intervalMs, entry.intervalMs ?? 0);
   const scraped = entry.scraped && scrapedNow(source, entry, { now, intervalMs, coverage: 'full' });
-  const end = endOfScrapes(source, entry, stoppedAt, now);
+  // A process that was killed had asked for the day within a day.
+  const end = endOfScrapes(source, entry, stoppedAt ?? (source.isDaily ? entry.lastAttemptAt : undefined), now);
   return scraped && end !== undefined ? ended(scraped, end) : scraped;
 }

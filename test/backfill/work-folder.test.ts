@@ -39,12 +39,12 @@ describe('backfill/work-folder', () => {
     expect(readdirSync(await folder.scratch())).toEqual([]);
   });
 
-  it('refuses what an earlier version left, which can still go on with it', async () => {
+  it('refuses what another version left, which that one can still resume', async () => {
     const output = join(temporaryFolder(), 'past.om');
     mkdirSync(`${output}.backfill`);
     writeFileSync(`${output}.backfill/plan.json`, '{}');
     using folder = new WorkFolder(output);
-    await expect(folder.load()).rejects.toThrow('an earlier version');
+    await expect(folder.load()).rejects.toThrow('only that one can resume it');
     expect(readFileSync(`${output}.backfill/plan.json`, 'utf8')).toBe('{}');
   });
 

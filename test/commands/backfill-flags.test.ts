@@ -35,6 +35,7 @@ describe('commands/backfill-flags', () => {
       start: SECONDS - 129_600,
       end: SECONDS - 90,
     });
+    expect(options(...MACHINES, '--start=2026-09-29').range).toMatchObject({ start: 1790640000 });
     expect(options(...DAYS, '--start=-1w', '--end=2099-01-01T00:00:00Z').range).toEqual({
       start: SECONDS - 604_800,
       end: SECONDS,
@@ -57,8 +58,14 @@ describe('commands/backfill-flags', () => {
     [[...DAYS, '--label=job='], '--label: job is empty'],
     [[...MACHINES, '--step=1h'], '--step belongs to'],
     [[...MACHINES, '--window=7d'], '--window belongs to'],
-    [[...MACHINES, '--start=yesterday'], '--start: expected now, -6h, 2026-11-01T00:00:00Z or Unix seconds'],
-    [[...MACHINES, '--start=2026-09-30T12:00:00'], '--start: expected now, -6h, 2026-11-01T00:00:00Z or Unix seconds'],
+    [
+      [...MACHINES, '--start=yesterday'],
+      '--start: expected now, -6h, 2026-11-01, 2026-11-01T18:00:00Z or Unix seconds',
+    ],
+    [
+      [...MACHINES, '--start=2026-09-30T12:00:00'],
+      '--start: expected now, -6h, 2026-11-01, 2026-11-01T18:00:00Z or Unix seconds',
+    ],
     [[...MACHINES, '--start=6h'], '--start: expected now, -6h'],
     [[...MACHINES, '--start=-'], '--start: expected now, -6h'],
     [[...MACHINES, '--start=--6h'], '--start: expected now, -6h'],

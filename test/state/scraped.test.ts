@@ -2,12 +2,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OTHER_CLOCK_SECONDS, recordTest } from '../../src/backfill/covered.ts';
 import { scrapesOf } from '../../src/commands/backfill-scraped.ts';
+import { datapoints, newestDay } from '../../src/sandbox/daily-returns-data.ts';
 import { noteScraped, shownAgain } from '../../src/scheduler/plan.ts';
+import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
+import { Datapoint } from '../../src/sources/daily-returns/schema.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import type { Machine, Machines } from '../../src/sources/machines/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { type Entry, emptyEntry } from '../../src/state/entry.ts';
-import { endOfScrapes, type Scraped, withScraped } from '../../src/state/scraped.ts';
+import { afterStart, endOfScrapes, type Scraped, withScraped } from '../../src/state/scraped.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
 import { machinesOptions } from '../support/machine-records.ts';
 import { MINUTE, NOW, timing } from '../support/timing.ts';
@@ -373,5 +376,17 @@ describe('state/scraped', PATIENT, () => {
     }
     expect(scraped?.ended).toHaveLength(100);
     expect(scraped?.ended[0]).toEqual({ start: START, end: START + 2 * 3_600 + 600 });
+  });
+
+  it('daily returns are scraped until the process stops; one that was killed had polled within a day', () => {
+    const daily = dailyReturnsSource({ chain: 'mainnet', intervalMs: 60 * MINUTE, weight: 1, path: 'auto' });
+    const newest = Datapoint.parse(datapoints(1, 'mainnet', newestDay('mainnet', NOW), newestDay('mainnet', NOW))[0]);
+    const scraped = withScraped(daily, { value: {} }, { newest }, timing());
+    expect(scraped).toEqual({ ended: [], current: { start: START, first: [] } });
+    const entry = { value: { newest }, lastAttemptAt: NOW, ...(scraped && { scraped }) };
+    const later = NOW + 5_000 * MINUTE;
+    expect(endOfScrapes(daily, entry, undefined, later)).toBeUndefined();
+    expect(afterStart(daily, entry, NOW + MINUTE, later)).toEqual({ ended: [{ start: START, end: START + 60 }] });
+    expect(afterStart(daily, entry, undefined, later)).toEqual({ ended: [{ start: START, end: START }] });
   });
 });

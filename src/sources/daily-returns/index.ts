@@ -1,4 +1,3 @@
-import type { Chain } from '../../lib/chain.ts';
 import { MS_PER_DAY } from '../../lib/duration.ts';
 import { oncePer, type Showing, type Source } from '../source.ts';
 import { dailyReturnsDue } from './due.ts';
@@ -27,11 +26,11 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
     history: () => dailyReturnsHistory(options),
-    showing: ({ newest }) => newest && showingOf(options.chain, newest),
+    showing: ({ newest }) => newest && showingOf(newest),
   };
 }
 
 /** The day that is shown belongs to the past as well: its sample there is older than every scrape of it. */
-function showingOf(chain: Chain, { day_end }: Datapoint): Showing {
-  return { until: Number.POSITIVE_INFINITY, newest: day_end, oldest: [[chain, day_end + 1]] };
+function showingOf({ day_end }: Datapoint): Showing {
+  return { until: Number.POSITIVE_INFINITY, newest: day_end, oldest: [] };
 }
