@@ -1,3 +1,4 @@
+import type { UnixMs } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import type { Family } from '../metrics/family.ts';
@@ -31,7 +32,11 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
 }
 
 /** The status page. */
-export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, role: Role): RenderedPage {
+export function pageOf(
+  { clock, config, startedAt, lastReload }: EngineOptions,
+  role: Role,
+  unwrittenAt: () => UnixMs | undefined,
+): RenderedPage {
   return new RenderedPage((isRefreshing) => {
     const now = clock.now();
     const state = role.state();
@@ -42,6 +47,9 @@ export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, 
       version: VERSION,
       startedAt,
       isConfigRead: lastReload().isSuccessful,
+      unwrittenAt: unwrittenAt(),
+      isLeader: role.isLeader,
+      drift: role.drift(),
       telemetryPath: config.web.telemetryPath,
     };
     return statusOf(known, now, isRefreshing);

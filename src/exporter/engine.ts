@@ -2,6 +2,7 @@ import type { Format } from '../metrics/encode.ts';
 import { expositionOf, pageOf } from './display.ts';
 import { openFollower } from './follower.ts';
 import { isReady } from './health.ts';
+import { NotedWrites } from './noted-writes.ts';
 import { OWN } from './parts.ts';
 import { viewsOf } from './picture.ts';
 import { openPoller } from './poller.ts';
@@ -28,9 +29,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const abort = new AbortController();
   const links = { abort, touch: (...parts: readonly string[]): void => exposition.touch(...parts) };
   const isFollowing = replica && !replica.leads();
-  const role: Role = isFollowing ? openFollower(options, replica, links) : await openPoller(options, links);
+  const documents = new NotedWrites(options.documents, clock);
+  const role: Role = isFollowing
+    ? openFollower(options, replica, links)
+    : await openPoller({ ...options, documents }, links);
   const exposition = expositionOf(options, role);
-  const page = pageOf(options, role);
+  const page = pageOf(options, role, () => documents.failedAt);
   await role.begin();
   await exposition.refresh();
   const loops = [role.run?.(), exposition.run(abort.signal)];

@@ -41,6 +41,8 @@ export interface Role {
   readonly viewOptions: ViewOptions;
   /** The exporter's own counters as they may be shown. */
   counted(): Promise<Counted>;
+  /** See `SchemaDrift`. */
+  drift(): readonly Sample[];
   readonly isLeader: boolean;
   /** Undefined: healthy; else why not. */
   unhealthy(): string | undefined;

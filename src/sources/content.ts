@@ -19,6 +19,8 @@ export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 export interface Notice {
   readonly tone: Tone;
   readonly text: string;
+  /** The alert that fires on the same; the page links what to do then. */
+  readonly alert?: string;
 }
 
 export function notice(tone: Tone, text: string): Notice {

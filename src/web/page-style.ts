@@ -38,7 +38,10 @@ nav a { display: inline-block; padding: 0.25rem 0; }
 .verdict.warning { color: var(--warning); background: var(--warning-bg); }
 .verdict.bad { color: var(--bad); background: var(--bad-bg); }
 .verdict.neutral { color: var(--neutral); background: var(--neutral-bg); }
-.verdict ul { margin: 0.375rem 0 0; padding-left: 1.25rem; color: var(--text); }
+.verdict ul { margin: 0.5rem 0 0; padding: 0; list-style: none; color: var(--text); }
+.verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; }
+.verdict .badge { background: var(--bg); }
+.verdict li a { white-space: nowrap; }
 .verdict p { margin: 0.375rem 0 0; color: var(--text); }
 table { width: 100%; border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.375rem 1rem 0.375rem 0; border-bottom: 1px solid var(--line);

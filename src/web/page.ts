@@ -1,7 +1,8 @@
 import { Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
-import { link, type Notice, type Row, type Table } from '../sources/content.ts';
+import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
+import { runbookUrl } from './documentation.ts';
 import { ICON, STYLE } from './page-style.ts';
 
 /** The status page before it is written out. */
@@ -74,10 +75,22 @@ function top(page: StatusPage): Html {
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
 <h2 id="verdict">${verdict.text}</h2>
-${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<li class="${tone}">${text}</li>`)}</ul>`}
+${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
 <p class="asof">As of ${utc(now)}. ${refreshing(page)}</p>
 </section>
 `;
+}
+
+const WORDS = { bad: 'Critical', warning: 'Warning', neutral: 'Note', good: 'Good' } as const satisfies Record<
+  Tone,
+  string
+>;
+
+/** With the word for its colour, and a link to what to do about it. */
+function noticeItem({ tone, text, alert }: Notice): Html {
+  const runbook =
+    alert === undefined ? '' : html` <a href="${runbookUrl(alert)}" aria-label="What to do: ${alert}">What to do</a>`;
+  return html`<li><span class="badge ${tone}">${WORDS[tone]}</span> ${text}${runbook}</li>`;
 }
 
 /** A page that reloads loses the reader's position, so it reloads only on request. */

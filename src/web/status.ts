@@ -2,18 +2,18 @@ import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
+import { DOCUMENTATION } from './documentation.ts';
 import type { StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
+import { noticesOf } from './status-notices.ts';
 import { sourcesTable } from './status-sources.ts';
-import { noticesOf, verdictOf } from './status-verdict.ts';
-
-const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
+import { verdictOf } from './status-verdict.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
 export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
   const { views, version, startedAt, telemetryPath } = input;
-  const summaries = views.map((view) => ({ view, summary: view.source.summary(view.entry.value, view.timing) }));
+  const summaries = views.map((view) => ({ view, summary: summaryOf(view) }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
   return {
     title: 'beaconchain-exporter',
@@ -24,7 +24,7 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
       { text: 'Metrics', href: `.${telemetryPath}` },
       { text: 'Health', href: './-/healthy' },
       { text: 'Readiness', href: './-/ready' },
-      { text: 'Documentation', href: DOCS_URL },
+      { text: 'Documentation', href: DOCUMENTATION.home },
     ],
     verdict: verdictOf(input, notices),
     notices: worstFirst(notices),
@@ -37,6 +37,10 @@ const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
 
 function worstFirst(notices: readonly Notice[]): Notice[] {
   return notices.toSorted((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
+}
+
+function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
+  return source.summary(entry.value, timing, { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs });
 }
 
 interface Summed {

@@ -27,9 +27,14 @@ describe('web/status-sources', () => {
     ['up', {}, {}, ['good', 'up']],
     ['never polled', { attempts: 0 }, {}, ['neutral', 'not polled yet']],
     ['at its first poll', { attempts: 0 }, { running: true }, ['neutral', 'first poll']],
-    ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['bad', 'failing']],
-    ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['bad', 'failing, 9 in a row']],
-    ['paused', { failuresInARow: 1, lastError: error('forbidden'), pausedUntil: NOW + HOUR }, {}, ['bad', 'paused']],
+    ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['warning', 'failing']],
+    ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
+    [
+      'paused',
+      { failuresInARow: 1, lastError: error('forbidden'), pausedUntil: NOW + HOUR },
+      {},
+      ['warning', 'paused'],
+    ],
     ['out of budget', { failuresInARow: 1, lastError: error('BudgetClosed') }, {}, ['warning', 'waits for the budget']],
     ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
     [

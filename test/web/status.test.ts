@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../src/sources/content.ts';
+import { Machines } from '../../src/sources/machines/schema.ts';
 import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
@@ -95,6 +96,43 @@ describe('web/status', () => {
     ]) {
       expect(silent).toContain(words);
     }
+  });
+
+  it.each([
+    [
+      'critical',
+      { disk_node_bytes_free: 0.05e12, disk_node_bytes_total: 1e12 },
+      'bad',
+      'Needs attention',
+      'Critical 1 machine with an almost full disk: node-a.',
+    ],
+    [
+      'warning',
+      { memory_node_bytes_free: 1e9, memory_node_bytes_total: 99e9 },
+      'warning',
+      'Working, with something to look at',
+      'Warning 1 machine with almost full memory: node-a.',
+    ],
+  ] as const)('is not green where an alert fires: %s', (_, fields, tone, headline, sentence) => {
+    const known = knownIn('healthy');
+    const withTrouble = known.views.map((view) => {
+      if (view.source.name !== 'machines') return view;
+      const { machines } = Machines.parse(view.entry.value);
+      const node = { memory_node_bytes_cached: 0, memory_node_bytes_buffers: 0, ...fields };
+      const changed = machines.map((one) =>
+        one.name === 'node-a' ? { ...one, system: { ...one.system, ...node } } : one,
+      );
+      return { ...view, entry: { ...view.entry, value: Machines.parse({ machines: changed, dropped: 0 }) } };
+    });
+    const page = statusOf({ ...known, views: withTrouble }, NOW, false);
+    expect(page.verdict).toEqual({ tone, text: headline });
+    expect(wordsOf(page)).toContain(`${sentence} What to do`);
+  });
+
+  it('links what to do about each alert', () => {
+    const { notices } = pageIn('silent');
+    expect(notices.map(({ alert }) => alert)).toContain('WatchedValidatorSlashed');
+    for (const { alert } of notices) expect(pageText(pageIn('silent'))).toContain(`#${alert?.toLowerCase()}"`);
   });
 
   it('tells of a missed proposal of a watched validator, with links to the explorer', () => {

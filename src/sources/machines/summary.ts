@@ -1,45 +1,26 @@
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
-import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
-import {
-  badge,
-  bar,
-  type Cell,
-  lines,
-  type Notice,
-  notice,
-  type Row,
-  type Summary,
-  type Tone,
-  time,
-} from '../content.ts';
-import type { Timing } from '../source.ts';
+import { bytes, cropped, percent, plural } from '../../lib/words.ts';
+import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, type MachineAlert, THRESHOLDS, toneOf } from '../conditions.ts';
+import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
+import type { Polls, Timing } from '../source.ts';
+import { alertsOf } from './conditions.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 import { missing, type Shown, shownMachines } from './shown.ts';
-
-/** The states of a machine, the worst first. */
-const STATES = {
-  'never seen': 'bad',
-  silent: 'bad',
-  'partly silent': 'warning',
-  'not synced': 'warning',
-  fresh: 'good',
-} as const satisfies Record<string, Tone>;
-type MachineState = keyof typeof STATES;
-const WORST_FIRST = Object.keys(STATES) as MachineState[];
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
 const MAX_CLIENT = 40;
 
 /** Every machine, the worst first. */
-export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
+export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
   const shown = shownMachines(options, value.machines, timing);
+  const neverSeen: readonly MachineAlert[] = polls.lastSuccessAt === undefined ? [] : ['MachineNeverSeen'];
   const all = [
-    ...missing(options, shown).map((name): ListedMachine => ({ name, state: 'never seen', shown: undefined })),
-    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, state: stateOf(one), shown: one })),
-  ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
+    ...missing(options, shown).map((name): ListedMachine => ({ name, alerts: neverSeen, shown: undefined })),
+    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, alerts: alertsOf(one, polls), shown: one })),
+  ].sort((a, b) => rankOf(a) - rankOf(b));
   return {
     notices: noticesOf(all, value.dropped),
     tables: [
@@ -61,16 +42,30 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
 
 interface ListedMachine {
   readonly name: string;
-  readonly state: MachineState;
+  /** The alerts that hold for it, the worst first. */
+  readonly alerts: readonly MachineAlert[];
   /** Undefined where it was never seen. */
   readonly shown: Shown | undefined;
 }
 
-function stateOf({ seen, fresh }: Shown): MachineState {
-  const processes = PROCESSES.filter((process) => seen[process]);
-  const silent = processes.filter((process) => !fresh[process]);
-  if (silent.length > 0) return silent.length === processes.length ? 'silent' : 'partly silent';
-  return isSynced(fresh) === false ? 'not synced' : 'fresh';
+function rankOf({ alerts: [worst], shown }: ListedMachine): number {
+  if (worst) return MACHINE_ALERTS.indexOf(worst);
+  return shown && isFresh(shown) ? MACHINE_ALERTS.length + 1 : MACHINE_ALERTS.length;
+}
+
+/** Whether all values that the machine reports are shown. A process that was taken away a week ago is not missed. */
+function isFresh({ seen, fresh }: Shown): boolean {
+  const newest = Math.max(...PROCESSES.map((process) => seen[process]?.timestamp ?? 0));
+  return PROCESSES.every(
+    (process) =>
+      !seen[process] || fresh[process] || newest - seen[process].timestamp > THRESHOLDS.process_forgotten_seconds,
+  );
+}
+
+function badges({ alerts, shown }: ListedMachine): Cell {
+  if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
+  if (!shown) return badge('neutral', 'not looked for yet');
+  return isFresh(shown) ? badge('good', 'fresh') : badge('neutral', 'out of date');
 }
 
 function syncedText(records: Partial<Machine>): string {
@@ -85,17 +80,17 @@ function isSynced({ node }: Partial<Machine>): boolean | undefined {
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
-  const notices = WORST_FIRST.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
-    const names = all.filter((one) => one.state === state).map(({ name }) => titleOf(name));
-    if (names.length === 0) return [];
-    return [notice('warning', `${plural(names.length, 'machine')} ${state}: ${listed(names)}.`)];
+  const notices = MACHINE_ALERTS.flatMap((alert): Notice[] => {
+    const names = all.filter(({ alerts }) => alerts.includes(alert)).map(({ name }) => titleOf(name));
+    return names.length === 0 ? [] : [firing(alert, names)];
   });
   if (dropped === 0) return notices;
   return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
-function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, { now }: Timing): Row {
-  const stateBadge = badge(STATES[state], state);
+function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {
+  const { name, shown } = machine;
+  const stateBadge = badges(machine);
   const title = titleOf(name);
   if (!shown) return [title, stateBadge, chainOf(options, name), '', '', '', ''];
   const { system } = shown.fresh;
@@ -136,20 +131,18 @@ type System = NonNullable<Machine['system']>;
 function memory(system: System): Cell {
   const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
   const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
-  return free === null ? '' : usage(total, (free ?? 0) + reclaimable);
+  return free === null ? '' : usage(total, (free ?? 0) + reclaimable, THRESHOLDS.memory_used_ratio);
 }
 
 function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: System): Cell {
-  return free === null ? '' : usage(total, free ?? 0);
+  return free === null ? '' : usage(total, free ?? 0, 1 - THRESHOLDS.disk_free_ratio);
 }
 
-/** A disk or memory used beyond this share is shown as full. */
-const FULL = 0.9;
-
-function usage(total: number | null | undefined, free: number): Cell {
+/** @param full Used beyond this share, it is shown as full. */
+function usage(total: number | null | undefined, free: number, full: number): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;
   const text = `${percent(share)} of ${bytes(total)}`;
-  return bar(total, [{ fill: share >= FULL ? 'full' : 'used', size: used, text }]);
+  return bar(total, [{ fill: share > full ? 'full' : 'used', size: used, text }]);
 }

@@ -4,7 +4,7 @@ import type { Cell, Summary } from '../../../src/sources/content.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Timing } from '../../../src/sources/source.ts';
 import { Follower } from '../../support/follower.ts';
-import { HOUR } from '../../support/timing.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** What a reader sees; the lines apart. */
 function textOf(cell: Cell | undefined): string {
@@ -24,7 +24,10 @@ async function followed(): Promise<Follower> {
 }
 
 function summaryOf(follower: Follower, change: Partial<Slashings> = {}, timing: Partial<Timing> = {}): Summary {
-  return follower.source.summary({ ...follower.state, ...change }, follower.timing(timing));
+  return follower.source.summary({ ...follower.state, ...change }, follower.timing(timing), {
+    lastSuccessAt: follower.now,
+    intervalMs: MINUTE,
+  });
 }
 
 describe('sources/slashings/summary', () => {
@@ -50,7 +53,9 @@ describe('sources/slashings/summary', () => {
 
   it('warns of watched validators', async () => {
     const { notices } = summaryOf(await followed());
-    expect(notices).toEqual([{ tone: 'bad', text: '1 watched validator of mainnet slashed: 7.' }]);
+    expect(notices).toEqual([
+      { tone: 'bad', text: '1 watched validator of mainnet slashed: 7.', alert: 'WatchedValidatorSlashed' },
+    ]);
     expect(summaryOf(new Follower()).notices).toEqual([]);
   });
 
