@@ -1,4 +1,5 @@
 import type { Format } from '../metrics/encode.ts';
+import type { StatusForm } from '../web/rendered-page.ts';
 import { expositionOf, pageOf } from './display.ts';
 import { openFollower } from './follower.ts';
 import { isReady } from './health.ts';
@@ -13,7 +14,7 @@ import type { State } from './state.ts';
 export interface Engine extends Pick<Role, 'unhealthy' | 'adopt' | 'shared'> {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   ready(): boolean;
-  status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
+  status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
   /** The exporter's own metrics have changed; resolves when they are shown. */
   touch(): Promise<void>;
   /** Aborts the polls in progress, writes the state and returns it. */
@@ -42,7 +43,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
     unhealthy: () => role.unhealthy(),
     ready: () => isReady(viewsOf(role.state(), role.viewOptions, clock.now()), clock.now()),
-    status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
+    status: (form, gzipped) => page.bytes(form, gzipped),
     touch: () => {
       exposition.touch(OWN);
       return exposition.shown();

@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, relative } from '../lib/words.ts';
+import type { PlainObject } from './plain.ts';
 
 /** What one source has to say on the status page, beside how its attempts went. */
 export interface Summary {
@@ -11,6 +12,10 @@ export interface Summary {
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
+  /** The machines as plain data, the worst first. */
+  readonly machines?: Iterable<PlainObject>;
+  /** What is known of the chain of the source, as plain data. */
+  readonly chain?: PlainObject;
 }
 
 /** How good or bad something is. Colours show it, and words next to them. */

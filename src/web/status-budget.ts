@@ -31,7 +31,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
 }
 
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
-function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
+export function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }

@@ -1,20 +1,17 @@
 import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
-import type { SourceView } from '../scheduler/views.ts';
-import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
+import type { Cell, Table } from '../sources/content.ts';
 import { DOCUMENTATION } from './documentation.ts';
 import type { StatusPage } from './page.ts';
 import { budgetTable } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
-import { noticesOf } from './status-notices.ts';
+import { modelOf, type Summed } from './status-model.ts';
 import { sourcesTable } from './status-sources.ts';
-import { verdictOf } from './status-verdict.ts';
 
 /** The status page: is it working, and what does it cost? Pure. */
 export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
+  const { summaries, notices, verdict } = modelOf(input, now);
   const { views, version, startedAt, telemetryPath } = input;
-  const summaries = views.map((view) => ({ view, summary: summaryOf(view) }));
-  const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
   return {
     title: 'beaconchain-exporter',
     now,
@@ -26,26 +23,11 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
       { text: 'Readiness', href: './-/ready' },
       { text: 'Documentation', href: DOCUMENTATION.home },
     ],
-    verdict: verdictOf(input, notices),
-    notices: worstFirst(notices),
+    verdict,
+    notices,
     tables: [sourcesTable(views, now), budgetTable(input, now), ...chainTable(summaries), ...joined(summaries)],
     isRefreshing,
   };
-}
-
-const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
-
-function worstFirst(notices: readonly Notice[]): Notice[] {
-  return notices.toSorted((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
-}
-
-function summaryOf({ source, entry, timing, pace }: SourceView): Summary {
-  return source.summary(entry.value, timing, { lastSuccessAt: entry.lastSuccessAt, intervalMs: pace.intervalMs });
-}
-
-interface Summed {
-  readonly view: SourceView;
-  readonly summary: Summary;
 }
 
 /**

@@ -8,9 +8,24 @@ import type { Shown } from './shown.ts';
 const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
 
 /** The value that the metrics show; undefined where they show none. */
-function shownValue(metric: string, record: ProcessRecord | undefined): number | undefined {
+export function shownValue(metric: string, record: ProcessRecord | undefined): number | undefined {
   const value = record && FIELDS.get(`beaconchain_machine_${metric}`)?.value(record);
   return value == null ? undefined : Number(value);
+}
+
+/** The share of the disk that is free; undefined where it is not known. */
+export function diskFree(system: ProcessRecord | undefined): number | undefined {
+  const [free, total] = [shownValue('disk_free_bytes', system), shownValue('disk_total_bytes', system)];
+  return free !== undefined && total ? free / total : undefined;
+}
+
+/** The share of the memory that is used, caches and buffers aside; undefined where it is not known. */
+export function memoryUsed(system: ProcessRecord | undefined): number | undefined {
+  const [free, total] = [shownValue('memory_free_bytes', system), shownValue('memory_total_bytes', system)];
+  // No living system has 0 bytes of free memory: there the client left the field out.
+  if (!free || !total) return undefined;
+  const kept = (shownValue('memory_cached_bytes', system) ?? 0) + (shownValue('memory_buffers_bytes', system) ?? 0);
+  return 1 - (free + kept) / total;
 }
 
 /** Sweeps that are further apart than this can miss a machine that is there. */
@@ -30,23 +45,14 @@ const CHECKS: Readonly<Record<Exclude<MachineAlert, 'MachineNeverSeen'>, (one: S
   MachineOffline: isOffline,
   BeaconNodeNotSynced: ({ fresh }) => shownValue('synced', fresh.node) === 0,
   ExecutionClientDisconnected: ({ fresh }) => shownValue('execution_connected', fresh.node) === 0,
-  DiskAlmostFull: ({ fresh: { system } }) => {
-    const [free, total] = [shownValue('disk_free_bytes', system), shownValue('disk_total_bytes', system)];
-    return free !== undefined && !!total && free / total < THRESHOLDS.disk_free_ratio;
-  },
+  DiskAlmostFull: ({ fresh }) => (diskFree(fresh.system) ?? 1) < THRESHOLDS.disk_free_ratio,
   ProcessSilent: (one, polls) =>
     !isOffline(one, polls) &&
     [one.seen.validator, one.seen.node].some((record) => {
       const seconds = silence(record?.timestamp, polls);
       return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
     }),
-  MemoryAlmostFull: ({ fresh: { system } }) => {
-    const [free, total] = [shownValue('memory_free_bytes', system), shownValue('memory_total_bytes', system)];
-    // No living system has 0 bytes of free memory: there the client left the field out.
-    if (!free || !total) return false;
-    const kept = (shownValue('memory_cached_bytes', system) ?? 0) + (shownValue('memory_buffers_bytes', system) ?? 0);
-    return 1 - (free + kept) / total > THRESHOLDS.memory_used_ratio;
-  },
+  MemoryAlmostFull: ({ fresh }) => (memoryUsed(fresh.system) ?? 0) > THRESHOLDS.memory_used_ratio,
   BeaconNodeLagging: ({ labels, fresh: { node } }) => {
     const slot = shownValue('head_slot', node);
     if (!node || slot === undefined) return false;

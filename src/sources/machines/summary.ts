@@ -1,13 +1,14 @@
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
 import { bytes, cropped, percent, plural } from '../../lib/words.ts';
-import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, type MachineAlert, THRESHOLDS, toneOf } from '../conditions.ts';
+import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
 import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { alertsOf } from './conditions.ts';
+import { isFresh, type ListedMachine, listedMachines } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
+import { plainMachine } from './plain.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
-import { missing, type Shown, shownMachines } from './shown.ts';
+import type { Shown } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -15,14 +16,14 @@ const MAX_CLIENT = 40;
 
 /** Every machine, the worst first. */
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
-  const shown = shownMachines(options, value.machines, timing);
-  const neverSeen: readonly MachineAlert[] = polls.lastSuccessAt === undefined ? [] : ['MachineNeverSeen'];
-  const all = [
-    ...missing(options, shown).map((name): ListedMachine => ({ name, alerts: neverSeen, shown: undefined })),
-    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, alerts: alertsOf(one, polls), shown: one })),
-  ].sort((a, b) => rankOf(a) - rankOf(b));
+  const all = listedMachines(options, value, timing, polls);
   return {
     notices: noticesOf(all, value.dropped),
+    machines: {
+      *[Symbol.iterator]() {
+        for (const one of all) yield plainMachine(options, one);
+      },
+    },
     tables: [
       {
         title: 'Machines',
@@ -40,32 +41,11 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   };
 }
 
-interface ListedMachine {
-  readonly name: string;
-  /** The alerts that hold for it, the worst first. */
-  readonly alerts: readonly MachineAlert[];
-  /** Undefined where it was never seen. */
-  readonly shown: Shown | undefined;
-}
-
-function rankOf({ alerts: [worst], shown }: ListedMachine): number {
-  if (worst) return MACHINE_ALERTS.indexOf(worst);
-  return shown && isFresh(shown) ? MACHINE_ALERTS.length + 1 : MACHINE_ALERTS.length;
-}
-
-/** Whether all values that the machine reports are shown. A process that was taken away a week ago is not missed. */
-function isFresh({ seen, fresh }: Shown): boolean {
-  const newest = Math.max(...PROCESSES.map((process) => seen[process]?.timestamp ?? 0));
-  return PROCESSES.every(
-    (process) =>
-      !seen[process] || fresh[process] || newest - seen[process].timestamp > THRESHOLDS.process_forgotten_seconds,
-  );
-}
-
-function badges({ alerts, shown }: ListedMachine): Cell {
+function badges(machine: ListedMachine): Cell {
+  const { alerts, shown } = machine;
   if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
   if (!shown) return badge('neutral', 'not looked for yet');
-  return isFresh(shown) ? badge('good', 'fresh') : badge('neutral', 'out of date');
+  return isFresh(machine) ? badge('good', 'fresh') : badge('neutral', 'out of date');
 }
 
 function syncedText(records: Partial<Machine>): string {

@@ -6,6 +6,7 @@ import type { Polls, Timing } from '../source.ts';
 import { slashingsNotices } from './conditions.ts';
 import { shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
+import { plainChain } from './plain.ts';
 import { proposalCounts, proposalTable } from './proposals-summary.ts';
 import type { RecentSlashing, Slashings } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
@@ -23,6 +24,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
   const isWatching = watch.length > 0;
   return {
     notices: slashingsNotices(options, state, timing, polls),
+    chain: plainChain(options, state, timing),
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
