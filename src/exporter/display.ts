@@ -36,7 +36,7 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
 
 /** The status, as a page and as JSON. */
 export function pageOf(
-  { clock, config, startedAt, lastReload }: EngineOptions,
+  { clock, config, startedAt, lastReload, isSimulated }: EngineOptions,
   role: Role,
   unwrittenAt: () => UnixMs | undefined,
 ): RenderedPage {
@@ -53,6 +53,7 @@ export function pageOf(
       unwrittenAt: unwrittenAt(),
       isLeader: role.isLeader,
       drift: role.drift(),
+      isSimulated,
       telemetryPath: config.web.telemetryPath,
     };
     if (form === 'json') return jsonPieces(modelOf(known, now));

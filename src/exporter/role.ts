@@ -23,6 +23,8 @@ export interface EngineOptions extends Settings {
   readonly proxies?: Proxies | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
+  /** Whether the service is simulated, which the status page says. */
+  readonly isSimulated?: boolean;
   /** When the process began. */
   readonly startedAt: UnixMs;
   /** When the process before this one stopped; undefined: unknown. */

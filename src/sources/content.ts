@@ -45,6 +45,10 @@ export interface Table {
   /** Shown in place of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
+  /** Shown in place of the table until it is unfolded. */
+  readonly folded?: string;
+  /** Rows of which a phone shows only the beginning, in one line. */
+  readonly brief?: ReadonlySet<Row>;
 }
 
 /** One cell for each column. */

@@ -18,6 +18,8 @@ export interface StatusInput {
   readonly unwrittenAt?: UnixMs | undefined;
   /** Whether this process polls; absent: yes. */
   readonly isLeader?: boolean;
+  /** Whether the data are made up. */
+  readonly isSimulated?: boolean | undefined;
   /** Fields in which answers differ from the specification, by endpoint and kind. */
   readonly drift?: readonly Sample[];
 }

@@ -26,6 +26,7 @@ export function* jsonPieces({ input, now, summaries, notices, verdict }: StatusM
     exporter_version: version,
     timestamp_seconds: now / 1000,
     start_timestamp_seconds: startedAt / 1000,
+    is_simulated: input.isSimulated ?? false,
     severity: SEVERITIES[verdict.tone],
     headline: verdict.text,
     notices: notices.map(plainNotice),

@@ -3,7 +3,7 @@ import { span } from '../lib/words.ts';
 import type { Cell, Table } from '../sources/content.ts';
 import { DOCUMENTATION } from './documentation.ts';
 import type { StatusPage } from './page.ts';
-import { budgetTable } from './status-budget.ts';
+import { budgetTable, costOf } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
 import { modelOf, type Summed } from './status-model.ts';
 import { sourcesTable } from './status-sources.ts';
@@ -25,7 +25,9 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
     ],
     verdict,
     notices,
-    tables: [sourcesTable(views, now), budgetTable(input, now), ...chainTable(summaries), ...joined(summaries)],
+    cost: costOf(input, now),
+    tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
+    isSimulated: input.isSimulated ?? false,
     isRefreshing,
   };
 }
@@ -61,15 +63,13 @@ function chainTable(summaries: readonly Summed[]): Table[] {
 function joined(summaries: readonly Summed[]): Table[] {
   const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
   const groups = Map.groupBy(tables, ({ title }) => title).values();
-  return [...groups]
-    .map(
-      (group): Table => ({
-        ...(group[0] as Table),
-        rows: { [Symbol.iterator]: () => rowsOf(group) },
-        size: group.reduce((sum, { size }) => sum + size, 0),
-      }),
-    )
-    .toReversed();
+  return [...groups].map(
+    (group): Table => ({
+      ...(group[0] as Table),
+      rows: { [Symbol.iterator]: () => rowsOf(group) },
+      size: group.reduce((sum, { size }) => sum + size, 0),
+    }),
+  );
 }
 
 function* rowsOf(tables: readonly Table[]): Generator<readonly Cell[]> {

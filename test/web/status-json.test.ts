@@ -13,6 +13,7 @@ const Time = z.number().nullable();
 const Status = z.object({
   version: z.literal(1),
   exporter_version: z.string(),
+  is_simulated: z.boolean(),
   timestamp_seconds: z.number(),
   start_timestamp_seconds: z.number(),
   severity: z.enum(['critical', 'warning', 'info', 'ok']),
@@ -69,8 +70,8 @@ describe('web/status-json', () => {
     expect(json.notices).toEqual(
       page.notices.map(({ tone, text, alert = null }) => ({ severity: SEVERITIES[tone], alert, text })),
     );
-    const machines = page.tables.find(({ title }) => title === 'Machines');
-    expect(json.machines).toHaveLength(machines?.size ?? 0);
+    const machines = page.tables.filter(({ title }) => title.startsWith('Machines'));
+    expect(json.machines).toHaveLength(machines.reduce((sum, { size }) => sum + size, 0));
     expect(json.sources).toHaveLength(page.tables.find(({ title }) => title === 'Sources')?.size ?? 0);
     expect(json.budget).toHaveLength(Object.keys(knownIn(state).ledger.buckets).length);
   });

@@ -85,7 +85,7 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
     await close();
   });
 
-  it('is read and left by keyboard: past the links, into the content, to what to do, to a slot', async () => {
+  it('is read and left by keyboard: past the links, into the content, to what to do, to the tables', async () => {
     const { page, close } = await open('silent');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
@@ -101,7 +101,7 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
       runbookUrl('WatchedValidatorSlashed'),
       runbookUrl('MachineNeverSeen'),
       '?refresh=30',
-      'https://beaconcha.in/slot/15328801',
+      '#t0',
     ]);
     await close();
   });

@@ -2,7 +2,18 @@ import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
 import { bytes, cropped, percent, plural } from '../../lib/words.ts';
 import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
-import { badge, bar, type Cell, lines, type Notice, notice, type Row, type Summary, time } from '../content.ts';
+import {
+  badge,
+  bar,
+  type Cell,
+  lines,
+  type Notice,
+  notice,
+  type Row,
+  type Summary,
+  type Table,
+  time,
+} from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { isFresh, type ListedMachine, listedMachines } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
@@ -24,21 +35,44 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
         for (const one of all) yield plainMachine(options, one);
       },
     },
-    tables: [
-      {
-        title: 'Machines',
-        columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: {
-          *[Symbol.iterator]() {
-            for (const one of all) yield rowOf(options, one, timing);
-          },
-        },
-        size: all.length,
-        empty: 'None seen yet. A client reports machines once it is told the address of the service.',
-        notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
-      },
-    ],
+    tables: tablesOf(all, (one) => rowOf(options, one, timing)),
   };
+}
+
+/** Of more machines than this the healthy ones are folded into one line. */
+const MANY = 20;
+
+function tablesOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table[] {
+  const isFolding = all.length > MANY;
+  const healthy = isFolding ? all.filter(isHealthy) : [];
+  const rest = isFolding ? all.filter((one) => !isHealthy(one)) : all;
+  const listed = tableOf('Machines', rest, rowFor);
+  if (healthy.length === 0) return [{ ...listed, notes: NOTES }];
+  const folded = `${plural(healthy.length, 'machine')} without trouble`;
+  return [
+    { ...listed, empty: 'None has trouble.' },
+    { ...tableOf('Machines without trouble', healthy, rowFor), folded, notes: NOTES },
+  ];
+}
+
+const NOTES = ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'];
+
+function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
+  return {
+    title,
+    columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
+    rows: {
+      *[Symbol.iterator]() {
+        for (const one of all) yield rowFor(one);
+      },
+    },
+    size: all.length,
+    empty: 'None seen yet. A client reports machines once it is told the address of the service.',
+  };
+}
+
+function isHealthy(machine: ListedMachine): boolean {
+  return machine.alerts.length === 0 && isFresh(machine);
 }
 
 function badges(machine: ListedMachine): Cell {

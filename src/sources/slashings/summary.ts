@@ -33,6 +33,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
       ...(isWatching ? [['Watched proposals', proposalCounts(state)] as const] : []),
     ],
     tables: [
+      ...(isWatching ? [proposalTable(options, state, timing.now)] : []),
       {
         title: 'Last slashings',
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
@@ -40,7 +41,6 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         size: state.recent.length,
         empty: 'None seen since the exporter began to look.',
       },
-      ...(isWatching ? [proposalTable(options, state, timing.now)] : []),
     ],
   };
 }

@@ -34,7 +34,7 @@ describe('sources/slashings/summary', () => {
   it('lists the last slashings, newest first, the watched ones marked, with the page of the slot', async () => {
     const follower = await followed();
     const older = { slot: 320, kind: 'surround_vote' as const, validators: [1], count: 30 };
-    const { tables: [table] = [] } = summaryOf(follower, { recent: [older, ...follower.state.recent] });
+    const { tables: [, table] = [] } = summaryOf(follower, { recent: [older, ...follower.state.recent] });
     const rows = [...(table?.rows ?? [])];
     expect(table?.size).toBe(2);
     expect(rows.map((row) => row.map(textOf))).toEqual([
