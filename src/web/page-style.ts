@@ -41,7 +41,7 @@ summary { cursor: pointer; padding: 0.25rem 0; }
 .verdict.neutral { color: var(--neutral); background: var(--neutral-bg); }
 .verdict ul { margin: 0.5rem 0 0; padding: 0; list-style: none; color: var(--text); }
 .verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; }
-.verdict .badge { background: var(--bg); }
+.verdict li .badge { background: var(--bg); }
 .verdict li a { white-space: nowrap; }
 .verdict p { margin: 0.375rem 0 0; color: var(--text); }
 table { width: 100%; border-collapse: collapse; }
