@@ -146,7 +146,7 @@ export const CONDITIONS = {
   ),
   SourceWaitsForQuota: condition(
     'warning',
-    (names, what) => `Waiting for ${what}: ${names.join(', ')}. Values go as they do in an outage.`,
+    (names, what) => `Waiting for ${what}: ${names.join(', ')}. Values are withdrawn as in an outage.`,
   ),
   QuotaTakenByOthers: condition(
     'warning',

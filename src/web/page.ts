@@ -2,8 +2,8 @@ import { Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
-import { runbookUrl } from './documentation.ts';
 import { ICON, SIMULATED_ICON, STYLE } from './page-style.ts';
+import { runbookUrl } from './runbook.ts';
 
 /** The status page before it is written out. */
 export interface StatusPage {

@@ -1,8 +1,8 @@
 import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
 import type { Cell, Table } from '../sources/content.ts';
-import { DOCUMENTATION } from './documentation.ts';
 import type { StatusPage } from './page.ts';
+import { DOCUMENTATION } from './runbook.ts';
 import { budgetTable, costOf } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
 import { modelOf, type Summed } from './status-model.ts';

@@ -125,7 +125,7 @@ describe('web/status-verdict', () => {
     const some = waiting(['machines', 'sync_committee']);
     expect([verdict(some), ...texts(some)]).toEqual([
       'Waiting for the quota: 3 of 7 sources',
-      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values go as they do in an outage.',
+      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values are withdrawn as in an outage.',
     ]);
     const all = waiting(known.views.map(({ source }) => source.name));
     expect(verdict(all)).toBe('Not working: all sources wait for the quota');

@@ -48,7 +48,7 @@ describe('web/status', () => {
     expect([...chains.rows].map(([label]) => label)).toEqual([
       'Head',
       'Finalized epoch',
-      'Scan lag',
+      'Finalized, not yet counted',
       'Slashings counted',
       'Watched proposals',
       'Sync committee',

@@ -28,7 +28,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
-      ['Scan lag', scanLag(state, timing)],
+      ['Finalized, not yet counted', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
       ...(isWatching ? [['Watched proposals', proposalCounts(state)] as const] : []),
     ],

@@ -64,10 +64,10 @@ describe('sources/slashings/summary', () => {
     const summary = summaryOf(follower);
     expect(factOf(summary, 'Head')).toMatch(/^slot \d+, epoch 405000 \| 329 d ago 2025-11-05 \d\d:\d\d:\d\d UTC$/);
     expect(factOf(summary, 'Finalized epoch')).toBe('404998');
-    expect(factOf(summary, 'Scan lag')).toBe('none');
+    expect(factOf(summary, 'Finalized, not yet counted')).toBe('none');
     expect(factOf(summary, 'Slashings counted')).toBe('1 of attesters, 2 validators | 0 of proposers');
     const totals = { ...follower.state.totals, skippedEpochs: 3 };
-    expect(factOf(summaryOf(follower, { scannedEpoch: 404_996, totals }), 'Scan lag')).toBe(
+    expect(factOf(summaryOf(follower, { scannedEpoch: 404_996, totals }), 'Finalized, not yet counted')).toBe(
       '2 epochs | 3 epochs skipped so far',
     );
   });
@@ -77,11 +77,14 @@ describe('sources/slashings/summary', () => {
     const now = follower.now + HOUR;
     expect(factOf(summaryOf(follower, {}, { now }), 'Head')).toBe('not read for long');
     expect(factOf(summaryOf(follower, {}, { now, coverage: 'finalized' }), 'Head')).toContain('no look at the head');
-    expect(factOf(summaryOf(follower, {}, { coverage: 'sampled' }), 'Scan lag')).toContain('the others are skipped');
+    expect(factOf(summaryOf(follower, {}, { coverage: 'sampled' }), 'Finalized, not yet counted')).toContain(
+      'the others are skipped',
+    );
   });
 
   it('knows nothing at first, and says so', () => {
     const summary = summaryOf(new Follower());
-    for (const label of ['Head', 'Finalized epoch', 'Scan lag']) expect(factOf(summary, label)).toBe('not known yet');
+    for (const label of ['Head', 'Finalized epoch', 'Finalized, not yet counted'])
+      expect(factOf(summary, label)).toBe('not known yet');
   });
 });
