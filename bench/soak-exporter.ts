@@ -84,7 +84,7 @@ const server = await startServer(
     metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
     unhealthy: () => supervisor.engine().unhealthy(),
     ready: () => supervisor.engine().ready(),
-    status: (isRefreshing, gzipped) => supervisor.engine().status(isRefreshing, gzipped),
+    status: (form, gzipped) => supervisor.engine().status(form, gzipped),
     reload: () => supervisor.reload(),
     onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
   },

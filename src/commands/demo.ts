@@ -51,6 +51,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     key,
     readAgain: async () => ({ config: simulated(await readAgain()), key }),
     documents: NO_DOCUMENTS,
+    isSimulated: true,
   });
   starting.defer(() => daemon.stop());
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;

@@ -63,7 +63,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
       unhealthy: () => supervisor.engine().unhealthy(),
       ready: () => (ready ||= supervisor.engine().ready()),
-      status: (isRefreshing, gzipped) => supervisor.engine().status(isRefreshing, gzipped),
+      status: (form, gzipped) => supervisor.engine().status(form, gzipped),
       reload: () => supervisor.reload(),
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },

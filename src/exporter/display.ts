@@ -1,10 +1,14 @@
+import type { UnixMs } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import type { Family } from '../metrics/family.ts';
 import type { SourceView } from '../scheduler/views.ts';
+import { pagePieces } from '../web/page.ts';
 import { RenderedPage } from '../web/rendered-page.ts';
 import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
+import { jsonPieces } from '../web/status-json.ts';
+import { modelOf } from '../web/status-model.ts';
 import { ownFamilies } from './own-families.ts';
 import { expositionParts } from './parts.ts';
 import { viewsOf } from './picture.ts';
@@ -30,9 +34,13 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   return new Exposition(expositionParts(views, own, clock), clock, onError);
 }
 
-/** The status page. */
-export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, role: Role): RenderedPage {
-  return new RenderedPage((isRefreshing) => {
+/** The status, as a page and as JSON. */
+export function pageOf(
+  { clock, config, startedAt, lastReload, isSimulated }: EngineOptions,
+  role: Role,
+  unwrittenAt: () => UnixMs | undefined,
+): RenderedPage {
+  return new RenderedPage((form) => {
     const now = clock.now();
     const state = role.state();
     const known: StatusInput = {
@@ -42,8 +50,13 @@ export function pageOf({ clock, config, startedAt, lastReload }: EngineOptions, 
       version: VERSION,
       startedAt,
       isConfigRead: lastReload().isSuccessful,
+      unwrittenAt: unwrittenAt(),
+      isLeader: role.isLeader,
+      drift: role.drift(),
+      isSimulated,
       telemetryPath: config.web.telemetryPath,
     };
-    return statusOf(known, now, isRefreshing);
+    if (form === 'json') return jsonPieces(modelOf(known, now));
+    return pagePieces(statusOf(known, now, form === 'refreshing'));
   }, clock);
 }

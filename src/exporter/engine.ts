@@ -1,7 +1,9 @@
 import type { Format } from '../metrics/encode.ts';
+import type { StatusForm } from '../web/rendered-page.ts';
 import { expositionOf, pageOf } from './display.ts';
 import { openFollower } from './follower.ts';
 import { isReady } from './health.ts';
+import { NotedWrites } from './noted-writes.ts';
 import { OWN } from './parts.ts';
 import { viewsOf } from './picture.ts';
 import { openPoller } from './poller.ts';
@@ -12,7 +14,7 @@ import type { State } from './state.ts';
 export interface Engine extends Pick<Role, 'unhealthy' | 'adopt' | 'shared'> {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   ready(): boolean;
-  status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
+  status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
   /** The exporter's own metrics have changed; resolves when they are shown. */
   touch(): Promise<void>;
   /** Aborts the polls in progress, writes the state and returns it. */
@@ -28,9 +30,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const abort = new AbortController();
   const links = { abort, touch: (...parts: readonly string[]): void => exposition.touch(...parts) };
   const isFollowing = replica && !replica.leads();
-  const role: Role = isFollowing ? openFollower(options, replica, links) : await openPoller(options, links);
+  const documents = new NotedWrites(options.documents, clock);
+  const role: Role = isFollowing
+    ? openFollower(options, replica, links)
+    : await openPoller({ ...options, documents }, links);
   const exposition = expositionOf(options, role);
-  const page = pageOf(options, role);
+  const page = pageOf(options, role, () => documents.failedAt);
   await role.begin();
   await exposition.refresh();
   const loops = [role.run?.(), exposition.run(abort.signal)];
@@ -38,7 +43,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     metrics: (format, gzipped) => exposition.chunks(format, gzipped),
     unhealthy: () => role.unhealthy(),
     ready: () => isReady(viewsOf(role.state(), role.viewOptions, clock.now()), clock.now()),
-    status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
+    status: (form, gzipped) => page.bytes(form, gzipped),
     touch: () => {
       exposition.touch(OWN);
       return exposition.shown();

@@ -1,4 +1,5 @@
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
+import type { Sample } from '../metrics/family.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { entrySchema, sourceId } from '../state/entry.ts';
@@ -35,6 +36,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
     touch(...ALL_PARTS);
   }
 
+  const drift = (): readonly Sample[] => noAnswers.samples(endpointsOf(config));
   return {
     isLeader: false,
     viewOptions,
@@ -42,8 +44,9 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
     counted: async () => ({
       totals: await sumsOf(noRequests, { [BUDGET_WAIT]: 0 }, state.totals),
       stateWriteFailures: replica.writeFailures,
-      drift: noAnswers.samples(endpointsOf(config)),
+      drift: drift(),
     }),
+    drift,
     // Overdue polls are those of the other replica: a restart of this one would not help.
     unhealthy: () => problemOf(clock.monotonic() - replica.heartbeatAt, undefined),
     begin: async () => {

@@ -1,5 +1,6 @@
 import { limitsOf } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
+import type { Sample } from '../metrics/family.ts';
 import { LeaseLost } from '../replica/lease.ts';
 import { shownAgain } from '../scheduler/plan.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
@@ -122,8 +123,12 @@ class Poller implements Role {
     return {
       totals: this.#counters.shown,
       stateWriteFailures: replica?.writeFailures ?? writeFailures,
-      drift: this.#drift.samples(endpointsOf(this.#settings.config)),
+      drift: this.drift(),
     };
+  }
+
+  drift(): readonly Sample[] {
+    return this.#drift.samples(endpointsOf(this.#settings.config));
   }
 
   unhealthy(): string | undefined {

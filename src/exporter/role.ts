@@ -23,6 +23,8 @@ export interface EngineOptions extends Settings {
   readonly proxies?: Proxies | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
+  /** Whether the service is simulated, which the status page says. */
+  readonly isSimulated?: boolean;
   /** When the process began. */
   readonly startedAt: UnixMs;
   /** When the process before this one stopped; undefined: unknown. */
@@ -41,6 +43,8 @@ export interface Role {
   readonly viewOptions: ViewOptions;
   /** The exporter's own counters as they may be shown. */
   counted(): Promise<Counted>;
+  /** See `SchemaDrift`. */
+  drift(): readonly Sample[];
   readonly isLeader: boolean;
   /** Undefined: healthy; else why not. */
   unhealthy(): string | undefined;

@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { absolute, relative } from '../lib/words.ts';
+import type { PlainObject } from './plain.ts';
 
 /** What one source has to say on the status page, beside how its attempts went. */
 export interface Summary {
@@ -11,6 +12,10 @@ export interface Summary {
   readonly notes?: readonly string[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
+  /** The machines as plain data, the worst first. */
+  readonly machines?: Iterable<PlainObject>;
+  /** What is known of the chain of the source, as plain data. */
+  readonly chain?: PlainObject;
 }
 
 /** How good or bad something is. Colours show it, and words next to them. */
@@ -19,6 +24,8 @@ export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 export interface Notice {
   readonly tone: Tone;
   readonly text: string;
+  /** The alert that fires on the same; the page links what to do then. */
+  readonly alert?: string;
 }
 
 export function notice(tone: Tone, text: string): Notice {
@@ -38,6 +45,10 @@ export interface Table {
   /** Shown in place of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
+  /** Shown in place of the table until it is unfolded. */
+  readonly folded?: string;
+  /** Rows of which a phone shows only the beginning, in one line. */
+  readonly brief?: ReadonlySet<Row>;
 }
 
 /** One cell for each column. */

@@ -46,6 +46,13 @@ export interface Attempts {
   readonly durationMs: Milliseconds;
 }
 
+/** What alerts on the data of a source depend on: they judge at the last successful poll, never at the present. */
+export interface Polls {
+  readonly lastSuccessAt?: UnixMs | undefined;
+  /** The effective interval between polls, as shown on /metrics. */
+  readonly intervalMs: Milliseconds;
+}
+
 /** The result of a poll. With a failure, the value holds what was learned before it. */
 export interface Poll<T> {
   readonly value: T;
@@ -96,7 +103,7 @@ export interface Source<T = unknown> {
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];
   /** Pure. What the status page says about it, from the same values as `families`. */
-  summary(value: T, timing: Timing): Summary;
+  summary(value: T, timing: Timing, polls: Polls): Summary;
   /** Pure. When, after `now`, the result of `families` changes without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): UnixMs;
   /** How the past is read; absent where the service keeps no past of these families. */

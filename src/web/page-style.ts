@@ -31,14 +31,18 @@ header p { margin: 0; color: var(--quiet); flex: 1; }
 h2 { font-size: 1.0625rem; margin: 2rem 0 0.5rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: 0.25rem 0; }
-.toc { margin-top: 0.5rem; padding-top: 0.25rem; border-top: 1px solid var(--line); }
+.toc { margin-top: 0.75rem; }
+summary { cursor: pointer; padding: 0.25rem 0; }
 .verdict { margin: 1rem 0 0; padding: 0.75rem 1rem; border-left: 0.375rem solid currentColor; border-radius: 0.25rem; }
 .verdict h2 { font-size: 1.25rem; margin: 0; }
 .verdict.good { color: var(--good); background: var(--good-bg); }
 .verdict.warning { color: var(--warning); background: var(--warning-bg); }
 .verdict.bad { color: var(--bad); background: var(--bad-bg); }
 .verdict.neutral { color: var(--neutral); background: var(--neutral-bg); }
-.verdict ul { margin: 0.375rem 0 0; padding-left: 1.25rem; color: var(--text); }
+.verdict ul { margin: 0.5rem 0 0; padding: 0; list-style: none; color: var(--text); }
+.verdict li { margin-top: 0.25rem; overflow-wrap: anywhere; }
+.verdict li .badge { background: var(--bg); }
+.verdict li a { white-space: nowrap; }
 .verdict p { margin: 0.375rem 0 0; color: var(--text); }
 table { width: 100%; border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: 0.375rem 1rem 0.375rem 0; border-bottom: 1px solid var(--line);
@@ -81,14 +85,26 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
   td[data-label] { position: relative; padding-left: 7.75rem; min-height: 1.75rem; }
   td[data-label]::before { content: attr(data-label); position: absolute; left: 0; width: 7rem; color: var(--quiet);
     font-size: 0.8125rem; overflow-wrap: break-word; }
+  tr.brief { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.5rem; padding: 0.125rem 0.75rem; }
+  tr.brief th { min-width: 0; }
+  tr.brief td[data-label] { padding: 0.1875rem 0; min-height: 0; }
+  tr.brief td[data-label]::before, tr.brief .at, tr.brief td:nth-child(n + 4) { display: none; }
 }
 @media print { .toc, .skip { display: none; } }
 `;
 
-const ICON_SVG =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 /** Part of the page, because a browser without one requests /favicon.ico. */
-export const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
+export const ICON = iconOf('#0969da', '<path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/>');
+/** Of another colour, with the S of simulated. */
+export const SIMULATED_ICON = iconOf(
+  '#8250df',
+  '<path d="M11 5.5C10 3 6 3 6 5.5S11 8 11 10.5 6 13 5 10.5" fill="none" stroke="#fff" stroke-width="2"/>',
+);
+
+function iconOf(background: string, drawing: string): string {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="${background}"/>${drawing}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
 
 /** No script runs, and nothing is loaded; the only style allowed is the one above. */
 export const CONTENT_SECURITY_POLICY = [

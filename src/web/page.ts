@@ -1,8 +1,9 @@
 import { Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
-import { link, type Notice, type Row, type Table } from '../sources/content.ts';
-import { ICON, STYLE } from './page-style.ts';
+import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
+import { ICON, SIMULATED_ICON, STYLE } from './page-style.ts';
+import { runbookUrl } from './runbook.ts';
 
 /** The status page before it is written out. */
 export interface StatusPage {
@@ -14,9 +15,13 @@ export interface StatusPage {
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */
   readonly verdict: Notice;
+  /** What the polls cost, in a few words. */
+  readonly cost: string;
   /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
+  /** Whether the data are made up; then nothing leads to the real chain. */
+  readonly isSimulated: boolean;
   /** Whether the page reloads itself. */
   readonly isRefreshing: boolean;
 }
@@ -25,6 +30,8 @@ export interface StatusPage {
 const MAX_PAGE_BYTES = 1_000_000;
 /** Reserved for what follows the last row. */
 const RESERVED_BYTES = 20_000;
+/** Reserved for each table that follows, so that thousands of machines do not push out the budget. */
+const RESERVED_FOR_TABLE_BYTES = 30_000;
 
 /** The page in pieces of about a row, for rendering in slices. */
 export function* pagePieces(page: StatusPage): Generator<string> {
@@ -36,12 +43,13 @@ export function* pagePieces(page: StatusPage): Generator<string> {
   yield take(top(page));
   for (const [i, table] of page.tables.entries()) {
     yield take(tableHead(table, i));
+    const reserved = (page.tables.length - 1 - i) * RESERVED_FOR_TABLE_BYTES;
     let shown = 0;
     if (table.size === 0)
       yield take(html`<tr role="row"><td role="cell" colspan="${table.columns.length}">${table.empty}</td></tr>\n`);
     for (const row of table.rows) {
-      const piece = rowOf(row, table);
-      if (Buffer.byteLength(piece.text) > left) break;
+      const piece = page.isSimulated ? withoutLinks(rowOf(row, table)) : rowOf(row, table);
+      if (Buffer.byteLength(piece.text) > left - reserved) break;
       shown += 1;
       yield take(piece);
     }
@@ -51,7 +59,8 @@ export function* pagePieces(page: StatusPage): Generator<string> {
 }
 
 function top(page: StatusPage): Html {
-  const { title, now, about, links, verdict, notices, tables } = page;
+  const { title, now, about, links, verdict, cost, notices, tables, isSimulated } = page;
+  const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
   return html`<!doctype html>
 <html lang="en">
@@ -59,8 +68,8 @@ function top(page: StatusPage): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${verdict.text} · ${title}</title>
-<link rel="icon" href="${ICON}">
+<title>${headline} · ${title}</title>
+<link rel="icon" href="${isSimulated ? SIMULATED_ICON : ICON}">
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
@@ -70,14 +79,27 @@ function top(page: StatusPage): Html {
 <p>${about}</p>
 <nav aria-label="Elsewhere"><ul>${links.map(({ text, href }) => html`<li>${link(text, href)}</li>`)}</ul></nav>
 </header>
-<nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
 <main id="main" tabindex="-1">
 <section class="verdict ${verdict.tone}" aria-labelledby="verdict">
-<h2 id="verdict">${verdict.text}</h2>
-${notices.length === 0 ? '' : html`<ul>${notices.map(({ tone, text }) => html`<li class="${tone}">${text}</li>`)}</ul>`}
+<h2 id="verdict">${headline}</h2>
+<p>${cost}</p>
+${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
 <p class="asof">As of ${utc(now)}. ${refreshing(page)}</p>
 </section>
+<nav class="toc" aria-label="On this page"><ul>${nav}</ul></nav>
 `;
+}
+
+const WORDS = { bad: 'Critical', warning: 'Warning', neutral: 'Note', good: 'Good' } as const satisfies Record<
+  Tone,
+  string
+>;
+
+/** With the word for its colour, and a link to what to do about it. */
+function noticeItem({ tone, text, alert }: Notice): Html {
+  const runbook =
+    alert === undefined ? '' : html` <a href="${runbookUrl(alert)}" aria-label="What to do: ${alert}">What to do</a>`;
+  return html`<li><span class="badge ${tone}">${WORDS[tone]}</span> ${text}${runbook}</li>`;
 }
 
 /** A page that reloads loses the reader's position, so it reloads only on request. */
@@ -92,26 +114,35 @@ export const REFRESH_SECONDS = 30;
 export const REFRESH_QUERY = `?refresh=${REFRESH_SECONDS}`;
 
 /** With explicit roles: on a phone rows are displayed as cards, and some screen readers then ignore the table. */
-function tableHead({ title, columns }: Table, i: number): Html {
+function tableHead({ title, columns, folded }: Table, i: number): Html {
   const heads = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
   return html`<section aria-labelledby="t${i}">
 <h2 id="t${i}">${title}</h2>
-<table role="table" aria-labelledby="t${i}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
+${folded === undefined ? '' : html`<details><summary>${folded}</summary>`}<table role="table" aria-labelledby="t${i}"><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">
 `;
 }
 
-function tableEnd({ size, notes = [] }: Table, shown: number): Html {
+function tableEnd({ size, notes = [], folded }: Table, shown: number): Html {
   const rest = shown < size ? [`${plural(size - shown, 'row')} more: the page ends here, /metrics has them all.`] : [];
-  return html`</tbody></table>
+  return html`</tbody></table>${folded === undefined ? '' : END_OF_DETAILS}
 ${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</section>
 `;
 }
 
-function rowOf(row: Row, { columns }: Table): Html {
+const END_OF_DETAILS = html`</details>`;
+
+function rowOf(row: Row, { columns, brief }: Table): Html {
   const cells = row.map((cell, i) =>
     i === 0
       ? html`<th role="rowheader" scope="row">${cell}</th>`
       : html`<td role="cell" data-label="${columns[i] ?? ''}">${cell}</td>`,
   );
-  return html`<tr role="row">${cells}</tr>\n`;
+  return html`<tr role="row"${brief?.has(row) ? BRIEF : ''}>${cells}</tr>\n`;
+}
+
+const BRIEF = html` class="brief"`;
+
+/** The same without links to other sites: a simulated validator or slot has no page, or that of somebody else. */
+function withoutLinks({ text }: Html): Html {
+  return new Html(text.replace(/<a href="https:[^"]*">(.*?)<\/a>/gs, '$1'));
 }

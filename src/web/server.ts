@@ -11,6 +11,7 @@ import { isCrossOrigin } from './cross-origin.ts';
 import { createBoundedServer, LIMITS, type ServerLimits } from './limits.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
+import type { StatusForm } from './rendered-page.ts';
 
 /** What the server needs from the program. None of it waits for the network. */
 export interface Pages {
@@ -18,8 +19,8 @@ export interface Pages {
   /** Why the program is not healthy; undefined if it is. */
   unhealthy(): string | undefined;
   ready(): boolean;
-  /** The status page, which may reload itself. */
-  status(isRefreshing: boolean, gzipped: boolean): Promise<Buffer>;
+  /** The status page, which may reload itself, or the same as JSON. */
+  status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
   /** Why the new configuration was refused; undefined if it was applied. */
   reload(): Promise<string | undefined>;
   /** Called when a page throws; the server answers 500 and continues. */
@@ -72,7 +73,8 @@ function reading(page: PageHandler): MethodHandlers {
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
   const routes = new Map<string, MethodHandlers>([
-    ['/', reading((request, response) => sendStatusPage(request, response, pages))],
+    ['/', reading((request, response) => sendStatus(request, response, pages, pageForm(request)))],
+    ['/status.json', reading((request, response) => sendStatus(request, response, pages, 'json'))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
     ['/-/ready', reading((_, response) => sendReadiness(response, pages.ready()))],
     [
@@ -184,17 +186,25 @@ const STATUS_HEADERS = {
   Vary: 'Accept-Encoding',
 } as const;
 
-async function sendStatusPage(request: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
-  const isRefreshing = request.url?.endsWith(REFRESH_QUERY) ?? false;
+function pageForm({ url }: IncomingMessage): StatusForm {
+  return url?.endsWith(REFRESH_QUERY) ? 'refreshing' : 'page';
+}
+
+async function sendStatus(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pages: Pages,
+  form: StatusForm,
+): Promise<void> {
   const gzipped = takesGzip(request.headers['accept-encoding']);
-  const body = await pages.status(isRefreshing, gzipped);
+  const body = await pages.status(form, gzipped);
   for (const [name, value] of Object.entries(STATUS_HEADERS)) {
     // The web config file may have set this header.
     if (!response.hasHeader(name)) response.setHeader(name, value);
   }
-  if (isRefreshing) response.setHeader('Refresh', String(REFRESH_SECONDS));
+  if (form === 'refreshing') response.setHeader('Refresh', String(REFRESH_SECONDS));
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
-  send(response, 200, 'text/html; charset=utf-8', [body]);
+  send(response, 200, form === 'json' ? 'application/json' : 'text/html; charset=utf-8', [body]);
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

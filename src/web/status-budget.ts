@@ -30,8 +30,18 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   };
 }
 
+/** `5,224 of 388,800 requests a day`: what the polls cost of what the limits allow. */
+export function costOf(input: StatusInput, now: UnixMs): string {
+  const { ledger, budgetOptions } = input;
+  if (ledger.key.standing === 'revoked') return 'No request leaves.';
+  const buckets = Object.entries(ledger.buckets);
+  const planned = buckets.reduce((sum, [name]) => sum + pacePerDay(input, name), 0);
+  const allowed = buckets.reduce((sum, [, bucket]) => sum + allowedPerDay(bucket, budgetOptions, now), 0);
+  return `${count(planned)} of ${count(allowed)} requests a day.`;
+}
+
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */
-function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
+export function pacePerDay({ views, ledger }: StatusInput, bucket: string): number {
   if (ledger.key.standing === 'revoked') return 0;
   return views.filter((view) => view.bucket === bucket).reduce((sum, { pace }) => sum + pace.requestsPerDay, 0);
 }

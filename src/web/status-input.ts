@@ -1,6 +1,7 @@
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
+import type { Sample } from '../metrics/family.ts';
 import type { SourceView } from '../scheduler/views.ts';
 
 /** Everything that the status page shows, apart from the time. The views are those of /metrics. */
@@ -13,4 +14,12 @@ export interface StatusInput {
   readonly telemetryPath: string;
   /** Whether the configuration had no mistake when it was last read. */
   readonly isConfigRead: boolean;
+  /** When the state could last not be written; undefined: always could. */
+  readonly unwrittenAt?: UnixMs | undefined;
+  /** Whether this process polls; absent: yes. */
+  readonly isLeader?: boolean;
+  /** Whether the data are made up. */
+  readonly isSimulated?: boolean | undefined;
+  /** Fields in which answers differ from the specification, by endpoint and kind. */
+  readonly drift?: readonly Sample[];
 }

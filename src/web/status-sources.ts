@@ -1,20 +1,29 @@
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../lib/duration.ts';
 import { html } from '../lib/html.ts';
-import type { UnixMs } from '../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { count, cropped, spaced, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
+import { toneOf } from '../sources/conditions.ts';
 import { badge, type Cell, lines, type Notice, notice, quiet, type Row, type Table, time } from '../sources/content.ts';
 
 const MAX_ERROR = 120;
 
 /** The attempts of each source. */
 export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
+  const all = views.map((view) => ({ view, row: rowOf(view, now) }));
+  const isHealthy = (view: SourceView): boolean => stateOf(view, now).tone === 'good' && !isStretched(view);
   return {
     title: 'Sources',
-    columns: ['Source', 'State', 'Last success', 'Next attempt', 'Interval', 'Last error'],
-    rows: views.map((view) => rowOf(view, now)),
+    columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
+    rows: all.map(({ row }) => row),
     size: views.length,
     empty: 'None is enabled.',
+    brief: new Set(all.filter(({ view }) => isHealthy(view)).map(({ row }) => row)),
   };
+}
+
+function isStretched({ source, pace }: SourceView): boolean {
+  return pace.intervalMs > source.intervalMs;
 }
 
 function rowOf(view: SourceView, now: UnixMs): Row {
@@ -27,29 +36,60 @@ function rowOf(view: SourceView, now: UnixMs): Row {
     badge(tone, text),
     time(entry.lastSuccessAt, now),
     running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt, now),
-    interval(view),
+    paceText(view),
     lastError(view, now),
   ];
 }
 
+interface SourceState extends Notice {
+  /** Whether the last attempt failed, and not for want of a budget. */
+  readonly isFailing?: true;
+}
+
 /** Whether the source works, in a few words. */
-export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: UnixMs): Notice {
+export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now: UnixMs): SourceState {
   if (!Number.isFinite(nextAttemptAt)) return notice('bad', 'stopped');
   if (wait) return notice('warning', 'waits for the quota');
   if (entry.failuresInARow > 0) {
     if (entry.lastError?.reason === 'BudgetClosed') return notice('warning', 'waits for the budget');
-    if ((entry.pausedUntil ?? 0) > now) return notice('bad', 'paused');
-    return notice('bad', entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`);
+    const times = entry.failuresInARow === 1 ? 'failing' : `failing, ${entry.failuresInARow} in a row`;
+    const text = (entry.pausedUntil ?? 0) > now ? 'paused' : times;
+    return { ...notice(toneOf('SourceFailing'), text), isFailing: true };
   }
   if (entry.attempts > 0) return notice('good', 'up');
   return notice('neutral', running ? 'first poll' : 'not polled yet');
 }
 
-function interval({ source, pace, nextAttemptAt }: SourceView): Cell {
+/** The source, and its chain if it has one. */
+export function nameOf({ source }: SourceView): string {
+  const name = spaced(source.name);
+  return source.chain ? `${name} of ${source.chain}` : name;
+}
+
+/** `every minute, 1,440 requests a day`; of a source that looks for a new day: `checked hourly, asked once a day`. */
+function paceText(view: SourceView): Cell {
+  const { source, pace, nextAttemptAt } = view;
   const { intervalMs, requestsPerDay } = pace;
-  const configured = intervalMs > source.intervalMs ? [quiet(`configured ${span(source.intervalMs)}`)] : [];
-  const cost = Number.isFinite(nextAttemptAt) ? [quiet(`${perDay(requestsPerDay)} requests a day`)] : [];
-  return lines(span(intervalMs), ...configured, ...cost);
+  const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
+  const how = source.isDaily ? `checked ${every(intervalMs)}` : every(intervalMs);
+  const cost = source.isDaily ? `asked ${asked(requestsPerDay)}` : `${perDay(requestsPerDay)} requests a day`;
+  const text = isAsked ? `${how}, ${cost}` : how;
+  return isStretched(view) ? lines(text, quiet(`instead of ${every(source.intervalMs)}`)) : text;
+}
+
+const EVERY: ReadonlyMap<Milliseconds, string> = new Map([
+  [MS_PER_MINUTE, 'every minute'],
+  [MS_PER_HOUR, 'hourly'],
+  [MS_PER_DAY, 'daily'],
+]);
+
+function every(intervalMs: Milliseconds): string {
+  return EVERY.get(intervalMs) ?? `every ${span(intervalMs)}`;
+}
+
+function asked(requestsPerDay: number): string {
+  if (requestsPerDay > 1.05) return `${perDay(requestsPerDay)} times a day`;
+  return requestsPerDay > 0.95 ? 'once a day' : `once in ${Math.round(MS_PER_DAY / requestsPerDay / MS_PER_HOUR)} h`;
 }
 
 function perDay(requests: number): string {
@@ -60,7 +100,7 @@ function perDay(requests: number): string {
 function lastError({ entry }: SourceView, now: UnixMs): Cell {
   const { lastError: error } = entry;
   if (!error) return '';
-  const tone = entry.failuresInARow > 0 ? 'bad' : 'neutral';
+  const tone = entry.failuresInARow > 0 ? toneOf('SourceFailing') : 'neutral';
   return lines(
     html`${badge(tone, spaced(error.reason))} ${time(error.at, now)}`,
     quiet(cropped(error.message, MAX_ERROR)),

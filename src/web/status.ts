@@ -1,20 +1,17 @@
 import type { UnixMs } from '../lib/time.ts';
 import { span } from '../lib/words.ts';
-import type { SourceView } from '../scheduler/views.ts';
-import type { Cell, Notice, Summary, Table, Tone } from '../sources/content.ts';
+import type { Cell, Table } from '../sources/content.ts';
 import type { StatusPage } from './page.ts';
-import { budgetTable } from './status-budget.ts';
+import { DOCUMENTATION } from './runbook.ts';
+import { budgetTable, costOf } from './status-budget.ts';
 import type { StatusInput } from './status-input.ts';
+import { modelOf, type Summed } from './status-model.ts';
 import { sourcesTable } from './status-sources.ts';
-import { noticesOf, verdictOf } from './status-verdict.ts';
-
-const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
 
 /** The status page: is it working, and what does it cost? Pure. */
 export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
+  const { summaries, notices, verdict } = modelOf(input, now);
   const { views, version, startedAt, telemetryPath } = input;
-  const summaries = views.map((view) => ({ view, summary: view.source.summary(view.entry.value, view.timing) }));
-  const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
   return {
     title: 'beaconchain-exporter',
     now,
@@ -24,24 +21,15 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
       { text: 'Metrics', href: `.${telemetryPath}` },
       { text: 'Health', href: './-/healthy' },
       { text: 'Readiness', href: './-/ready' },
-      { text: 'Documentation', href: DOCS_URL },
+      { text: 'Documentation', href: DOCUMENTATION.home },
     ],
-    verdict: verdictOf(input, notices),
-    notices: worstFirst(notices),
-    tables: [sourcesTable(views, now), budgetTable(input, now), ...chainTable(summaries), ...joined(summaries)],
+    verdict,
+    notices,
+    cost: costOf(input, now),
+    tables: [...joined(summaries), ...chainTable(summaries), sourcesTable(views, now), budgetTable(input, now)],
+    isSimulated: input.isSimulated ?? false,
     isRefreshing,
   };
-}
-
-const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
-
-function worstFirst(notices: readonly Notice[]): Notice[] {
-  return notices.toSorted((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
-}
-
-interface Summed {
-  readonly view: SourceView;
-  readonly summary: Summary;
 }
 
 /**
@@ -75,15 +63,13 @@ function chainTable(summaries: readonly Summed[]): Table[] {
 function joined(summaries: readonly Summed[]): Table[] {
   const tables = summaries.flatMap(({ summary }) => summary.tables ?? []);
   const groups = Map.groupBy(tables, ({ title }) => title).values();
-  return [...groups]
-    .map(
-      (group): Table => ({
-        ...(group[0] as Table),
-        rows: { [Symbol.iterator]: () => rowsOf(group) },
-        size: group.reduce((sum, { size }) => sum + size, 0),
-      }),
-    )
-    .toReversed();
+  return [...groups].map(
+    (group): Table => ({
+      ...(group[0] as Table),
+      rows: { [Symbol.iterator]: () => rowsOf(group) },
+      size: group.reduce((sum, { size }) => sum + size, 0),
+    }),
+  );
 }
 
 function* rowsOf(tables: readonly Table[]): Generator<readonly Cell[]> {

@@ -63,7 +63,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'sources',
-    what: 'The contract of a source (source.ts), and what it says on the status page (content.ts).',
+    what: 'The contract of a source (source.ts), what it says on the status page (content.ts), and what is said where an alert fires (conditions.ts).',
     imports: ['lib'],
     types: ['api', 'metrics'],
     packages: ['zod'],

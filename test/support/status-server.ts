@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/lib/clock.ts';
+import { pagePieces } from '../../src/web/page.ts';
 import { RenderedPage } from '../../src/web/rendered-page.ts';
 import { type RunningServer, startServer } from '../../src/web/server.ts';
 import { pageIn, type StateName } from './status-states.ts';
@@ -7,7 +8,7 @@ import { pageIn, type StateName } from './status-states.ts';
 export async function serveStatus(): Promise<RunningServer & { show(name: StateName): void }> {
   let page: RenderedPage;
   const show = (name: StateName): void => {
-    page = new RenderedPage((isRefreshing) => pageIn(name, isRefreshing), systemClock);
+    page = new RenderedPage((form) => pagePieces(pageIn(name, form === 'refreshing')), systemClock);
   };
   show('healthy');
   const server = await startServer(
@@ -17,7 +18,7 @@ export async function serveStatus(): Promise<RunningServer & { show(name: StateN
       unhealthy: () => undefined,
       ready: () => true,
       reload: async () => undefined,
-      status: (isRefreshing, gzipped) => page.bytes(isRefreshing, gzipped),
+      status: (form, gzipped) => page.bytes(form, gzipped),
       onError: (error) => {
         throw error;
       },

@@ -1,4 +1,4 @@
-import type { Attempts, Timing } from '../../src/sources/source.ts';
+import type { Attempts, Polls, Timing } from '../../src/sources/source.ts';
 
 /** 2026-09-30 12:01:00 UTC. */
 export const NOW = 1_790_769_660_000;
@@ -10,6 +10,11 @@ export const DAY = 86_400_000;
 /** A schedule without restrictions: every minute, full coverage. */
 export function timing(overrides: Partial<Timing> = {}): Timing {
   return { now: NOW, intervalMs: MINUTE, coverage: 'full', ...overrides };
+}
+
+/** A source that was polled successfully at this moment. */
+export function polls(overrides: Partial<Polls> = {}): Polls {
+  return { lastSuccessAt: NOW, intervalMs: MINUTE, ...overrides };
 }
 
 /** A successful attempt at `lastAttemptAt` that took no time. */

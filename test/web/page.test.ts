@@ -12,8 +12,10 @@ function page(overrides: Partial<StatusPage> = {}): StatusPage {
     about: '',
     links: [],
     verdict: { tone: 'good', text: 'Working' },
+    cost: '',
     notices: [],
     tables: [],
+    isSimulated: false,
     isRefreshing: false,
     ...overrides,
   };

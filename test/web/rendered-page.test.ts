@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Row } from '../../src/sources/content.ts';
+import { pagePieces } from '../../src/web/page.ts';
 import { RenderedPage } from '../../src/web/rendered-page.ts';
 import { pageIn } from '../support/status-states.ts';
 import { NOW } from '../support/timing.ts';
@@ -11,11 +12,14 @@ import { pageText } from './page-text.ts';
 
 describe('web/rendered-page', () => {
   it('gives the page as the pure function writes it, compressed where that is asked for', async () => {
-    const page = new RenderedPage((isRefreshing) => pageIn('healthy', isRefreshing), new VirtualClock(NOW));
+    const page = new RenderedPage(
+      (form) => pagePieces(pageIn('healthy', form === 'refreshing')),
+      new VirtualClock(NOW),
+    );
     const text = pageText(pageIn('healthy'));
-    expect((await page.bytes(false, false)).toString()).toBe(text);
-    expect(gunzipSync(await page.bytes(false, true)).toString()).toBe(text);
-    expect((await page.bytes(true, false)).toString()).toBe(pageText(pageIn('healthy', true)));
+    expect((await page.bytes('page', false)).toString()).toBe(text);
+    expect(gunzipSync(await page.bytes('page', true)).toString()).toBe(text);
+    expect((await page.bytes('refreshing', false)).toString()).toBe(pageText(pageIn('healthy', true)));
   });
 
   it('renders once a second, however many ask', async () => {
@@ -23,14 +27,14 @@ describe('web/rendered-page', () => {
     let readings = 0;
     const page = new RenderedPage(() => {
       readings += 1;
-      return pageIn('empty');
+      return pagePieces(pageIn('empty'));
     }, clock);
-    await Promise.all([page.bytes(false, false), page.bytes(false, true), page.bytes(false, false)]);
+    await Promise.all([page.bytes('page', false), page.bytes('page', true), page.bytes('page', false)]);
     await clock.advance(999);
-    await page.bytes(false, false);
+    await page.bytes('page', false);
     expect(readings).toBe(1);
     await clock.advance(1);
-    await page.bytes(false, false);
+    await page.bytes('page', false);
     expect(readings).toBe(2);
   });
 
@@ -52,7 +56,7 @@ describe('web/rendered-page', () => {
     }
     const empty = pageIn('empty');
     const table = { title: 'Rows', columns: ['Name'], rows: { [Symbol.iterator]: rows }, size: 3, empty: '' };
-    const bytes = new RenderedPage(() => ({ ...empty, tables: [table] }), clock).bytes(false, false);
+    const bytes = new RenderedPage(() => pagePieces({ ...empty, tables: [table] }), clock).bytes('page', false);
     while (!order.includes('three')) {
       order.push('turn');
       await setImmediate();
@@ -66,12 +70,12 @@ describe('web/rendered-page', () => {
     let isBroken = true;
     const page = new RenderedPage(() => {
       if (isBroken) throw new RangeError('broken');
-      return pageIn('empty');
+      return pagePieces(pageIn('empty'));
     }, clock);
-    await expect(page.bytes(false, false)).rejects.toThrow('broken');
-    await expect(page.bytes(false, true)).rejects.toThrow('broken');
+    await expect(page.bytes('page', false)).rejects.toThrow('broken');
+    await expect(page.bytes('page', true)).rejects.toThrow('broken');
     isBroken = false;
     await clock.advance(1_000);
-    expect((await page.bytes(false, false)).toString()).toContain('Starting');
+    expect((await page.bytes('page', false)).toString()).toContain('Starting');
   });
 });

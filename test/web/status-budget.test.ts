@@ -31,6 +31,8 @@ function words(
     about: '',
     links: [],
     verdict: { tone: 'good', text: '' },
+    cost: '',
+    isSimulated: false,
     notices: [],
     tables: [table],
     isRefreshing: false,

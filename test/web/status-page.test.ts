@@ -1,6 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runbookUrl } from '../../src/web/runbook.ts';
 import { launchChromium, WIDTHS } from '../support/chromium.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { serveStatus } from '../support/status-server.ts';
@@ -80,26 +81,27 @@ describe.skipIf(areMissing(CHROMIUM))('web/status-page', () => {
     const heads = await machines.getByRole('columnheader').allInnerTexts();
     expect(heads).toEqual(['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used']);
     const names = await machines.getByRole('rowheader').allInnerTexts();
-    expect(names.slice(0, 2)).toEqual(['never-1', 'quiet-1']);
+    expect(names.slice(0, 2)).toEqual(['quiet-1', 'never-1']);
     await close();
   });
 
-  it('is read and left by keyboard: past the links, into the content, to a slot', async () => {
+  it('is read and left by keyboard: past the links, into the content, to what to do, to the tables', async () => {
     const { page, close } = await open('silent');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
     const seen: unknown[] = [];
-    for (let i = 0; i < 4; i += 1) {
+    for (let i = 0; i < 5; i += 1) {
       await page.keyboard.press('Tab');
       seen.push(await page.evaluate('document.activeElement.getAttribute("href")'));
     }
     expect(seen).toEqual([
+      runbookUrl('MachineOffline'),
+      runbookUrl('WatchedValidatorSlashed'),
+      runbookUrl('MachineNeverSeen'),
       '?refresh=30',
-      'https://beaconcha.in/slot/15328801',
-      'https://hoodi.beaconcha.in/slot/4046353',
-      'https://beaconcha.in/slot/15311007',
+      '#t0',
     ]);
     await close();
   });

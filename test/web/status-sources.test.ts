@@ -27,9 +27,14 @@ describe('web/status-sources', () => {
     ['up', {}, {}, ['good', 'up']],
     ['never polled', { attempts: 0 }, {}, ['neutral', 'not polled yet']],
     ['at its first poll', { attempts: 0 }, { running: true }, ['neutral', 'first poll']],
-    ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['bad', 'failing']],
-    ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['bad', 'failing, 9 in a row']],
-    ['paused', { failuresInARow: 1, lastError: error('forbidden'), pausedUntil: NOW + HOUR }, {}, ['bad', 'paused']],
+    ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['warning', 'failing']],
+    ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
+    [
+      'paused',
+      { failuresInARow: 1, lastError: error('forbidden'), pausedUntil: NOW + HOUR },
+      {},
+      ['warning', 'paused'],
+    ],
     ['out of budget', { failuresInARow: 1, lastError: error('BudgetClosed') }, {}, ['warning', 'waits for the budget']],
     ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
     [
@@ -52,7 +57,7 @@ describe('web/status-sources', () => {
       '<span class="badge good">up</span>',
       '19 s ago <small class="at">12:00:41 UTC</small>',
       'in 40 s <small class="at">12:01:40 UTC</small>',
-      '2 h<br><small>configured 1 min</small><br><small>12 requests a day</small>',
+      'every 2 h, 12 requests a day<br><small>instead of every minute</small>',
       '<span class="badge neutral">rate limited</span> 1 min ago <small class="at">12:00:00 UTC</small><br>' +
         '<small>machine_metrics: rate_limited (made up)</small>',
     ]);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { threshold } from '../../deploy/grafana/src/thresholds.ts';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
-import { MUCH_TAKEN_RATIO, noticesOf, verdictOf } from '../../src/web/status-verdict.ts';
+import { noticesOf } from '../../src/web/status-notices.ts';
+import { verdictOf } from '../../src/web/status-verdict.ts';
 import { knownIn, type StateName } from '../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
@@ -39,7 +39,7 @@ function withEntries(change: Partial<Entry>, names: readonly string[]): StatusIn
 describe('web/status-verdict', () => {
   it.each<[StateName, string]>([
     ['healthy', 'Working'],
-    ['stretched', 'Working, with something to look at'],
+    ['stretched', 'Working'],
     ['revoked', 'Stopped: access is revoked'],
     ['empty', 'Starting'],
   ])('%s: %s', (state, text) => {
@@ -88,12 +88,14 @@ describe('web/status-verdict', () => {
     expect(verdict(taken(200))).toBe('Working, with something to look at');
     // Half is left, or nothing is stretched.
     for (const known of [taken(500), taken(200, 'healthy')]) expect(texts(known).join()).not.toContain('Others');
-    expect(MUCH_TAKEN_RATIO).toBe(threshold('taken_by_others_ratio'));
   });
 
   it('names the sources that fail, and calls it not working when all do', () => {
     const one = withEntries(FAILING, ['machines']);
-    expect([verdict(one), ...texts(one)]).toEqual(['Needs attention', '1 of 7 sources failing: machines.']);
+    expect([verdict(one), ...texts(one)]).toEqual([
+      'Working, with something to look at',
+      '1 of 7 sources failing: machines.',
+    ]);
     const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
     expect(verdict(all)).toBe('Not working');
   });
@@ -123,7 +125,7 @@ describe('web/status-verdict', () => {
     const some = waiting(['machines', 'sync_committee']);
     expect([verdict(some), ...texts(some)]).toEqual([
       'Waiting for the quota: 3 of 7 sources',
-      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values go as they do in an outage.',
+      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values are withdrawn as in an outage.',
     ]);
     const all = waiting(known.views.map(({ source }) => source.name));
     expect(verdict(all)).toBe('Not working: all sources wait for the quota');
@@ -142,5 +144,50 @@ describe('web/status-verdict', () => {
   it('tells how many sources have not been polled yet', () => {
     const { lastAttemptAt: _, ...never } = knownIn('empty').views[0]?.entry ?? {};
     expect(texts(withEntries({ ...never, attempts: 0 }, ['machines']))).toEqual(['1 of 7 sources not polled yet.']);
+  });
+
+  it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {
+    const known = { ...knownIn('healthy'), unwrittenAt: NOW - 14 * MINUTE };
+    expect([verdict(known), ...texts(known)]).toEqual([
+      'Needs attention',
+      'The state could not be written 14 min ago: what cannot be stored is not shown. The log says why.',
+    ]);
+    expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);
+  });
+
+  it('tells of a source that is due and not polled, on the replica that polls', () => {
+    const known = knownIn('healthy');
+    const late = (ms: number): StatusInput => ({
+      ...known,
+      views: known.views.map((view) => (view.source.name === 'machines' ? { ...view, nextAttemptAt: NOW - ms } : view)),
+    });
+    expect(texts(late(16 * MINUTE))).toEqual([
+      'Not polled although it is due: machines. See the log, and restart the exporter.',
+    ]);
+    expect(texts(late(14 * MINUTE))).toEqual([]);
+    expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);
+  });
+
+  it('tells of a quota of which little is left, as far as it is one', () => {
+    const known = knownIn('healthy');
+    const left = (limits: object, remaining: object): StatusInput => {
+      const bucket = { ...EMPTY_BUCKET, limits, remaining, firstUseAt: NOW - DAY };
+      return { ...known, ledger: { ...known.ledger, buckets: { default: bucket } } };
+    };
+    expect(texts(left({ second: 5, month: 1_000 }, { month: 40 }))).toEqual([
+      'The quota of the month is nearly used: 4 % of it is left.',
+    ]);
+    expect(texts(left({ second: 5, month: 1_000 }, { month: 50 }))).toEqual([]);
+    expect(texts(left({ second: 5, hour: 5, month: 5 }, { hour: 0, month: 0 }))).toEqual([]);
+  });
+
+  it('tells of answers that differ from the specification, without a colour', () => {
+    const drift = (kind: string) => [{ labels: { endpoint: 'epoch_slots', kind }, value: 1 }];
+    const known = { ...knownIn('healthy'), drift: drift('absent') };
+    expect([verdict(known), ...texts(known)]).toEqual([
+      'Working',
+      'Answers differ from the specification: epoch slots. The log names the fields.',
+    ]);
+    expect(texts({ ...known, drift: drift('unknown') })).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../src/sources/content.ts';
+import { Machines } from '../../src/sources/machines/schema.ts';
 import type { StatusPage } from '../../src/web/page.ts';
 import { statusOf } from '../../src/web/status.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
@@ -29,15 +30,15 @@ describe('web/status', () => {
     expect(pageText(statusOf(known, NOW, false))).toBe(pageText(statusOf(known, NOW, false)));
   });
 
-  it('shows what is asked most often first, and the long list last', () => {
+  it('is in the order of the reader: machines, validators and slashings, chain, sources, budget', () => {
     const titles = pageIn('healthy').tables.map(({ title }) => title);
     expect(titles).toEqual([
-      'Sources',
-      'Budget',
-      'Chains',
+      'Machines',
       'Last proposals of watched validators',
       'Last slashings',
-      'Machines',
+      'Chains',
+      'Sources',
+      'Budget',
     ]);
   });
 
@@ -47,7 +48,7 @@ describe('web/status', () => {
     expect([...chains.rows].map(([label]) => label)).toEqual([
       'Head',
       'Finalized epoch',
-      'Scan lag',
+      'Finalized, not yet counted',
       'Slashings counted',
       'Watched proposals',
       'Sync committee',
@@ -97,6 +98,43 @@ describe('web/status', () => {
     }
   });
 
+  it.each([
+    [
+      'critical',
+      { disk_node_bytes_free: 0.05e12, disk_node_bytes_total: 1e12 },
+      'bad',
+      'Needs attention',
+      'Critical 1 machine with an almost full disk: node-a.',
+    ],
+    [
+      'warning',
+      { memory_node_bytes_free: 1e9, memory_node_bytes_total: 99e9 },
+      'warning',
+      'Working, with something to look at',
+      'Warning 1 machine with almost full memory: node-a.',
+    ],
+  ] as const)('is not green where an alert fires: %s', (_, fields, tone, headline, sentence) => {
+    const known = knownIn('healthy');
+    const withTrouble = known.views.map((view) => {
+      if (view.source.name !== 'machines') return view;
+      const { machines } = Machines.parse(view.entry.value);
+      const node = { memory_node_bytes_cached: 0, memory_node_bytes_buffers: 0, ...fields };
+      const changed = machines.map((one) =>
+        one.name === 'node-a' ? { ...one, system: { ...one.system, ...node } } : one,
+      );
+      return { ...view, entry: { ...view.entry, value: Machines.parse({ machines: changed, dropped: 0 }) } };
+    });
+    const page = statusOf({ ...known, views: withTrouble }, NOW, false);
+    expect(page.verdict).toEqual({ tone, text: headline });
+    expect(wordsOf(page)).toContain(`${sentence} What to do`);
+  });
+
+  it('links what to do about each alert', () => {
+    const { notices } = pageIn('silent');
+    expect(notices.map(({ alert }) => alert)).toContain('WatchedValidatorSlashed');
+    for (const { alert } of notices) expect(pageText(pageIn('silent'))).toContain(`#${alert?.toLowerCase()}"`);
+  });
+
   it('tells of a missed proposal of a watched validator, with links to the explorer', () => {
     const page = pageIn('missed');
     const missed = wordsOf(page);
@@ -132,7 +170,57 @@ describe('web/status', () => {
     const text = pageText(pageIn('thousand'));
     expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
     for (const name of ['node-a', 'machine-0001', 'machine-0995']) expect(text).toContain(`scope="row">${name}</th>`);
-    const [first, second, third] = [...tableOf(pageIn('thousand'), 'Machines').rows].map(([name]) => name);
-    expect([first, second, third]).toEqual(['machine-0500', 'quiet-1', 'hoodi-1']);
+  });
+
+  it('folds the machines without trouble into one line where there are more than twenty, and keeps those with trouble', () => {
+    const page = pageIn('thousand');
+    expect([...tableOf(page, 'Machines').rows].map(([name]) => name)).toEqual(['machine-0500', 'quiet-1']);
+    const folded = tableOf(page, 'Machines without trouble');
+    expect([folded.size, folded.folded]).toEqual([998, '998 machines without trouble']);
+    expect(pageText(page)).toContain('<details><summary>998 machines without trouble</summary><table');
+    expect(pageIn('healthy').tables.map(({ title }) => title)).not.toContain('Machines without trouble');
+  });
+
+  it('says in its headline what the polls cost', () => {
+    expect(wordsOf(pageIn('healthy'))).toContain('Working 5,002 of 388,800 requests a day.');
+    expect(wordsOf(pageIn('revoked'))).toContain('No request leaves.');
+  });
+
+  it('says plainly how often a source is polled', () => {
+    const healthy = wordsOf(pageIn('healthy'));
+    for (const words of [
+      'checked hourly, asked once a day',
+      'checked hourly, asked once in 27 h',
+      'every minute, 1,440 requests a day',
+    ]) {
+      expect(healthy).toContain(words);
+    }
+    expect(wordsOf(pageIn('revoked'))).toContain('stopped: needs a new key or a restart');
+  });
+
+  it('says of simulated data that they are, in headline, title and icon, and leads nowhere real', () => {
+    const known = knownIn('silent');
+    const page = statusOf({ ...known, isSimulated: true }, NOW, false);
+    const text = pageText(page);
+    expect(text).toContain('<title>Simulated data: Needs attention · beaconchain-exporter</title>');
+    expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention</h2>');
+    expect(text).not.toContain(pageText(statusOf(known, NOW, false)).match(/rel="icon" href="[^"]+"/)?.[0]);
+    expect(pageText(statusOf(known, NOW, false))).toContain('https://beaconcha.in/slot/');
+    expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);
+    expect(wordsOf(page)).toContain('slot 15328801 , epoch 479025'.replace(' ,', ','));
+  });
+
+  it('keeps room for the tables below thousands of machines', () => {
+    const known = knownIn('thousand');
+    const views = known.views.map((view) => {
+      if (view.source.name !== 'machines') return view;
+      const { machines } = Machines.parse(view.entry.value);
+      const many = Array.from({ length: 5 }, (_, i) => machines.map((one) => ({ ...one, name: `${one.name}-${i}` })));
+      return { ...view, entry: { ...view.entry, value: Machines.parse({ machines: many.flat(), dropped: 0 }) } };
+    });
+    const text = pageText(statusOf({ ...known, views }, NOW, false));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    expect(text).toMatch(/[\d,]+ rows more: the page ends here/);
+    expect(text).toContain('scope="row">per second</th>');
   });
 });

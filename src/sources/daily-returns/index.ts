@@ -22,7 +22,7 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     // However short the interval, a day is asked for once in the normal case.
     pace: (requestsPerDay) => oncePer(MS_PER_DAY, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollDailyReturns(options, api, previous, timing, signal),
-    summary: (value, timing) => dailyReturnSummary(value.newest, timing),
+    summary: (value, timing, polls) => dailyReturnSummary(options.chain, value.newest, timing, polls),
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
     history: () => dailyReturnsHistory(options),

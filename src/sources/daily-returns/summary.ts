@@ -1,18 +1,28 @@
+import type { Chain } from '../../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import { html } from '../../lib/html.ts';
-import { percent } from '../../lib/words.ts';
-import { lines, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
-import type { Timing } from '../source.ts';
+import { percent, span } from '../../lib/words.ts';
+import { firing, THRESHOLDS } from '../conditions.ts';
+import { lines, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import { plainNumber } from '../plain.ts';
+import type { Polls, Timing } from '../source.ts';
 import type { Datapoint } from './schema.ts';
 
 /** A term of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
 /** The newest day. */
-export function dailyReturnSummary(day: Datapoint | undefined, { now }: Timing): Summary {
+export function dailyReturnSummary(chain: Chain, day: Datapoint | undefined, { now }: Timing, polls: Polls): Summary {
   if (!day) return { facts: [['Daily return', NOT_KNOWN]], notes: [TERMS] };
   const { apr, moving_averages: averages } = day;
   const { window_7d: week, window_31d: month } = averages;
   return {
+    notices: lateNotices(chain, day, polls),
+    chain: {
+      daily_return_day: day.day,
+      daily_return_end_timestamp_seconds: day.day_end,
+      daily_return_combined_apr_ratio: plainNumber(apr.combined),
+    },
     facts: [
       [
         'Daily return',
@@ -26,6 +36,13 @@ export function dailyReturnSummary(day: Datapoint | undefined, { now }: Timing):
     ],
     notes: [TERMS],
   };
+}
+
+/** At the last successful poll: polling that stands still is not a late day. */
+function lateNotices(chain: Chain, { day_end }: Datapoint, { lastSuccessAt }: Polls): Notice[] {
+  if (lastSuccessAt === undefined || day_end <= 0) return [];
+  const late = lastSuccessAt / 1000 - day_end - SECONDS_PER_DAY;
+  return late > THRESHOLDS.daily_return_late_seconds ? [firing('DailyReturnLate', [chain], span(late * 1000))] : [];
 }
 
 function rate(ratio: number | null | undefined): string {

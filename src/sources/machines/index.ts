@@ -21,7 +21,7 @@ export function machinesSource(options: MachinesOptions, warn: (reason: Warning)
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
-    summary: (value, timing) => machinesSummary(options, value, timing),
+    summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
     history: () => machinesHistory(options),

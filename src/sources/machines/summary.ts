@@ -1,6 +1,7 @@
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
-import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
+import { bytes, cropped, percent, plural } from '../../lib/words.ts';
+import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
 import {
   badge,
   bar,
@@ -10,67 +11,75 @@ import {
   notice,
   type Row,
   type Summary,
-  type Tone,
+  type Table,
   time,
 } from '../content.ts';
-import type { Timing } from '../source.ts';
+import type { Polls, Timing } from '../source.ts';
+import { isFresh, type ListedMachine, listedMachines } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
+import { plainMachine } from './plain.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
-import { missing, type Shown, shownMachines } from './shown.ts';
-
-/** The states of a machine, the worst first. */
-const STATES = {
-  'never seen': 'bad',
-  silent: 'bad',
-  'partly silent': 'warning',
-  'not synced': 'warning',
-  fresh: 'good',
-} as const satisfies Record<string, Tone>;
-type MachineState = keyof typeof STATES;
-const WORST_FIRST = Object.keys(STATES) as MachineState[];
+import type { Shown } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
 const MAX_CLIENT = 40;
 
 /** Every machine, the worst first. */
-export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing): Summary {
-  const shown = shownMachines(options, value.machines, timing);
-  const all = [
-    ...missing(options, shown).map((name): ListedMachine => ({ name, state: 'never seen', shown: undefined })),
-    ...shown.map((one): ListedMachine => ({ name: one.labels.machine, state: stateOf(one), shown: one })),
-  ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
+export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
+  const all = listedMachines(options, value, timing, polls);
   return {
     notices: noticesOf(all, value.dropped),
-    tables: [
-      {
-        title: 'Machines',
-        columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
-        rows: {
-          *[Symbol.iterator]() {
-            for (const one of all) yield rowOf(options, one, timing);
-          },
-        },
-        size: all.length,
-        empty: 'None seen yet. A client reports machines once it is told the address of the service.',
-        notes: ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'],
+    machines: {
+      *[Symbol.iterator]() {
+        for (const one of all) yield plainMachine(options, one);
       },
-    ],
+    },
+    tables: tablesOf(all, (one) => rowOf(options, one, timing)),
   };
 }
 
-interface ListedMachine {
-  readonly name: string;
-  readonly state: MachineState;
-  /** Undefined where it was never seen. */
-  readonly shown: Shown | undefined;
+/** Of more machines than this the healthy ones are folded into one line. */
+const MANY = 20;
+
+function tablesOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table[] {
+  const isFolding = all.length > MANY;
+  const healthy = isFolding ? all.filter(isHealthy) : [];
+  const rest = isFolding ? all.filter((one) => !isHealthy(one)) : all;
+  const listed = tableOf('Machines', rest, rowFor);
+  if (healthy.length === 0) return [{ ...listed, notes: NOTES }];
+  const folded = `${plural(healthy.length, 'machine')} without trouble`;
+  return [
+    { ...listed, empty: 'None has trouble.' },
+    { ...tableOf('Machines without trouble', healthy, rowFor), folded, notes: NOTES },
+  ];
 }
 
-function stateOf({ seen, fresh }: Shown): MachineState {
-  const processes = PROCESSES.filter((process) => seen[process]);
-  const silent = processes.filter((process) => !fresh[process]);
-  if (silent.length > 0) return silent.length === processes.length ? 'silent' : 'partly silent';
-  return isSynced(fresh) === false ? 'not synced' : 'fresh';
+const NOTES = ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'];
+
+function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
+  return {
+    title,
+    columns: ['Machine', 'State', 'Chain', 'Processes', 'Synced', 'Memory used', 'Disk used'],
+    rows: {
+      *[Symbol.iterator]() {
+        for (const one of all) yield rowFor(one);
+      },
+    },
+    size: all.length,
+    empty: 'None seen yet. A client reports machines once it is told the address of the service.',
+  };
+}
+
+function isHealthy(machine: ListedMachine): boolean {
+  return machine.alerts.length === 0 && isFresh(machine);
+}
+
+function badges(machine: ListedMachine): Cell {
+  const { alerts, shown } = machine;
+  if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
+  if (!shown) return badge('neutral', 'not looked for yet');
+  return isFresh(machine) ? badge('good', 'fresh') : badge('neutral', 'out of date');
 }
 
 function syncedText(records: Partial<Machine>): string {
@@ -85,17 +94,17 @@ function isSynced({ node }: Partial<Machine>): boolean | undefined {
 }
 
 function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
-  const notices = WORST_FIRST.filter((state) => state !== 'fresh').flatMap((state): Notice[] => {
-    const names = all.filter((one) => one.state === state).map(({ name }) => titleOf(name));
-    if (names.length === 0) return [];
-    return [notice('warning', `${plural(names.length, 'machine')} ${state}: ${listed(names)}.`)];
+  const notices = MACHINE_ALERTS.flatMap((alert): Notice[] => {
+    const names = all.filter(({ alerts }) => alerts.includes(alert)).map(({ name }) => titleOf(name));
+    return names.length === 0 ? [] : [firing(alert, names)];
   });
   if (dropped === 0) return notices;
   return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
 }
 
-function rowOf(options: MachinesOptions, { name, state, shown }: ListedMachine, { now }: Timing): Row {
-  const stateBadge = badge(STATES[state], state);
+function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {
+  const { name, shown } = machine;
+  const stateBadge = badges(machine);
   const title = titleOf(name);
   if (!shown) return [title, stateBadge, chainOf(options, name), '', '', '', ''];
   const { system } = shown.fresh;
@@ -136,20 +145,18 @@ type System = NonNullable<Machine['system']>;
 function memory(system: System): Cell {
   const { memory_node_bytes_total: total, memory_node_bytes_free: free } = system;
   const reclaimable = (system.memory_node_bytes_cached ?? 0) + (system.memory_node_bytes_buffers ?? 0);
-  return free === null ? '' : usage(total, (free ?? 0) + reclaimable);
+  return free === null ? '' : usage(total, (free ?? 0) + reclaimable, THRESHOLDS.memory_used_ratio);
 }
 
 function disk({ disk_node_bytes_total: total, disk_node_bytes_free: free }: System): Cell {
-  return free === null ? '' : usage(total, free ?? 0);
+  return free === null ? '' : usage(total, free ?? 0, 1 - THRESHOLDS.disk_free_ratio);
 }
 
-/** A disk or memory used beyond this share is shown as full. */
-const FULL = 0.9;
-
-function usage(total: number | null | undefined, free: number): Cell {
+/** @param full Used beyond this share, it is shown as full. */
+function usage(total: number | null | undefined, free: number, full: number): Cell {
   if (!total) return '';
   const used = Math.max(0, total - free);
   const share = used / total;
   const text = `${percent(share)} of ${bytes(total)}`;
-  return bar(total, [{ fill: share >= FULL ? 'full' : 'used', size: used, text }]);
+  return bar(total, [{ fill: share > full ? 'full' : 'used', size: used, text }]);
 }

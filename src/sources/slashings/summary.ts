@@ -1,23 +1,13 @@
 import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { count, listed, plural } from '../../lib/words.ts';
-import {
-  badge,
-  type Cell,
-  lines,
-  link,
-  NOT_KNOWN,
-  type Notice,
-  notice,
-  quiet,
-  type Row,
-  type Summary,
-  time,
-} from '../content.ts';
-import type { Timing } from '../source.ts';
-import { shownHead, watchedSlashed } from './metrics.ts';
+import { count, plural } from '../../lib/words.ts';
+import { badge, type Cell, lines, link, NOT_KNOWN, quiet, type Row, type Summary, time } from '../content.ts';
+import type { Polls, Timing } from '../source.ts';
+import { slashingsNotices } from './conditions.ts';
+import { shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
-import { missedNotices, proposalCounts, proposalTable } from './proposals-summary.ts';
+import { plainChain } from './plain.ts';
+import { proposalCounts, proposalTable } from './proposals-summary.ts';
 import type { RecentSlashing, Slashings } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
 
@@ -29,19 +19,21 @@ const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
 };
 
 /** Head, finality and the last slashings of a chain. */
-export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing): Summary {
+export function slashingsSummary(options: SlashingsOptions, state: Slashings, timing: Timing, polls: Polls): Summary {
   const { chain, watch } = options;
   const isWatching = watch.length > 0;
   return {
-    notices: [...watchedNotices(options, state), ...missedNotices(options, state, timing.now)],
+    notices: slashingsNotices(options, state, timing, polls),
+    chain: plainChain(options, state, timing),
     facts: [
       ['Head', head(chain, state, timing)],
       ['Finalized epoch', String(state.finalizedEpoch ?? NOT_KNOWN)],
-      ['Scan lag', scanLag(state, timing)],
+      ['Finalized, not yet counted', scanLag(state, timing)],
       ['Slashings counted', counted(state)],
       ...(isWatching ? [['Watched proposals', proposalCounts(state)] as const] : []),
     ],
     tables: [
+      ...(isWatching ? [proposalTable(options, state, timing.now)] : []),
       {
         title: 'Last slashings',
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
@@ -49,15 +41,8 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         size: state.recent.length,
         empty: 'None seen since the exporter began to look.',
       },
-      ...(isWatching ? [proposalTable(options, state, timing.now)] : []),
     ],
   };
-}
-
-function watchedNotices({ chain, watch }: SlashingsOptions, state: Slashings): Notice[] {
-  const watched = watchedSlashed(watch, state).map(([validator]) => validator);
-  if (watched.length === 0) return [];
-  return [notice('bad', `${plural(watched.length, 'watched validator')} of ${chain} slashed: ${listed(watched)}.`)];
 }
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {

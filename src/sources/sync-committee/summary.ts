@@ -19,6 +19,7 @@ export function syncCommitteeSummary(
   if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
   const { number, epoch, timestamp } = period;
   return {
+    chain: { sync_committee_period: number, sync_committee_end_timestamp_seconds: timestamp.end },
     facts: [
       [
         'Sync committee',

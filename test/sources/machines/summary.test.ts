@@ -1,31 +1,48 @@
 import { describe, expect, it } from 'vitest';
+import { CHAINS } from '../../../src/lib/chain.ts';
 import { html } from '../../../src/lib/html.ts';
 import type { Cell, Row, Table } from '../../../src/sources/content.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { type Machine, NodeRecord, SystemRecord, ValidatorRecord } from '../../../src/sources/machines/schema.ts';
 import { machinesSummary } from '../../../src/sources/machines/summary.ts';
+import type { Polls } from '../../../src/sources/source.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
-import { HOUR, MINUTE, NOW, timing } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW, polls, timing } from '../../support/timing.ts';
 
 type Fields = Record<string, unknown>;
 
 const NOT_RUN = undefined;
 
-function machine(name: string, ages: readonly (number | undefined)[], node: Fields = {}, system: Fields = {}): Machine {
+/** In time for a record of a minute ago. */
+const HEAD = Math.floor((NOW / 1000 - CHAINS.mainnet.genesis) / 12) - 5;
+
+function machine(
+  name: string,
+  ages: readonly (number | undefined)[],
+  node: Fields = {},
+  system: Fields = {},
+  validator: Fields = { validator_active: 12 },
+): Machine {
   const [ofSystem, ofValidator, ofNode] = ages.map((age) => age !== undefined && { timestamp: NOW - age });
   return {
     name,
     ...(ofSystem && { system: SystemRecord.parse(systemRecord({ ...ofSystem, ...system })) }),
-    ...(ofValidator && { validator: ValidatorRecord.parse(validatorRecord(ofValidator)) }),
-    ...(ofNode && { node: NodeRecord.parse(nodeRecord({ ...ofNode, ...node })) }),
+    ...(ofValidator && { validator: ValidatorRecord.parse(validatorRecord({ ...ofValidator, ...validator })) }),
+    ...(ofNode && { node: NodeRecord.parse(nodeRecord({ ...ofNode, sync_beacon_head_slot: HEAD, ...node })) }),
   };
 }
 
-function summary(machines: readonly Machine[], options: Partial<MachinesOptions> = {}, dropped = 0) {
+function summary(
+  machines: readonly Machine[],
+  options: Partial<MachinesOptions> = {},
+  dropped = 0,
+  polled: Partial<Polls> = {},
+) {
   const { tables = [], notices = [] } = machinesSummary(
     machinesOptions(options),
     { machines: [...machines], dropped },
     timing(),
+    polls(polled),
   );
   const [table] = tables as [Table];
   return { table, rows: [...table.rows], notices: notices.map(({ text }) => text) };
@@ -42,7 +59,7 @@ function markup(cell: Cell | undefined): string {
 const FRESH = [MINUTE, MINUTE, MINUTE];
 
 describe('sources/machines/summary', () => {
-  it('puts those first that want looking after: never seen, silent, partly silent, not synced', () => {
+  it('puts those first that want looking after: what wakes somebody before what can wait', () => {
     const { rows, notices, table } = summary(
       [
         machine('fresh', FRESH),
@@ -53,18 +70,18 @@ describe('sources/machines/summary', () => {
       { expected: ['never', 'fresh'] },
     );
     expect(rows.map((row) => [row[0], stateOf(row)])).toEqual([
-      ['never', 'never seen'],
       ['silent', 'silent'],
-      ['partly', 'partly silent'],
       ['behind', 'not synced'],
+      ['never', 'never seen'],
+      ['partly', 'partly silent'],
       ['fresh', 'fresh'],
     ]);
     expect(table.size).toBe(5);
     expect(notices).toEqual([
-      '1 machine never seen: never.',
       '1 machine silent: silent.',
-      '1 machine partly silent: partly.',
       '1 machine not synced: behind.',
+      '1 machine never seen: never.',
+      '1 machine partly silent: partly.',
     ]);
   });
 
@@ -106,5 +123,77 @@ describe('sources/machines/summary', () => {
     expect(String(rows[0]?.[0])).toHaveLength(100);
     expect(notices[0]).toMatch(/^7 machines silent: 0x+…, 1x+…, 2x+…, 3x+…, 4x+… and others\.$/);
     expect(notices[1]).toBe('3 machines left out: more than machines.max.');
+  });
+
+  describe('has a notice where an alert fires, and none where it does not', () => {
+    const on = (fields: Fields, system: Fields = {}, validator: Fields = { validator_active: 12 }) =>
+      summary([machine('a', FRESH, fields, system, validator)]).notices;
+    const disk = (free: number): Fields => ({ disk_node_bytes_total: 1_000, disk_node_bytes_free: free });
+    const memory = (free: number): Fields => ({
+      memory_node_bytes_total: 1_000,
+      memory_node_bytes_free: free,
+      memory_node_bytes_cached: 100,
+      memory_node_bytes_buffers: 0,
+    });
+
+    it.each<[string, readonly string[], readonly string[], string]>([
+      ['disk', on({}, disk(50)), on({}, disk(100)), '1 machine with an almost full disk: a.'],
+      ['memory', on({}, memory(99)), on({}, memory(101)), '1 machine with almost full memory: a.'],
+      ['memory that is not reported', on({}, memory(99)), on({}, memory(0)), '1 machine with almost full memory: a.'],
+      [
+        'execution client',
+        on({ sync_eth1_connected: false }),
+        on({ sync_eth1_connected: null }),
+        '1 machine without execution client: a.',
+      ],
+      ['sync', on({ sync_eth2_synced: undefined }), on({ sync_eth2_synced: null }), '1 machine not synced: a.'],
+      [
+        'peers',
+        on({ network_peers_connected: 9 }),
+        on({ network_peers_connected: 10 }),
+        '1 machine with few peers: a.',
+      ],
+      [
+        'lag',
+        on({ sync_beacon_head_slot: HEAD - 17 }),
+        on({ sync_beacon_head_slot: HEAD - 15 }),
+        '1 machine behind the clock: a.',
+      ],
+      [
+        'validators',
+        on({}, {}, { validator_total: 3, validator_active: 2 }),
+        on({}, {}, { validator_total: null, validator_active: null }),
+        '1 machine with validators that are not active: a.',
+      ],
+      ['fallback', on({ sync_eth2_fallback_connected: true }), on({}), '1 machine on a fallback node: a.'],
+    ])('%s', (_, fires, not, text) => {
+      expect(fires).toEqual([text]);
+      expect(not).toEqual([]);
+    });
+
+    it('judges silence at the last successful poll, and by how often it is polled', () => {
+      const silent = [machine('a', [11 * MINUTE, 11 * MINUTE, 11 * MINUTE])];
+      const told = (polled: Partial<Polls>) => summary(silent, {}, 0, polled).notices;
+      expect(told({})).toEqual(['1 machine silent: a.']);
+      for (const polled of [{ lastSuccessAt: NOW - 2 * MINUTE }, { intervalMs: HOUR }, { lastSuccessAt: undefined }]) {
+        expect(told(polled)).toEqual([]);
+      }
+    });
+
+    it('calls a machine out of date whose values are withdrawn because nothing is polled', () => {
+      const { rows, notices } = summary([machine('a', [HOUR, HOUR, HOUR])], {}, 0, { lastSuccessAt: NOW - HOUR });
+      expect([stateOf(rows[0]), notices]).toEqual(['out of date', []]);
+    });
+
+    it('forgets a process that was taken away a week ago', () => {
+      const partly = (age: number) => summary([machine('a', [MINUTE, NOT_RUN, age])]);
+      expect(partly(6 * DAY).notices).toEqual(['1 machine partly silent: a.']);
+      expect([partly(8 * DAY).notices, stateOf(partly(8 * DAY).rows[0])]).toEqual([[], 'fresh']);
+    });
+
+    it('does not miss an expected machine before it was looked for', () => {
+      const before = summary([], { expected: ['never'] }, 0, { lastSuccessAt: undefined });
+      expect([stateOf(before.rows[0]), before.notices]).toEqual(['not looked for yet', []]);
+    });
   });
 });

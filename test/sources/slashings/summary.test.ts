@@ -4,7 +4,7 @@ import type { Cell, Summary } from '../../../src/sources/content.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 import type { Timing } from '../../../src/sources/source.ts';
 import { Follower } from '../../support/follower.ts';
-import { HOUR } from '../../support/timing.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
 
 /** What a reader sees; the lines apart. */
 function textOf(cell: Cell | undefined): string {
@@ -24,14 +24,17 @@ async function followed(): Promise<Follower> {
 }
 
 function summaryOf(follower: Follower, change: Partial<Slashings> = {}, timing: Partial<Timing> = {}): Summary {
-  return follower.source.summary({ ...follower.state, ...change }, follower.timing(timing));
+  return follower.source.summary({ ...follower.state, ...change }, follower.timing(timing), {
+    lastSuccessAt: follower.now,
+    intervalMs: MINUTE,
+  });
 }
 
 describe('sources/slashings/summary', () => {
   it('lists the last slashings, newest first, the watched ones marked, with the page of the slot', async () => {
     const follower = await followed();
     const older = { slot: 320, kind: 'surround_vote' as const, validators: [1], count: 30 };
-    const { tables: [table] = [] } = summaryOf(follower, { recent: [older, ...follower.state.recent] });
+    const { tables: [, table] = [] } = summaryOf(follower, { recent: [older, ...follower.state.recent] });
     const rows = [...(table?.rows ?? [])];
     expect(table?.size).toBe(2);
     expect(rows.map((row) => row.map(textOf))).toEqual([
@@ -50,7 +53,9 @@ describe('sources/slashings/summary', () => {
 
   it('warns of watched validators', async () => {
     const { notices } = summaryOf(await followed());
-    expect(notices).toEqual([{ tone: 'bad', text: '1 watched validator of mainnet slashed: 7.' }]);
+    expect(notices).toEqual([
+      { tone: 'bad', text: '1 watched validator of mainnet slashed: 7.', alert: 'WatchedValidatorSlashed' },
+    ]);
     expect(summaryOf(new Follower()).notices).toEqual([]);
   });
 
@@ -59,10 +64,10 @@ describe('sources/slashings/summary', () => {
     const summary = summaryOf(follower);
     expect(factOf(summary, 'Head')).toMatch(/^slot \d+, epoch 405000 \| 329 d ago 2025-11-05 \d\d:\d\d:\d\d UTC$/);
     expect(factOf(summary, 'Finalized epoch')).toBe('404998');
-    expect(factOf(summary, 'Scan lag')).toBe('none');
+    expect(factOf(summary, 'Finalized, not yet counted')).toBe('none');
     expect(factOf(summary, 'Slashings counted')).toBe('1 of attesters, 2 validators | 0 of proposers');
     const totals = { ...follower.state.totals, skippedEpochs: 3 };
-    expect(factOf(summaryOf(follower, { scannedEpoch: 404_996, totals }), 'Scan lag')).toBe(
+    expect(factOf(summaryOf(follower, { scannedEpoch: 404_996, totals }), 'Finalized, not yet counted')).toBe(
       '2 epochs | 3 epochs skipped so far',
     );
   });
@@ -72,11 +77,14 @@ describe('sources/slashings/summary', () => {
     const now = follower.now + HOUR;
     expect(factOf(summaryOf(follower, {}, { now }), 'Head')).toBe('not read for long');
     expect(factOf(summaryOf(follower, {}, { now, coverage: 'finalized' }), 'Head')).toContain('no look at the head');
-    expect(factOf(summaryOf(follower, {}, { coverage: 'sampled' }), 'Scan lag')).toContain('the others are skipped');
+    expect(factOf(summaryOf(follower, {}, { coverage: 'sampled' }), 'Finalized, not yet counted')).toContain(
+      'the others are skipped',
+    );
   });
 
   it('knows nothing at first, and says so', () => {
     const summary = summaryOf(new Follower());
-    for (const label of ['Head', 'Finalized epoch', 'Scan lag']) expect(factOf(summary, label)).toBe('not known yet');
+    for (const label of ['Head', 'Finalized epoch', 'Finalized, not yet counted'])
+      expect(factOf(summary, label)).toBe('not known yet');
   });
 });

@@ -4,12 +4,12 @@ import { html } from '../../../src/lib/html.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/schema.ts';
 import { endOf, KNOWN, membersOptions, NOW, sourceOf, stateAfter } from '../../support/committees.ts';
-import { HOUR, MINUTE, timing } from '../../support/timing.ts';
+import { HOUR, MINUTE, polls, timing } from '../../support/timing.ts';
 
 const LABEL = 'Watched in the sync committee';
 
 function factsOf(state: SyncCommittee, now = NOW, source = sourceOf(membersOptions())): Map<string, string> {
-  const { facts = [] } = source.summary(state, timing({ now }));
+  const { facts = [] } = source.summary(state, timing({ now }), polls());
   return new Map(facts.map(([label, cell]) => [label, html`${cell}`.text]));
 }
 

@@ -155,6 +155,7 @@ async function failAndMend(disk: Disk): Promise<void> {
   await world.pass(INTERVAL);
   const during = await world.look();
   expect(writeFailures(during)).toBeGreaterThan(writeFailures(before));
+  expect((await world.ask('/status.json')).body.toString()).toContain('"alert":"StateWriteFailing"');
   // What cannot be written is not shown: a restart would take it back.
   expect(attempts(during)).toBe(attempts(before));
   await world.pass(STALE_AFTER);

@@ -35,4 +35,20 @@ describe('system/programs/demo', () => {
     expect(proposals).toHaveLength(6);
     for (const { status, value } of proposals) if (status !== 'proposed') expect(value).toBe(0);
   });
+
+  it('says on its page that the data are simulated, and leads to no real validator or slot', async () => {
+    const port = await portOf(startExporter(['demo', '--web.listen-address=127.0.0.1:0']));
+    const page = await waitFor(async () => {
+      const text = (await ask(port, '/')).body.toString();
+      expect(text).toContain('<h2 id="verdict">Simulated data: Working</h2>');
+      expect(text).toMatch(/slot \d+, epoch/);
+      return text;
+    });
+    expect(page).not.toMatch(/href="[^"]*beaconcha\.in/);
+    expect(JSON.parse((await ask(port, '/status.json')).body.toString())).toMatchObject({
+      version: 1,
+      is_simulated: true,
+      severity: 'ok',
+    });
+  });
 });

@@ -150,7 +150,7 @@ describe.concurrent('system/programs/failures', () => {
     const port = await portOf(program);
     expect((await ask(port, '/-/healthy')).status).toBe(200);
     expect((await ask(port, '/-/ready')).status).toBe(200);
-    expect((await ask(port, '/')).body.toString()).toContain('not without the operator');
+    expect((await ask(port, '/')).body.toString()).toContain('stopped: needs a new key or a restart');
     await expectNoKey(program);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowedPerDay, EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
 import { takenShare } from '../../../src/budget/taken-by-others.ts';
-import { MUCH_TAKEN_RATIO } from '../../../src/web/status-verdict.ts';
+import { THRESHOLDS } from '../../../src/sources/conditions.ts';
 import { configured, type Month, runMonth } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { DAY, HOUR } from '../../support/timing.ts';
@@ -40,7 +40,7 @@ async function trialMonth(client: Client): Promise<Month & { hoursOfMuch: number
     sources: configured(),
     eachHour: ({ sandbox, clock, rateLimiter }, hour) => {
       const bucket = rateLimiter.ledger.buckets['default'] ?? EMPTY_BUCKET;
-      hours = takenShare(bucket, { utilization: 0.9 }, clock.now()) > MUCH_TAKEN_RATIO ? hours + 1 : 0;
+      hours = takenShare(bucket, { utilization: 0.9 }, clock.now()) > THRESHOLDS.taken_by_others_ratio ? hours + 1 : 0;
       longest = Math.max(longest, hours);
       if (client(hour) > 0) sandbox.spend(client(hour), clock.now());
     },

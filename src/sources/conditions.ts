@@ -1,0 +1,203 @@
+import { listed, plural } from '../lib/words.ts';
+import type { Notice, Tone } from './content.ts';
+
+/**
+ * The numbers `beaconchain:threshold:*` of deploy/prometheus/rules.yaml for what the page can see by itself. A test compares
+ * both.
+ */
+export const THRESHOLDS = {
+  machine_offline_seconds: 600,
+  process_forgotten_seconds: 7 * 86_400,
+  disk_free_ratio: 0.1,
+  memory_used_ratio: 0.8,
+  head_lag_slots: 16,
+  peers: 10,
+  mass_slashing_validators: 25,
+  missed_proposals: 3,
+  missed_proposals_ratio: 0.1,
+  scan_lag_epochs: 12,
+  sync_participation_ratio: 0.8,
+  finality_lag_epochs: 6,
+  daily_return_late_seconds: 6 * 3600,
+  source_stale_seconds: 900,
+  taken_by_others_ratio: 0.5,
+  budget_remaining_ratio: 0.05,
+} as const;
+export type Threshold = keyof typeof THRESHOLDS;
+
+const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const satisfies Record<string, Tone>;
+
+interface Condition {
+  readonly severity: keyof typeof TONES;
+  readonly thresholds: readonly Threshold[];
+  /** The sentence of the page, of whom or what it holds. */
+  readonly says: (who: readonly string[], detail: string) => string;
+}
+
+function condition(
+  severity: Condition['severity'],
+  says: Condition['says'],
+  ...thresholds: readonly Threshold[]
+): Condition {
+  return { severity, thresholds, says };
+}
+
+interface MachineCondition extends Condition {
+  /** What a badge in the list of machines says. */
+  readonly badge: string;
+}
+
+function machines(
+  severity: Condition['severity'],
+  words: string,
+  badge: string,
+  ...thresholds: readonly Threshold[]
+): MachineCondition {
+  const says: Condition['says'] = (names) => `${plural(names.length, 'machine')} ${words}: ${listed(names)}.`;
+  return { ...condition(severity, says, ...thresholds), badge };
+}
+
+/** What a machine can suffer from, the worst first. Named as the alerts. */
+export const MACHINE_CONDITIONS = {
+  MachineOffline: machines('critical', 'silent', 'silent', 'machine_offline_seconds'),
+  BeaconNodeNotSynced: machines('critical', 'not synced', 'not synced'),
+  ExecutionClientDisconnected: machines('critical', 'without execution client', 'no execution client'),
+  DiskAlmostFull: machines('critical', 'with an almost full disk', 'disk almost full', 'disk_free_ratio'),
+  MachineNeverSeen: machines('warning', 'never seen', 'never seen'),
+  ProcessSilent: machines(
+    'warning',
+    'partly silent',
+    'partly silent',
+    'machine_offline_seconds',
+    'process_forgotten_seconds',
+  ),
+  MemoryAlmostFull: machines('warning', 'with almost full memory', 'memory almost full', 'memory_used_ratio'),
+  BeaconNodeLagging: machines('warning', 'behind the clock', 'behind the clock', 'head_lag_slots'),
+  FewPeers: machines('warning', 'with few peers', 'few peers', 'peers'),
+  ValidatorsInactive: machines('warning', 'with validators that are not active', 'validators not active'),
+  FallbackInUse: machines('warning', 'on a fallback node', 'on a fallback'),
+} as const satisfies Record<string, MachineCondition>;
+export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
+export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
+
+/** For which alerts the page has a notice. An alert waits for some minutes; the page says it at once. */
+export const CONDITIONS = {
+  ...MACHINE_CONDITIONS,
+
+  WatchedValidatorSlashed: condition(
+    'critical',
+    (validators, chain) =>
+      `${plural(validators.length, 'watched validator')} of ${chain} slashed: ${listed(validators)}.`,
+  ),
+  // The page does not know when a proposal was counted, so it tells of a day instead of six hours.
+  WatchedProposalMissed: condition('warning', (validators, detail) =>
+    validators.length === 1
+      ? `Watched validator ${validators[0]} ${detail}.`
+      : `${plural(validators.length, 'watched validator')} ${detail}: ${listed(validators)}.`,
+  ),
+  // Of the last ten proposals: the page has no others.
+  WatchedProposalsMissedOften: condition(
+    'critical',
+    ([chain], counted) => `Watched validators of ${chain} miss their proposals: ${counted} in the last day.`,
+    'missed_proposals',
+    'missed_proposals_ratio',
+  ),
+  // An hour, and up to another one until the block is final and counted.
+  ProposerSlashing: condition('warning', ([chain], ago) => `A proposer of ${chain} was slashed ${ago}.`),
+  MassSlashing: condition(
+    'warning',
+    ([chain], counted) => `${counted} of ${chain} slashed within a day.`,
+    'mass_slashing_validators',
+  ),
+  SlashingScanLagging: condition(
+    'warning',
+    ([chain], lag) => `Slashings of ${chain} are counted late: ${lag} behind finality.`,
+    'scan_lag_epochs',
+  ),
+  // The alert takes the mean of a quarter of an hour, the page the newest block.
+  SyncParticipationLow: condition(
+    'warning',
+    ([chain], share) => `Few take part in the sync committee of ${chain}: ${share} in the newest block.`,
+    'sync_participation_ratio',
+  ),
+  NoFinality: condition(
+    'critical',
+    ([chain], lag) => `${chain} does not finalize: finality is ${lag} behind.`,
+    'finality_lag_epochs',
+  ),
+  DailyReturnLate: condition(
+    'warning',
+    ([chain], late) => `The daily return of ${chain} is late by ${late}.`,
+    'daily_return_late_seconds',
+  ),
+
+  ApiKeyInvalid: condition('critical', (_, detail) => detail),
+  AccessRevoked: condition(
+    'critical',
+    (_, ago) =>
+      `The service ended access ${ago}: the trial is over or the subscription was cancelled. Nothing is asked any more until there is another key, or the exporter is restarted.`,
+  ),
+  // The page knows only the failures since the last success: it tells of the first one.
+  SourceFailing: condition('warning', (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`),
+  SourceStale: condition(
+    'warning',
+    (names) => `Not polled although it is due: ${names.join(', ')}. See the log, and restart the exporter.`,
+    'source_stale_seconds',
+  ),
+  SourceWaitsForQuota: condition(
+    'warning',
+    (names, what) => `Waiting for ${what}: ${names.join(', ')}. Values are withdrawn as in an outage.`,
+  ),
+  QuotaTakenByOthers: condition(
+    'warning',
+    (_, share) =>
+      `Others on the account take ${share} of the requests that this exporter would have without them: polls come more rarely because of them.`,
+    'taken_by_others_ratio',
+  ),
+  BudgetNearlyUsed: condition(
+    'warning',
+    ([window], left) => `The quota of the ${window} is nearly used: ${left} of it is left.`,
+    'budget_remaining_ratio',
+  ),
+  ConfigReloadFailed: condition(
+    'warning',
+    () => 'The configuration was refused when it was last reloaded; the one before holds. The log says why.',
+  ),
+  StateWriteFailing: condition(
+    'critical',
+    (_, ago) => `The state could not be written ${ago}: what cannot be stored is not shown. The log says why.`,
+  ),
+
+  // Of severity info: good to know, and no reason for a colour.
+  BudgetStretched: condition(
+    'info',
+    (changes) => `The budget does not allow the configured intervals: ${changes.join('; ')}.`,
+  ),
+  ApiSchemaDrift: condition(
+    'info',
+    (endpoints) => `Answers differ from the specification: ${endpoints.join(', ')}. The log names the fields.`,
+  ),
+} as const satisfies Record<string, Condition>;
+export type Alert = keyof typeof CONDITIONS;
+
+/** Why the page has no notice for the other alerts of severity critical or warning. */
+export const NOT_ON_PAGE = {
+  ExporterDown: 'is about the scrape: an exporter that is down has no page',
+  NoLeader: 'is about all replicas together, and the page about one',
+  DiskFullSoon: 'needs twelve hours of history',
+  CPUBusy: 'needs the rate of a counter',
+  ManyMissedSlots: 'needs the rate of a counter',
+  EpochsSkipped: 'needs the value of an hour ago; the facts of the chain have the count',
+  InvalidRecords: 'needs the value of six hours ago',
+} as const satisfies Readonly<Record<string, string>>;
+
+/** The notice that says what an alert says. */
+export function firing(alert: Alert, who: readonly string[], detail = ''): Notice {
+  const { severity, says } = CONDITIONS[alert];
+  return { tone: TONES[severity], text: says(who, detail), alert };
+}
+
+/** How bad it is. */
+export function toneOf(alert: Alert): Tone {
+  return TONES[CONDITIONS[alert].severity];
+}

@@ -1,0 +1,80 @@
+import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../../lib/chain.ts';
+import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
+import type { Polls } from '../source.ts';
+import { PROCESS_FIELDS } from './catalogue.ts';
+import { PROCESSES, type ProcessRecord } from './schema.ts';
+import type { Shown } from './shown.ts';
+
+const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
+
+/** The value that the metrics show; undefined where they show none. */
+export function shownValue(metric: string, record: ProcessRecord | undefined): number | undefined {
+  const value = record && FIELDS.get(`beaconchain_machine_${metric}`)?.value(record);
+  return value == null ? undefined : Number(value);
+}
+
+/** The share of the disk that is free; undefined where it is not known. */
+export function diskFree(system: ProcessRecord | undefined): number | undefined {
+  const [free, total] = [shownValue('disk_free_bytes', system), shownValue('disk_total_bytes', system)];
+  return free !== undefined && total ? free / total : undefined;
+}
+
+/** The share of the memory that is used, caches and buffers aside; undefined where it is not known. */
+export function memoryUsed(system: ProcessRecord | undefined): number | undefined {
+  const [free, total] = [shownValue('memory_free_bytes', system), shownValue('memory_total_bytes', system)];
+  // No living system has 0 bytes of free memory: there the client left the field out.
+  if (!free || !total) return undefined;
+  const kept = (shownValue('memory_cached_bytes', system) ?? 0) + (shownValue('memory_buffers_bytes', system) ?? 0);
+  return 1 - (free + kept) / total;
+}
+
+/** Sweeps that are further apart than this can miss a machine that is there. */
+const RARE_SWEEPS_SECONDS = 300;
+
+function offlineAfter({ intervalMs }: Polls): number {
+  const interval = intervalMs / 1000;
+  return THRESHOLDS.machine_offline_seconds + (interval > RARE_SWEEPS_SECONDS ? interval : 0);
+}
+
+/** How long before the last successful poll a record was made. */
+function silence(timestamp: number | undefined, { lastSuccessAt }: Polls): number {
+  return timestamp === undefined || lastSuccessAt === undefined ? 0 : lastSuccessAt / 1000 - timestamp;
+}
+
+const CHECKS: Readonly<Record<Exclude<MachineAlert, 'MachineNeverSeen'>, (one: Shown, polls: Polls) => boolean>> = {
+  MachineOffline: isOffline,
+  BeaconNodeNotSynced: ({ fresh }) => shownValue('synced', fresh.node) === 0,
+  ExecutionClientDisconnected: ({ fresh }) => shownValue('execution_connected', fresh.node) === 0,
+  DiskAlmostFull: ({ fresh }) => (diskFree(fresh.system) ?? 1) < THRESHOLDS.disk_free_ratio,
+  ProcessSilent: (one, polls) =>
+    !isOffline(one, polls) &&
+    [one.seen.validator, one.seen.node].some((record) => {
+      const seconds = silence(record?.timestamp, polls);
+      return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
+    }),
+  MemoryAlmostFull: ({ fresh }) => (memoryUsed(fresh.system) ?? 0) > THRESHOLDS.memory_used_ratio,
+  BeaconNodeLagging: ({ labels, fresh: { node } }) => {
+    const slot = shownValue('head_slot', node);
+    if (!node || slot === undefined) return false;
+    const { genesis } = CHAINS[labels.chain as Chain];
+    return (node.timestamp - genesis) / SECONDS_PER_SLOT - slot > THRESHOLDS.head_lag_slots;
+  },
+  FewPeers: ({ fresh }) => (shownValue('peers', fresh.node) ?? Number.POSITIVE_INFINITY) < THRESHOLDS.peers,
+  ValidatorsInactive: ({ fresh: { validator } }) => {
+    const [all, active] = [shownValue('validators', validator), shownValue('validators_active', validator)];
+    return !!all && active !== undefined && all > active;
+  },
+  FallbackInUse: ({ fresh }) =>
+    shownValue('execution_fallback_connected', fresh.node) === 1 ||
+    [fresh.validator, fresh.node].some((record) => shownValue('consensus_fallback_connected', record) === 1),
+};
+
+function isOffline({ seen }: Shown, polls: Polls): boolean {
+  const newest = Math.max(...PROCESSES.map((process) => seen[process]?.timestamp ?? 0));
+  return silence(newest, polls) > offlineAfter(polls);
+}
+
+/** Which alerts hold for a machine, the worst first. */
+export function alertsOf(one: Shown, polls: Polls): MachineAlert[] {
+  return MACHINE_ALERTS.filter((alert) => alert !== 'MachineNeverSeen' && CHECKS[alert](one, polls));
+}

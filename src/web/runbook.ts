@@ -1,0 +1,9 @@
+const PACKAGE = 'https://www.npmjs.com/package/beaconchain-exporter';
+
+/** Where the page links the documentation, and in it what to do about an alert. */
+export const DOCUMENTATION = { home: PACKAGE, alerts: PACKAGE } as const;
+
+/** What to do about an alert. */
+export function runbookUrl(alert: string): string {
+  return `${DOCUMENTATION.alerts}#${alert.toLowerCase()}`;
+}

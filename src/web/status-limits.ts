@@ -1,0 +1,58 @@
+import { bucketOpensAt, isRateWindowRepeated } from '../budget/bucket.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
+import { takenShare } from '../budget/taken-by-others.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { absolute, percent, relative } from '../lib/words.ts';
+import type { Wait } from '../scheduler/schedule.ts';
+import { firing, THRESHOLDS } from '../sources/conditions.ts';
+import { type Notice, notice } from '../sources/content.ts';
+import type { StatusInput } from './status-input.ts';
+import { nameOf } from './status-sources.ts';
+
+const LIMITS = {
+  hour: 'the quota of the hour',
+  month: 'the quota of the month',
+  '429': 'the service, which refused with 429',
+} as const satisfies Record<Wait['limit'], string>;
+
+export function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
+  const waiting = Map.groupBy(
+    views.flatMap((view) => (view.wait ? [{ view, ...view.wait }] : [])),
+    ({ limit, until }) => `${LIMITS[limit]}, until ${absolute(until, now)} (${relative(until, now)})`,
+  );
+  if (waiting.size > 0) {
+    return [...waiting].map(([what, group]) => {
+      const names = group.map(({ view }) => nameOf(view));
+      return firing('SourceWaitsForQuota', names, what);
+    });
+  }
+  const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket, budgetOptions, now));
+  const last = Math.max(0, ...opensAt);
+  if (last <= now) return [];
+  return [notice('warning', `The budget is closed: requests leave again ${relative(last, now)}.`)];
+}
+
+/** As the last answers said. An hour that repeats the month is no window of its own. */
+export function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
+  return Object.values(ledger.buckets).flatMap((bucket) =>
+    LONG_WINDOWS.flatMap((window): Notice[] => {
+      const { limits, remaining } = bucket;
+      const [limit, left] = [limits[window], remaining[window]];
+      if (!limit || left === undefined || isRateWindowRepeated(bucket, window)) return [];
+      if (window === 'hour' && limit === limits.month) return [];
+      if (left / limit >= THRESHOLDS.budget_remaining_ratio) return [];
+      return [firing('BudgetNearlyUsed', [window], percent(left / limit))];
+    }),
+  );
+}
+
+/** What others use matters only where it makes polls rarer. */
+export function othersNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
+  return Object.entries(ledger.buckets).flatMap(([name, bucket]): Notice[] => {
+    const share = takenShare(bucket, budgetOptions, now);
+    const polled = views.filter((view) => view.bucket === name);
+    const isFelt = polled.some(({ source, pace, wait }) => wait || pace.intervalMs > source.intervalMs);
+    if (share <= THRESHOLDS.taken_by_others_ratio || !isFelt) return [];
+    return [firing('QuotaTakenByOthers', [], percent(share))];
+  });
+}

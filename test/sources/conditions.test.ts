@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { threshold } from '../../deploy/grafana/src/thresholds.ts';
+import { CONDITIONS, firing, NOT_ON_PAGE, THRESHOLDS } from '../../src/sources/conditions.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TABLE = 'src/sources/conditions.ts';
+
+const Rules = z.object({
+  groups: z.array(
+    z.object({
+      rules: z.array(
+        z.object({
+          alert: z.string().optional(),
+          record: z.string().optional(),
+          expr: z.string(),
+          labels: z.object({ severity: z.string() }).partial().optional(),
+        }),
+      ),
+    }),
+  ),
+});
+
+const rules = Rules.parse(parse(readFileSync(join(ROOT, 'deploy/prometheus/rules.yaml'), 'utf8'))).groups.flatMap(
+  (group) => group.rules,
+);
+const alerts = rules.flatMap(({ alert, expr, labels }) =>
+  alert ? [{ alert, expr, severity: labels?.severity ?? '' }] : [],
+);
+const serious = alerts.filter(({ severity }) => severity === 'critical' || severity === 'warning');
+const conditions = Object.entries(CONDITIONS);
+
+/** The thresholds that an expression depends on, through recorded series too. */
+function thresholdsIn(expr: string): string[] {
+  const own = [...expr.matchAll(/beaconchain:threshold:(\w+)/g)].map(([, name = '']) => name);
+  const recorded = rules
+    .filter(({ record }) => record && !record.startsWith('beaconchain:threshold:') && expr.includes(record))
+    .flatMap((rule) => thresholdsIn(rule.expr));
+  return [...new Set([...own, ...recorded])].sort();
+}
+
+describe('sources/conditions', () => {
+  it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({ alert, severity }) => {
+    const condition = conditions.find(([name]) => name === alert)?.[1];
+    const reason = Object.entries(NOT_ON_PAGE).find(([name]) => name === alert)?.[1];
+    expect(
+      condition === undefined ? reason : condition.severity,
+      `${alert} is ${severity} in deploy/prometheus/rules.yaml: give it a row in CONDITIONS of ${TABLE} with this severity, or a reason in NOT_ON_PAGE`,
+    ).toEqual(condition === undefined ? expect.stringMatching(/\w+ \w+/) : severity);
+    expect(condition && reason, `${alert} is in CONDITIONS and in NOT_ON_PAGE`).toBeUndefined();
+  });
+
+  it.each(conditions)('%s: is an alert, with its severity and its thresholds', (name, { severity, thresholds }) => {
+    const alert = alerts.find((one) => one.alert === name);
+    expect(alert?.severity, `${name} in CONDITIONS of ${TABLE}: not so in deploy/prometheus/rules.yaml`).toBe(severity);
+    if (severity === 'info') return;
+    expect(
+      [...thresholds].sort(),
+      `${name} in CONDITIONS of ${TABLE}: name the thresholds that its expression in deploy/prometheus/rules.yaml uses`,
+    ).toEqual(thresholdsIn(alert?.expr ?? ''));
+  });
+
+  it('gives reasons only for alerts that there are', () => {
+    for (const name of Object.keys(NOT_ON_PAGE)) expect(alerts.map(({ alert }) => alert)).toContain(name);
+  });
+
+  it.each(Object.entries(THRESHOLDS))('%s is the number of the rules', (name, value) => {
+    expect(
+      value,
+      `beaconchain:threshold:${name} is ${threshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
+    ).toBe(threshold(name));
+  });
+
+  it('has every threshold that a notice uses, and no other', () => {
+    const used = new Set(conditions.flatMap(([, { thresholds }]) => thresholds));
+    expect([...used].sort()).toEqual(Object.keys(THRESHOLDS).sort());
+  });
+
+  it('is red for critical, amber for a warning and without colour for the rest, and names the alert', () => {
+    expect(firing('DiskAlmostFull', ['a', 'b'])).toEqual({
+      tone: 'bad',
+      text: '2 machines with an almost full disk: a, b.',
+      alert: 'DiskAlmostFull',
+    });
+    expect(firing('FewPeers', ['a']).tone).toBe('warning');
+    expect(firing('BudgetStretched', ['a every 2 h']).tone).toBe('neutral');
+  });
+
+  it.each(conditions)('%s: has its place in the runbook', (name) => {
+    expect(readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8')).toContain(`### ${name}\n`);
+  });
+});

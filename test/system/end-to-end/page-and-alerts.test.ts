@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { ownFamilies, sourceFamilies } from '../../../src/exporter/own-families.ts';
+import type { Family } from '../../../src/metrics/family.ts';
+import { CONDITIONS, NOT_ON_PAGE } from '../../../src/sources/conditions.ts';
+import type { Machine } from '../../../src/sources/machines/schema.ts';
+import { Machines } from '../../../src/sources/machines/schema.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import type { StatusInput } from '../../../src/web/status-input.ts';
+import { modelOf } from '../../../src/web/status-model.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { knownIn } from '../../support/status-states.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+import { areMissing, PROMTOOL } from '../../support/tools.ts';
+
+const RULES = join(import.meta.dirname, '../../../deploy/prometheus/rules.yaml');
+/** Longer than any alert waits, but the one that waits for half a day. */
+const MINUTES = 90;
+
+/** The input with the value of a source changed. */
+function withValue<T>(known: StatusInput, name: string, change: (value: T) => T): StatusInput {
+  const views = known.views.map((view) =>
+    view.source.name === name ? { ...view, entry: { ...view.entry, value: change(view.entry.value as T) } } : view,
+  );
+  return { ...known, views };
+}
+
+function withMachine(change: (machine: Machine) => Machine): StatusInput {
+  return withValue<Machines>(knownIn('healthy'), 'machines', ({ machines }) =>
+    Machines.parse({ machines: machines.map((one) => (one.name === 'node-a' ? change(one) : one)), dropped: 0 }),
+  );
+}
+
+function withSystem(fields: object): StatusInput {
+  return withMachine((one) => ({ ...one, system: { ...one.system, ...fields } as Machine['system'] }));
+}
+
+function withNode(fields: object): StatusInput {
+  return withMachine((one) => ({ ...one, node: { ...one.node, ...fields } as Machine['node'] }));
+}
+
+function withChain(change: (state: Slashings) => Partial<Slashings>): StatusInput {
+  return withValue<Slashings>(knownIn('healthy'), 'slashings', (state) => ({ ...state, ...change(state) }));
+}
+
+function withAge(age: number): StatusInput {
+  return withMachine((one) => {
+    const aged = Object.entries(one).map(([key, value]) => [
+      key,
+      typeof value === 'object' ? { ...value, timestamp: (NOW - age) / 1000 } : value,
+    ]);
+    return Object.fromEntries(aged) as Machine;
+  });
+}
+
+function everyInterval(intervalMs: number, known: StatusInput): StatusInput {
+  return { ...known, views: known.views.map((view) => ({ ...view, pace: { ...view.pace, intervalMs } })) };
+}
+
+const disk = (free: number) => withSystem({ disk_node_bytes_total: 1e12, disk_node_bytes_free: free * 1e12 });
+const memory = (free: number, cached: number | null = 0) =>
+  withSystem({
+    memory_node_bytes_total: 1e9,
+    memory_node_bytes_free: free * 1e9,
+    memory_node_bytes_cached: cached,
+    memory_node_bytes_buffers: null,
+  });
+
+const CASES: readonly (readonly [string, () => StatusInput])[] = [
+  ...(['healthy', 'stretched', 'silent'] as const).map((state) => [state, () => knownIn(state)] as const),
+  ['disk below', () => disk(0.099)],
+  ['disk at', () => disk(0.1)],
+  ['disk not given', () => withSystem({ disk_node_bytes_total: 0, disk_node_bytes_free: 0 })],
+  ['disk full', () => withSystem({ disk_node_bytes_free: undefined })],
+  ['memory above', () => memory(0.19)],
+  ['memory below', () => memory(0.21)],
+  ['memory cached', () => memory(0.1, 5e8)],
+  ['memory not given', () => memory(0)],
+  ['no execution client', () => withNode({ sync_eth1_connected: false })],
+  ['execution client not given', () => withNode({ sync_eth1_connected: null })],
+  ['not synced', () => withNode({ sync_eth2_synced: undefined })],
+  ['few peers', () => withNode({ network_peers_connected: 9 })],
+  ['enough peers', () => withNode({ network_peers_connected: 10 })],
+  ['peers not given', () => withNode({ network_peers_connected: null })],
+  ['behind the clock', () => withNode({ sync_beacon_head_slot: 1 })],
+  ['on a fallback', () => withNode({ sync_eth2_fallback_connected: true })],
+  ['silent for 10 minutes', () => withAge(9.5 * MINUTE)],
+  ['silent for 11 minutes', () => withAge(11 * MINUTE)],
+  ['silent for 11 minutes, polled rarely', () => everyInterval(HOUR, withAge(11 * MINUTE))],
+  ['finality at', () => withChain(({ headEpoch = 0 }) => ({ finalizedEpoch: headEpoch - 6 }))],
+  ['finality behind', () => withChain(({ headEpoch = 0 }) => ({ finalizedEpoch: headEpoch - 7 }))],
+  [
+    'finality behind, no head',
+    () => withChain(({ headEpoch = 0 }) => ({ head: undefined, finalizedEpoch: headEpoch - 9 })),
+  ],
+  ['low participation', () => withChain(({ head }) => ({ head: head && { ...head, participation: 0.79 } }))],
+  ['good participation', () => withChain(({ head }) => ({ head: head && { ...head, participation: 0.81 } }))],
+  ['scan at', () => withChain(({ finalizedEpoch = 0 }) => ({ scannedEpoch: finalizedEpoch - 12 }))],
+  ['scan behind', () => withChain(({ finalizedEpoch = 0 }) => ({ scannedEpoch: finalizedEpoch - 13 }))],
+  [
+    'key refused',
+    () => {
+      const known = knownIn('healthy');
+      return { ...known, ledger: { ...known.ledger, key: { ...known.ledger.key, standing: 'refused' as const } } };
+    },
+  ],
+  [
+    'a late day',
+    () =>
+      withValue<{ newest: { day_end: number } }>(knownIn('healthy'), 'daily_returns', ({ newest }) => ({
+        newest: { ...newest, day_end: (NOW - DAY - 7 * HOUR) / 1000 },
+      })),
+  ],
+];
+
+function familiesOf({ views, ledger, budgetOptions }: StatusInput): Family[] {
+  const lastReload = { isSuccessful: true, successAt: NOW };
+  const figures = { now: NOW, budgetOptions, lastReload, stateWriteFailures: 0, drift: [], isLeader: true };
+  return [
+    ...views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
+    { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
+    ...sourceFamilies(views),
+    ...ownFamilies({ ledger, totals: [] }, views, { ...figures, isShared: false }),
+  ];
+}
+
+/** A test of promtool: series that do not change, and which alerts fire on them in the end. */
+function promtoolTest(known: StatusInput, firing: readonly string[]): unknown {
+  const series = familiesOf(known).flatMap(({ name, samples }) =>
+    [...samples].map(({ labels, value, suffix = '' }) => {
+      const all = Object.entries({ job: 'beaconchain', instance: 'a', ...labels });
+      const text = all.map(([label, of]) => `${label}=${JSON.stringify(of)}`).join(',');
+      return { series: `${name}${suffix}{${text}}`, values: `${value}+0x${MINUTES}` };
+    }),
+  );
+  return {
+    interval: '1m',
+    input_series: series,
+    promql_expr_test: [
+      {
+        expr: 'group by (alertname) (ALERTS{alertstate="firing", severity=~"critical|warning"})',
+        eval_time: `${MINUTES - 1}m`,
+        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+      },
+    ],
+  };
+}
+
+/** What promtool has against these expectations; empty: nothing. */
+async function complaints(known: StatusInput, firing: readonly string[]): Promise<string> {
+  const file = join(temporaryFolder(), 'test.yaml');
+  writeFileSync(
+    file,
+    stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: [promtoolTest(known, firing)] }),
+  );
+  const run = promisify(execFile)(PROMTOOL.command, ['test', 'rules', file], { maxBuffer: 1e8 });
+  return run.then(
+    () => '',
+    ({ stdout, stderr }) => `${stdout}${stderr}`,
+  );
+}
+
+describe.skipIf(areMissing(PROMTOOL))('system/end-to-end/page-and-alerts', () => {
+  it.each(CASES)('%s: the page says what Prometheus fires', async (_, make) => {
+    const known = make();
+    const told = new Set(modelOf(known, NOW).notices.map(({ alert }) => alert));
+    const firing = Object.entries(CONDITIONS).flatMap(([alert, { severity }]) =>
+      told.has(alert) && severity !== 'info' ? [alert] : [],
+    );
+    for (const alert of firing) expect(Object.keys(NOT_ON_PAGE)).not.toContain(alert);
+    expect(await complaints(known, firing)).toBe('');
+  });
+});
