@@ -8,8 +8,6 @@ import type { StatusInput } from './status-input.ts';
 import { sourcesTable } from './status-sources.ts';
 import { noticesOf, verdictOf } from './status-verdict.ts';
 
-const DOCS_URL = 'https://www.npmjs.com/package/beaconchain-exporter';
-
 /** The status page: is it working, and what does it cost? Pure. */
 export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean): StatusPage {
   const { views, version, startedAt, telemetryPath } = input;
@@ -24,7 +22,7 @@ export function statusOf(input: StatusInput, now: UnixMs, isRefreshing: boolean)
       { text: 'Metrics', href: `.${telemetryPath}` },
       { text: 'Health', href: './-/healthy' },
       { text: 'Readiness', href: './-/ready' },
-      { text: 'Documentation', href: DOCS_URL },
+      { text: 'Documentation', href: './docs/' },
     ],
     verdict: verdictOf(input, notices),
     notices: worstFirst(notices),
