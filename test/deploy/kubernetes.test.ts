@@ -34,7 +34,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it('is all that it should be, with the operator and without', () => {
     const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
     const kindsOf = (all: Manifest[]): string[] => all.map(({ kind }) => kind).sort();
-    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'ServiceMonitor'].sort());
+    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'PrometheusRule', 'ServiceMonitor'].sort());
     expect(kindsOf(build(join(FOLDER, 'exporter')))).toEqual(kinds);
   });
 
