@@ -44,8 +44,8 @@ export function renderMarkdown(markdown: string, linkOf: (target: string) => str
       table({ header, rows }) {
         const cells = (row: Tokens.TableCell[]): Html => new Html(row.map((cell) => this.tablecell(cell)).join(''));
         const body = rows.map((row) => html`<tr>${cells(row)}</tr>\n`);
-        return html`<div class="wide" tabindex="0" role="region" aria-label="Table: ${heading}"><table>
-<thead><tr>${cells(header)}</tr></thead>
+        return html`<div class="wide" tabindex="0" role="group" aria-label="Table: ${heading}"><table>
+<thead><tr>${cells(header.map(asHead))}</tr></thead>
 <tbody>
 ${body}</tbody></table></div>
 `.text;
@@ -54,6 +54,11 @@ ${body}</tbody></table></div>
   });
   const body = new Html(marked.parse(markdown, { async: false }));
   return { body, sections };
+}
+
+/** A head without words is no head to a screen reader. */
+function asHead(cell: Tokens.TableCell): Tokens.TableCell {
+  return { ...cell, header: cell.text !== '' };
 }
 
 /** The words of a heading, without its formatting. */
