@@ -28,4 +28,4 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
 ];
 
 /** The pictures in these documents, files of docs/images. */
-export const PICTURES: readonly string[] = ['exporter.png', 'fleet.png', 'returns.png', 'status-phone.png'];
+export const PICTURES: readonly string[] = ['exporter.png', 'fleet.png', 'returns.png'];

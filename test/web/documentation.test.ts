@@ -4,8 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DOCUMENTS, PICTURES } from '../../src/docs/catalogue.ts';
 import { VERSION } from '../../src/lib/version.ts';
 import { type Asked, ask } from '../support/ask.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { serveStatus } from '../support/status-server.ts';
+import { areMissing, OPENSSL } from '../support/tools.ts';
+import { basic, hashOf, serveGuarded } from '../support/web-config.ts';
 
 const PAGES = ['/docs/', ...DOCUMENTS.map(({ name }) => `/docs/${name}`)];
 
@@ -123,6 +126,29 @@ describe('web/documentation', () => {
     const { status, body }: Asked = await ask(port, path);
     expect([status, body.toString()]).toEqual([404, 'not found\n']);
   });
+
+  it.skipIf(areMissing(OPENSSL))(
+    'behind TLS and a password it answers who knows it, and headers of the web config win',
+    async () => {
+      const { certFile, keyFile } = makeCertificate();
+      const guarded = await serveGuarded(
+        `tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}
+http_server_config: {headers: {Content-Security-Policy: "default-src 'none'"}}
+basic_auth_users: {prometheus: ${hashOf('secret')}}
+`,
+      );
+      const tls = { rejectUnauthorized: false };
+      const headers = basic('prometheus', 'secret');
+      for (const path of [...PAGES, '/docs', `/docs/images/${PICTURES[0]}`]) {
+        expect([path, (await ask(guarded.port, path, { tls })).status]).toEqual([path, 401]);
+        const { status } = await ask(guarded.port, path, { tls, headers });
+        expect([path, status]).toEqual([path, path === '/docs' ? 308 : 200]);
+      }
+      const { body, headers: sent } = await ask(guarded.port, '/docs/metrics', { tls, headers });
+      expect(body.equals((await ask(port, '/docs/metrics')).body)).toBe(true);
+      expect(sent['content-security-policy']).toBe("default-src 'none'");
+    },
+  );
 
   it('a query is no part of the name', async () => {
     expect(await textOf('/docs/alerts?from=mail')).toBe(await textOf('/docs/alerts'));
