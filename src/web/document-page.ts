@@ -5,7 +5,6 @@ import { VERSION } from '../lib/version.ts';
 import { BASE_STYLE, ICON, policyOf } from './page-style.ts';
 
 const STYLE = `${BASE_STYLE}
-body { max-width: 60rem; }
 header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 header p { margin: 0 0 0.25rem; color: var(--quiet); }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.125rem 1rem; list-style: none; margin: 0; padding: 0; }
@@ -14,6 +13,7 @@ nav [aria-current] { color: var(--text); font-weight: 600; text-decoration: none
 summary { padding: 0.25rem 0; cursor: pointer; }
 .toc { margin-top: 0.75rem; padding: 0.25rem 0.75rem; background: var(--panel); border-radius: 0.375rem; }
 main { overflow-wrap: break-word; }
+main > :not(.wide) { max-width: 56rem; }
 h1 { font-size: 1.625rem; line-height: 1.25; margin: 1.5rem 0 0.75rem; }
 h2 { font-size: 1.25rem; margin: 2.25rem 0 0.5rem; padding-bottom: 0.25rem; border-bottom: 1px solid var(--line); }
 h3 { font-size: 1.0625rem; margin: 1.75rem 0 0.375rem; }
