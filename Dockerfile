@@ -23,6 +23,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json config.example.yaml LICENSE ./
+COPY docs docs
 RUN install -d -o node -g node -m 0700 /var/lib/beaconchain-exporter && install -d /etc/beaconchain-exporter
 # The name that the program has elsewhere too, for `docker exec`. The memory of the process holds the API key: no core
 # files, and no signal that opens the debugger.

@@ -91,7 +91,7 @@ describe('rules', () => {
     });
     const { explorer_url: _, ...words } = annotations ?? {};
     expect(Object.keys(words)).toEqual(['summary', 'description', 'runbook_url']);
-    expect(annotations?.['runbook_url']).toMatch(new RegExp(`docs/alerts\\.md#${alert.toLowerCase()}$`));
+    expect(annotations?.['runbook_url']).toMatch(new RegExp(`\\}\\}/docs/alerts#${alert.toLowerCase()}$`));
   });
 
   it('alerts that know a validator or a slot link it in the explorer, each chain on its own host', () => {

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** The contrast of text is at least 4.5 : 1, that of graphics 3 : 1, in both colour schemes (WCAG 2.2, AA). */
-export const STYLE = `
+/**
+ * What the status page and the documentation share. The contrast of text is at least 4.5 : 1, that of graphics 3 : 1, in
+ * both colour schemes (WCAG 2.2, AA).
+ */
+export const BASE_STYLE = `
 :root {
   color-scheme: light dark;
   --bg: #fff; --panel: #f5f6f8; --text: #1b1f24; --quiet: #57606a; --line: #d5dae0; --link: #0550ae;
@@ -25,6 +28,9 @@ a { color: var(--link); }
 main:focus { outline: none; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--bg); padding: 0.5rem 1rem; }
+`;
+
+export const STYLE = `${BASE_STYLE}
 header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1.5rem; }
 h1 { font-size: 1.375rem; margin: 0; }
 header p { margin: 0; color: var(--quiet); flex: 1; }
@@ -106,12 +112,16 @@ function iconOf(background: string, drawing: string): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-/** No script runs, and nothing is loaded; the only style allowed is the one above. */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** No script runs, the only style allowed is this one, and pictures come from `pictures`. */
+export function policyOf(style: string, pictures = 'data:'): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    `img-src ${pictures}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+export const CONTENT_SECURITY_POLICY = policyOf(STYLE);

@@ -1,7 +1,5 @@
-const PACKAGE = 'https://www.npmjs.com/package/beaconchain-exporter';
-
 /** Where the page links the documentation, and in it what to do about an alert. */
-export const DOCUMENTATION = { home: PACKAGE, alerts: PACKAGE } as const;
+export const DOCUMENTATION = { home: './docs/', alerts: './docs/alerts' } as const;
 
 /** What to do about an alert. */
 export function runbookUrl(alert: string): string {

@@ -1,17 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { TLSSocket } from 'node:tls';
 import Negotiator from 'negotiator';
 import { CONTENT_TYPES, type Format } from '../metrics/encode.ts';
 import type { Access } from '../web-config/access.ts';
 import { isCrossOrigin } from './cross-origin.ts';
+import { Documentation, sendDocument } from './documentation.ts';
 import { createBoundedServer, LIMITS, type ServerLimits } from './limits.ts';
 import { REFRESH_QUERY, REFRESH_SECONDS } from './page.ts';
 import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 import type { StatusForm } from './rendered-page.ts';
+import { send, sendText, setHeaders } from './send.ts';
 
 /** What the server needs from the program. None of it waits for the network. */
 export interface Pages {
@@ -72,7 +71,17 @@ function reading(page: PageHandler): MethodHandlers {
 }
 
 function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pages): RequestListener {
+  const documentation = new Documentation();
   const routes = new Map<string, MethodHandlers>([
+    ...documentation.paths.map((path): [string, MethodHandlers] => [
+      path,
+      reading(({ headers }, response) =>
+        sendDocument(response, documentation, path, {
+          gzipped: takesGzip(headers['accept-encoding']),
+          held: headers['if-none-match'],
+        }),
+      ),
+    ]),
     ['/', reading((request, response) => sendStatus(request, response, pages, pageForm(request)))],
     ['/status.json', reading((request, response) => sendStatus(request, response, pages, 'json'))],
     ['/-/healthy', reading((_, response) => sendHealth(response, pages.unhealthy()))],
@@ -198,45 +207,8 @@ async function sendStatus(
 ): Promise<void> {
   const gzipped = takesGzip(request.headers['accept-encoding']);
   const body = await pages.status(form, gzipped);
-  for (const [name, value] of Object.entries(STATUS_HEADERS)) {
-    // The web config file may have set this header.
-    if (!response.hasHeader(name)) response.setHeader(name, value);
-  }
+  setHeaders(response, STATUS_HEADERS);
   if (form === 'refreshing') response.setHeader('Refresh', String(REFRESH_SECONDS));
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');
   send(response, 200, form === 'json' ? 'application/json' : 'text/html; charset=utf-8', [body]);
-}
-
-function sendText(response: ServerResponse, status: number, text: string): void {
-  send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
-}
-
-/** Sends the chunks without copying them. Node omits the body of an answer to HEAD by itself. */
-function send(response: ServerResponse, status: number, type: string, chunks: readonly Buffer[]): void {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  response.cork();
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': length });
-  if (length > ENCRYPTED_AT_ONCE && response.socket instanceof TLSSocket) {
-    response.uncork();
-    // An error here means that the client is gone.
-    pipeline(Readable.from(slices(chunks)), response).catch(() => response.destroy());
-    return;
-  }
-  for (const chunk of chunks) response.write(chunk);
-  response.end();
-  response.uncork();
-}
-
-const ENCRYPTED_AT_ONCE = 64 * 1024;
-
-/**
- * Plain answers share the bytes of one snapshot, however slowly clients read. TLS encrypts a copy for each client, so
- * the chunks are passed on only as the client reads.
- */
-function* slices(chunks: readonly Buffer[]): Generator<Buffer> {
-  for (const chunk of chunks) {
-    for (let start = 0; start < chunk.length; start += ENCRYPTED_AT_ONCE) {
-      yield chunk.subarray(start, start + ENCRYPTED_AT_ONCE);
-    }
-  }
 }

@@ -140,9 +140,15 @@ export const TABLE: readonly Row[] = [
     packages: ['zod', 'bcryptjs in bcrypt-worker.ts'],
   },
   {
+    part: 'docs',
+    what: 'The user documentation: what is served, and from Markdown to HTML.',
+    imports: ['lib'],
+    packages: ['marked in markdown.ts', 'github-slugger in markdown.ts'],
+  },
+  {
     part: 'web',
-    what: 'The server, and the status page from what is known.',
-    imports: ['web-config', 'scheduler', 'sources', 'metrics', 'budget', 'lib'],
+    what: 'The server, the status page from what is known, and the pages of the documentation.',
+    imports: ['web-config', 'docs', 'scheduler', 'sources', 'metrics', 'budget', 'lib'],
     packages: ['negotiator in server.ts'],
   },
   {

@@ -65,6 +65,20 @@ describe('deploy/compose', () => {
     expect(named.filter((volume) => !(volume in document.volumes))).toEqual([]);
   });
 
+  it('the links of its alerts lead to the exporter where it is published', () => {
+    const file = parse(readFileSync(join(FOLDER, 'exporter-url.yaml'), 'utf8'));
+    const [{ record, labels }] = file.groups[0].rules;
+    const [port = ''] = services.find(({ name }) => name === 'exporter')?.ports ?? [];
+    expect([record, labels.url]).toEqual([
+      'beaconchain:exporter_url:info',
+      `http://localhost:${port.replace('127.0.0.1:', '').split(':')[0]}`,
+    ]);
+    const { rule_files } = parse(readFileSync(join(FOLDER, 'prometheus.yaml'), 'utf8'));
+    const { volumes = [] } = services.find(({ name }) => name === 'prometheus') ?? {};
+    for (const name of rule_files)
+      expect(volumes.filter((one) => one.includes(`/etc/prometheus/${name}:`))).toHaveLength(1);
+  });
+
   it('the dashboard that Grafana opens with is one of those it mounts', () => {
     const { GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH: home } = document.services.grafana.environment;
     expect(existsSync(home.replace('/etc/grafana/', 'deploy/grafana/'))).toBe(true);

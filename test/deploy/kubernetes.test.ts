@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../scripts/prometheus-rule.ts';
 import { areMissing, KUBECTL, runTool } from '../support/tools.ts';
 import { type Manifest, unknownFields, validateValues } from './kubernetes-schema.ts';
@@ -34,7 +34,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it('is all that it should be, with the operator and without', () => {
     const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
     const kindsOf = (all: Manifest[]): string[] => all.map(({ kind }) => kind).sort();
-    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'ServiceMonitor'].sort());
+    expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'PrometheusRule', 'ServiceMonitor'].sort());
     expect(kindsOf(build(join(FOLDER, 'exporter')))).toEqual(kinds);
   });
 
@@ -63,6 +63,14 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   it('its rules are those of Prometheus (else: node scripts/prometheus-rule.ts)', () => {
     const rules = readFileSync('deploy/prometheus/rules.yaml', 'utf8');
     expect(readFileSync(join(FOLDER, 'prometheusrule.yaml'), 'utf8')).toBe(prometheusRule(rules));
+  });
+
+  it('the links of its alerts lead to the port of the service, as port-forward opens it', () => {
+    const file = parse(readFileSync(join(FOLDER, 'exporter-url.yaml'), 'utf8'));
+    const [{ record, labels }] = file.spec.groups[0].rules;
+    const [{ port }] = one('Service').spec.ports;
+    expect([record, labels.url]).toEqual(['beaconchain:exporter_url:info', `http://localhost:${port}`]);
+    expect(manifests).toContainEqual(file);
   });
 
   it('service, monitor and policy find the pod and its port', () => {

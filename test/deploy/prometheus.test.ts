@@ -1,5 +1,5 @@
 import { copyFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, PROMTOOL, runTool } from '../support/tools.ts';
@@ -14,7 +14,8 @@ describe.skipIf(areMissing(PROMTOOL))('deploy/prometheus', () => {
     'deploy/compose/prometheus.yaml',
   ])('%s is what Prometheus takes, with the rules beside it', (file) => {
     const folder = temporaryFolder();
-    for (const one of [file, RULES]) copyFileSync(one, join(folder, basename(one)));
+    for (const one of [file, RULES, join(dirname(file), 'exporter-url.yaml')])
+      copyFileSync(one, join(folder, basename(one)));
     const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))], '');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });

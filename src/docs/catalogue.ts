@@ -1,0 +1,32 @@
+export interface DocumentEntry {
+  /** The file in docs/ without `.md`, and the last part of its address. */
+  readonly name: string;
+  /** Its first heading. */
+  readonly title: string;
+  /** What a reader finds in it. */
+  readonly about: string;
+}
+
+/** The user documentation, in the order of the index. The other files of docs/ are for those who change the program. */
+export const DOCUMENTS: readonly DocumentEntry[] = [
+  { name: 'installation', title: 'Installation', about: 'npm, systemd, a container, Compose, Kubernetes' },
+  { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
+  { name: 'operations', title: 'Operations', about: 'state, logs, reload, proxies, troubleshooting' },
+  { name: 'alerts', title: 'Alerts', about: 'the runbook: what each alert means and what to do' },
+  { name: 'metrics', title: 'Metrics', about: 'every metric with its type, labels and meaning' },
+  { name: 'dashboards', title: 'Dashboards', about: 'what the Grafana dashboards show' },
+  { name: 'status', title: 'Status page and /status.json', about: 'the status page, and the same for scripts' },
+  { name: 'budget', title: 'Request budget', about: 'how the requests of a plan are divided' },
+  {
+    name: 'slashings',
+    title: 'How slashings and proposals are counted',
+    about: 'what is counted, when, and watched validators',
+  },
+  { name: 'sync-committee', title: 'Sync committee', about: 'its members, and whether yours are among them' },
+  { name: 'backfill', title: 'Backfill', about: 'the past, for a Prometheus that starts today' },
+  { name: 'web-config', title: 'TLS, passwords and limits', about: 'the web config file' },
+  { name: 'high-availability', title: 'High availability', about: 'replicas on one key' },
+];
+
+/** The pictures in these documents, files of docs/images. */
+export const PICTURES: readonly string[] = ['exporter.png', 'fleet.png', 'returns.png'];

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { DOCUMENTS, PICTURES } from '../docs/catalogue.ts';
+import { servedLink } from '../docs/links.ts';
+import { FILES_URL } from '../lib/version.ts';
+import { DOCUMENT_POLICY, documentPage, indexPage } from './document-page.ts';
+import { send, setHeaders } from './send.ts';
+
+const compress = promisify(gzip);
+/** The same from the source and from the package. */
+const FOLDER = new URL('../../docs/', import.meta.url);
+
+interface Document {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly gzipped?: Buffer;
+}
+
+/**
+ * The documentation of this version. A page is rendered when it is first asked for, and the renderer loaded with it;
+ * all pages together are less than a megabyte. Only the addresses below exist, so no other file can be reached.
+ */
+export class Documentation {
+  readonly #makers = new Map<string, () => Promise<Document>>([
+    ['/docs/', () => page(indexPage())],
+    ...DOCUMENTS.map(({ name }) => [`/docs/${name}`, () => render(name)] as const),
+    ...PICTURES.map((file) => [`/docs/images/${file}`, () => picture(file)] as const),
+  ]);
+  readonly #made = new Map<string, Promise<Document>>();
+
+  /** Every address, `/docs` included, which leads to the index. */
+  readonly paths: readonly string[] = ['/docs', ...this.#makers.keys()];
+
+  /** @throws what reading or rendering throws; the next request tries again */
+  document(path: string): Promise<Document> | undefined {
+    const known = this.#made.get(path);
+    if (known) return known;
+    const made = this.#makers.get(path)?.();
+    if (!made) return undefined;
+    this.#made.set(path, made);
+    made.catch(() => this.#made.delete(path));
+    return made;
+  }
+}
+
+async function render(name: string): Promise<Document> {
+  const { renderMarkdown } = await import('../docs/markdown.ts');
+  const markdown = await readFile(new URL(`${name}.md`, FOLDER), 'utf8');
+  return page(
+    documentPage(
+      name,
+      renderMarkdown(markdown, (target) => servedLink(target, FILES_URL)),
+    ),
+  );
+}
+
+async function page(text: string): Promise<Document> {
+  const plain = Buffer.from(text);
+  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, gzipped: await compress(plain) };
+}
+
+async function picture(file: string): Promise<Document> {
+  const plain = await readFile(new URL(`images/${file}`, FOLDER));
+  return { type: 'image/png', etag: etagOf(plain), plain };
+}
+
+/** Weak, because it is the same for both encodings. */
+function etagOf(bytes: Buffer): string {
+  return `W/"${hash('sha256', bytes, 'base64url')}"`;
+}
+
+const HEADERS = {
+  'Content-Security-Policy': DOCUMENT_POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-cache',
+  Vary: 'Accept-Encoding',
+} as const;
+
+interface Wish {
+  readonly gzipped: boolean;
+  /** If-None-Match: the ETags that the client holds. */
+  readonly held: string | undefined;
+}
+
+/** Redirects are relative, because a reverse proxy may serve the pages below another path. */
+export async function sendDocument(
+  response: ServerResponse,
+  documentation: Documentation,
+  path: string,
+  { gzipped, held }: Wish,
+): Promise<void> {
+  const document = await documentation.document(path);
+  if (!document) {
+    response.writeHead(308, { Location: 'docs/', 'Content-Length': 0 }).end();
+    return;
+  }
+  setHeaders(response, { ...HEADERS, ETag: document.etag });
+  if (held?.includes(document.etag.slice(2)) || held === '*') {
+    response.writeHead(304).end();
+    return;
+  }
+  const compressed = gzipped ? document.gzipped : undefined;
+  if (compressed) response.setHeader('Content-Encoding', 'gzip');
+  send(response, 200, document.type, [compressed ?? document.plain]);
+}

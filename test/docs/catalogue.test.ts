@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DOCUMENTS, PICTURES } from '../../src/docs/catalogue.ts';
+
+/** Documents for those who change the program. They are not served. */
+const INTERNAL = ['api-facts', 'architecture', 'dependencies', 'design', 'hardening', 'performance'];
+const names = DOCUMENTS.map(({ name }) => name);
+const files = [...names.map((name) => `docs/${name}.md`), ...PICTURES.map((file) => `docs/images/${file}`)];
+
+function read(name: string): string {
+  return readFileSync(join('docs', `${name}.md`), 'utf8');
+}
+
+describe('docs/catalogue', () => {
+  it('every document is either served or internal', () => {
+    const documents = readdirSync('docs').filter((file) => file.endsWith('.md'));
+    expect([...names, ...INTERNAL].toSorted()).toEqual(documents.map((file) => file.replace('.md', '')).toSorted());
+  });
+
+  it.each(DOCUMENTS)('$name is listed with its title', ({ name, title }) => {
+    expect(read(name).split('\n')[0]).toBe(`# ${title}`);
+  });
+
+  it('the pictures are those that are shown', () => {
+    const shown = names.flatMap((name) => [...read(name).matchAll(/!\[[^\]]*\]\(images\/([^)]+)\)/g)]);
+    expect(shown.map(([, file]) => file).toSorted()).toEqual(PICTURES.toSorted());
+  });
+
+  it('no document has HTML other than comments, which would be shown as text', () => {
+    const withHtml = names.filter((name) =>
+      /<(?!!--|https?:)\/?[a-z]/i.test(
+        read(name)
+          .replace(/^```[\s\S]*?^```$/gm, '')
+          .replace(/`[^`]*`/g, ''),
+      ),
+    );
+    expect(withHtml).toEqual([]);
+  });
+
+  it('all are in the npm package and in the image, and take at most 400 KiB', () => {
+    const { files: packed }: { files: string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(packed.filter((file) => file.startsWith('docs')).toSorted()).toEqual(files.toSorted());
+    expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^COPY docs docs$/m);
+    expect(readFileSync('.dockerignore', 'utf8')).toMatch(/^!docs$/m);
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    expect(bytes).toBeLessThan(400 * 1024);
+  });
+});

@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DOCUMENTS, PICTURES } from '../../src/docs/catalogue.ts';
+import { VERSION } from '../../src/lib/version.ts';
+import { type Asked, ask } from '../support/ask.ts';
+import { makeCertificate } from '../support/certificates.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { serveStatus } from '../support/status-server.ts';
+import { areMissing, OPENSSL } from '../support/tools.ts';
+import { basic, hashOf, serveGuarded } from '../support/web-config.ts';
+
+const PAGES = ['/docs/', ...DOCUMENTS.map(({ name }) => `/docs/${name}`)];
+
+let port: number;
+
+async function textOf(path: string): Promise<string> {
+  const { status, body } = await ask(port, path);
+  expect([path, status]).toEqual([path, 200]);
+  return body.toString();
+}
+
+function idsOf(text: string): Set<string | undefined> {
+  return new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+}
+
+describe('web/documentation', () => {
+  beforeAll(async () => {
+    const server = await serveStatus();
+    atTheEnd(() => server.close());
+    ({ port } = server);
+  });
+
+  it('the index lists every page, and the status page leads to it', async () => {
+    const index = await textOf('/docs/');
+    for (const { name, title } of DOCUMENTS) expect(index).toContain(`<a href="${name}">${title}</a>`);
+    expect(index).toContain(VERSION);
+    expect(await textOf('/')).toContain('href="./docs/"');
+  });
+
+  it.each(PAGES)('%s: every link and picture leads somewhere, each anchor is there', async (path) => {
+    const text = await textOf(path);
+    const links = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      const { origin, pathname, hash } = new URL(link, `http://exporter${path}`);
+      if (origin !== 'http://exporter') continue;
+      const target = await ask(port, pathname);
+      expect([link, target.status]).toEqual([link, 200]);
+      if (hash) expect([...idsOf(target.body.toString())], link).toContain(decodeURIComponent(hash.slice(1)));
+    }
+  });
+
+  it.each(PAGES)('%s has no script, loads nothing from elsewhere, and its policy says so', async (path) => {
+    const { headers, body } = await ask(port, path);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(headers['referrer-policy']).toBe('no-referrer');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(body.toString()).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|src="http|(?<!<)<!--/i);
+  });
+
+  it.each(PICTURES)('the picture %s is the file', async (file) => {
+    const { headers, body } = await ask(port, `/docs/images/${file}`);
+    expect(headers['content-type']).toBe('image/png');
+    expect(body.equals(readFileSync(`docs/images/${file}`))).toBe(true);
+  });
+
+  it('HEAD has the headers without the body, and other methods are refused', async () => {
+    const head = await ask(port, '/docs/alerts', { method: 'HEAD' });
+    const { headers, body } = await ask(port, '/docs/alerts');
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(String(body.length));
+    expect(head.headers.etag).toBe(headers.etag);
+    const post = await ask(port, '/docs/alerts', { method: 'POST' });
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('/docs leads to the index, also below the path of a proxy', async () => {
+    const { status, headers } = await ask(port, '/docs');
+    expect([status, headers.location]).toEqual([308, 'docs/']);
+  });
+
+  it('a page that the client holds is not sent again, compressed or not', async () => {
+    const plain = await ask(port, '/docs/alerts');
+    const gzipped = await ask(port, '/docs/alerts', { headers: { 'accept-encoding': 'gzip' } });
+    expect(gzipped.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
+    expect(gzipped.headers.etag).toBe(plain.headers.etag);
+    const etag = plain.headers.etag ?? '';
+    for (const held of [etag, `"other", ${etag}`, '*', etag.slice(2)]) {
+      const again = await ask(port, '/docs/alerts', { headers: { 'if-none-match': held } });
+      expect([held, again.status, again.body.length]).toEqual([held, 304, 0]);
+    }
+    expect((await ask(port, '/docs/alerts', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    expect((await ask(port, '/docs/budget')).headers.etag).not.toBe(etag);
+  });
+
+  it.each([
+    '/docs/no-such-page',
+    '/docs/architecture',
+    '/docs/alerts.md',
+    '/docs/alerts/',
+    '/docs/ALERTS',
+    '/docs//alerts',
+    '/docs/images/',
+    '/docs/images/overview.png',
+    '/docs/../package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/..\\package.json',
+    '/docs/images/../../package.json',
+    '/docs/images/..%2f..%2f..%2f..%2fetc%2fpasswd',
+    '/docs/images/....//....//etc/passwd',
+    '/docs//etc/passwd',
+    '/docs/file:///etc/passwd',
+    '/docs/%00',
+    '/docs/alerts%00.md',
+    '/docs/alerts%',
+    '/docs/__proto__',
+    '/docs/constructor',
+    `/docs/${'a'.repeat(8_000)}`,
+  ])('%s is not found', async (path) => {
+    const { status, body }: Asked = await ask(port, path);
+    expect([status, body.toString()]).toEqual([404, 'not found\n']);
+  });
+
+  it.skipIf(areMissing(OPENSSL))(
+    'behind TLS and a password it answers who knows it, and headers of the web config win',
+    async () => {
+      const { certFile, keyFile } = makeCertificate();
+      const guarded = await serveGuarded(
+        `tls_server_config: {cert_file: ${certFile}, key_file: ${keyFile}}
+http_server_config: {headers: {Content-Security-Policy: "default-src 'none'"}}
+basic_auth_users: {prometheus: ${hashOf('secret')}}
+`,
+      );
+      const tls = { rejectUnauthorized: false };
+      const headers = basic('prometheus', 'secret');
+      for (const path of [...PAGES, '/docs', `/docs/images/${PICTURES[0]}`]) {
+        expect([path, (await ask(guarded.port, path, { tls })).status]).toEqual([path, 401]);
+        const { status } = await ask(guarded.port, path, { tls, headers });
+        expect([path, status]).toEqual([path, path === '/docs' ? 308 : 200]);
+      }
+      const { body, headers: sent } = await ask(guarded.port, '/docs/metrics', { tls, headers });
+      expect(body.equals((await ask(port, '/docs/metrics')).body)).toBe(true);
+      expect(sent['content-security-policy']).toBe("default-src 'none'");
+    },
+  );
+
+  it('the renderer is not loaded before a page is asked for', () => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      const loaded = [];
+      registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+      await import('./src/web/server.ts');
+      console.log(JSON.stringify(loaded));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+    const loaded: string[] = JSON.parse(stdout);
+    expect(loaded.filter((url) => /negotiator|catalogue/.test(url)).length).toBeGreaterThan(1);
+    expect(loaded.filter((url) => /marked|slugger|markdown/.test(url))).toEqual([]);
+  });
+
+  it('a query is no part of the name', async () => {
+    expect(await textOf('/docs/alerts?from=mail')).toBe(await textOf('/docs/alerts'));
+  });
+});
