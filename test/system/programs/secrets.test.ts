@@ -72,7 +72,9 @@ describe('system/programs/secrets', () => {
     program.child.kill('SIGUSR2');
     expect((await program.ended).code).not.toBe(0);
     expect(program.stderr).toContain('made to crash');
-    for (const name of readdirSync(dir)) places[name] = readFileSync(join(dir, name), 'utf8');
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      if (entry.isFile()) places[entry.name] = readFileSync(join(dir, entry.name), 'utf8');
+    }
     expect(Object.keys(places)).toContain('machines.json');
     expect(leaksOf(KEY, { ...places, output: program.output })).toEqual([]);
   });
