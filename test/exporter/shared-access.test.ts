@@ -64,15 +64,15 @@ describe('exporter/shared-access', () => {
     ['a fleet that takes two thirds of the rate', 300, 0.3],
   ])('%s: polled as often as without a backfill, which gets the rest of the rate', async (_, machines, share) => {
     const alone = await start('hobbyist', machines);
-    await alone.clock.advance(20 * MINUTE);
+    await alone.clock.advance(8.5 * MINUTE);
     const beside = await start('hobbyist', machines);
-    await beside.clock.advance(5 * MINUTE);
+    await beside.clock.advance(3 * MINUTE);
     const answered = backfill(beside);
-    await beside.clock.advance(15 * MINUTE);
+    await beside.clock.advance(5.5 * MINUTE);
     expect(attemptsOf(beside)).toEqual(attemptsOf(alone));
     expect(machinesEvery(beside)).toBe(60);
     expect(beside.shown().reasons()).toEqual([]);
-    expect(answered()).toBeGreaterThan(15 * 60 * 0.9 * share);
+    expect(answered()).toBeGreaterThan(5 * 60 * 0.9 * share);
     // The metrics tell the requests of the backfill as well.
     const requests = beside.shown().value('beaconchain_api_requests_total');
     expect(Math.abs(requests - beside.service.requests.length)).toBeLessThanOrEqual(2);
@@ -80,11 +80,11 @@ describe('exporter/shared-access', () => {
 
   it('beside a fleet that takes the whole rate a backfill gets a request a minute', async () => {
     const world = await start('hobbyist', 600);
-    await world.clock.advance(5 * MINUTE);
+    await world.clock.advance(3 * MINUTE);
     const answered = backfill(world);
-    await world.clock.advance(10 * MINUTE);
-    expect(answered()).toBeGreaterThanOrEqual(9);
-    expect(answered()).toBeLessThanOrEqual(11);
+    await world.clock.advance(5 * MINUTE);
+    expect(answered()).toBeGreaterThanOrEqual(4);
+    expect(answered()).toBeLessThanOrEqual(6);
     expect(world.shown().reasons()).toEqual([]);
   });
 
