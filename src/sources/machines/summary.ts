@@ -55,7 +55,7 @@ function tablesOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) =>
   ];
 }
 
-const NOTES = ['Values older than they may be are withdrawn here as in /metrics; the time of the last report stays.'];
+const NOTES = ['Values that are too old are withdrawn, as in /metrics. The time of the last report stays.'];
 
 function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
   return {
