@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { slicesOf, splitSpan } from '../src/backfill/plan.ts';
+import { newPlan, slicesOf, splitSpan } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
 import { createFleet, newestPushes, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
@@ -77,8 +77,8 @@ async function readBefore(output: string, flags: readonly string[]): Promise<num
   const slices = slicesOf('machines', spans, 1, 0);
   using folder = new WorkFolder(output);
   const history = machinesHistory(machinesOptions()) as History;
-  const plan = { version: 2 as const, flags: given, chains: ['mainnet'], covered: {}, now, slices };
-  await folder.save({ ...plan, nextId: slices.length, slow: [], written: [] });
+  const plan = newPlan({ flags: given, chains: ['mainnet'], covered: {} }, now, slices);
+  await folder.save(plan);
   const fleet = createFleet('bench', MACHINES, now * 1000);
   let records = 0;
   for (const [i, slice] of slices.entries()) {

@@ -13,7 +13,7 @@ export const Covered = z.object({
 });
 export type Covered = z.infer<typeof Covered>;
 
-/** Clocks of synchronized machines differ by less. Samples of scrapes have the time of another clock than records. */
+/** The clock of Prometheus sets the time of a scrape. It differs from ours by less than this. */
 export const OTHER_CLOCK_SECONDS: Seconds = 60;
 
 /** Tells whether a record would lie among samples that were scraped. */

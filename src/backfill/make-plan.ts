@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { History, PastRange } from '../sources/history.ts';
 import { type Covered, freeSpans } from './covered.ts';
-import { type Plan, type Slice, slicesOf, splitSpan } from './plan.ts';
+import { newPlan, type Plan, type Slice, slicesOf, splitSpan } from './plan.ts';
 import { type RetryOptions, retryUntilAnswered } from './retry-until-answered.ts';
 
 export interface PlanOptions extends RetryOptions {
@@ -30,7 +30,7 @@ export async function makePlan(options: PlanOptions): Promise<Plan> {
     const requests = await retryUntilAnswered(estimate, options);
     slices.push(...slicesOf(source, ranges, requests, slices.length));
   }
-  return { version: 2, ...given, now: now / 1000, slices, nextId: slices.length, slow: [], written: [] };
+  return newPlan(given, now / 1000, slices);
 }
 
 function rangesOf(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { UnixSeconds } from '../lib/time.ts';
 import { type PastRange, type Span, WINDOWS } from '../sources/history.ts';
 import { Covered } from './covered.ts';
 
@@ -52,6 +53,15 @@ export const Plan = z.object({
   written: z.array(WrittenSpan),
 });
 export type Plan = z.infer<typeof Plan>;
+
+/** The plan of a run that begins. */
+export function newPlan(
+  given: Pick<Plan, 'flags' | 'chains' | 'covered'>,
+  now: UnixSeconds,
+  slices: readonly Slice[],
+): Plan {
+  return { version: 2, ...given, now, slices: [...slices], nextId: slices.length, slow: [], written: [] };
+}
 
 /** Shorter slices are not halved: records that are sparse in an hour are sparse because no more were sent. */
 const MIN_HALVED_SECONDS = 3_600;

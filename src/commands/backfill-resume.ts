@@ -61,7 +61,7 @@ export function decidingFlags(flags: Flags): Flags {
 }
 
 /**
- * Pure. The options of an interrupted run, as at its begin.
+ * Pure. The options with which an interrupted run began.
  * @throws BackfillRefused if a flag is given that would change them. UsageError
  */
 export function resumedOptions(plan: Plan, given: Flags, config: Config): BackfillOptions {

@@ -6,15 +6,12 @@ import type { PastRange, Span } from '../sources/history.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { peek } from '../state/file.ts';
-import { endOfScrapes, type Scraped, scrapedNow } from '../state/scraped.ts';
+import { endOfScrapes, type Scraped, scrapedNow, timingOf, UNKNOWN_START } from '../state/scraped.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
 /** What the state says of the scrapes of a source. `never`: it was not polled with this state. */
 export type Scrapes = Covered | 'never';
-
-/** The start of a time of which nobody knows when it began, because an earlier version wrote the state. */
-const UNKNOWN_START: UnixSeconds = 0;
 
 /** Reads it without the lock: an exporter that runs goes on. By the id of the source. */
 export async function readScrapes(dir: string, sources: readonly Source[], now: UnixMs): Promise<Map<string, Scrapes>> {
@@ -33,8 +30,8 @@ export function scrapesOf(
   now: UnixMs,
 ): Scrapes {
   if (!entry || entry.attempts === 0) return 'never';
-  const timing = { now, intervalMs: Math.max(source.intervalMs, entry.intervalMs ?? 0), coverage: 'full' } as const;
-  return coveredBy(scrapedNow(source, entry, timing), endOfScrapes(source, entry, stoppedAt, now));
+  const scraped = scrapedNow(source, entry, timingOf(source, entry, now));
+  return coveredBy(scraped, endOfScrapes(source, entry, stoppedAt, now));
 }
 
 /** Of a time that goes on. JSON has no Infinity. */
@@ -48,7 +45,6 @@ export function coveredBy({ ended, current }: Scraped, currentEnd: UnixSeconds =
   };
 }
 
-/** The clock of Prometheus sets the time of a scrape. */
 function withMargin({ start, end }: Span): Span {
   return { start: Math.max(0, start - OTHER_CLOCK_SECONDS), end: Math.min(OPEN_END, end + OTHER_CLOCK_SECONDS) };
 }

@@ -34,6 +34,7 @@ export interface BackfillContext extends LedgerContext {
 /** What every step of a run has. */
 interface Run extends BackfillContext {
   readonly options: BackfillOptions;
+  readonly isDaily: boolean;
   readonly output: string;
   readonly sources: readonly Source[];
   /** By the id of the source. */
@@ -61,7 +62,16 @@ export async function backfill(context: BackfillContext): Promise<string> {
   await using opened = new AsyncDisposableStack();
   try {
     const account = await openLedger(context, opened);
-    const run: Run = { ...context, options, output, sources, histories: historiesOf(sources), folder, account };
+    const run: Run = {
+      ...context,
+      options,
+      isDaily: options.source === 'daily_returns',
+      output,
+      sources,
+      histories: historiesOf(sources),
+      folder,
+      account,
+    };
     const plan = earlier ?? (await planned(run));
     const meter = agree(run, plan, earlier ? folder.store.completeSlices() : new Set());
     const fetched = await fetch(run, plan, meter);
@@ -85,13 +95,13 @@ function historiesOf(sources: readonly Source[]): Map<string, History> {
 }
 
 async function planned(run: Run): Promise<Plan> {
-  const { account, clock, signal, config, sources, histories, options, flags, terminal } = run;
+  const { account, clock, signal, config, sources, histories, options, isDaily, flags, terminal } = run;
   const { range, fullResolution, chains } = options;
   const now = clock.now();
   const scrapes = await readScrapes(config.state.dir, sources, now);
   const { covered, notes } = leaveOut(options, scrapes, flags.yes ?? false, now);
   for (const note of notes) terminal.write(`${note}\n`);
-  if (options.source === 'daily_returns' && !limitsOf(run).isKnown) await learnLimits(run);
+  if (isDaily && !limitsOf(run).isKnown) await learnLimits(run);
   const given = { flags: decidingFlags(flags), chains: [...chains], covered };
   const onWait = waitLines(terminal, clock);
   return makePlan({ api: account.api, clock, signal, onWait, histories, range, fullResolution, given });
@@ -110,17 +120,16 @@ async function askCheaply(api: Api, chain: Chain, signal: AbortSignal): Promise<
   await api.request({ endpoint: 'sync_committee', priority: 'sync_committee', path, body }, z.unknown(), signal);
 }
 
-function limitsOf({ account, options }: Run): AccountLimits {
-  return account.allowance(options.source === 'daily_returns' ? 'daily_returns' : 'machine_metrics');
+function limitsOf({ account, isDaily }: Run): AccountLimits {
+  return account.allowance(isDaily ? 'daily_returns' : 'machine_metrics');
 }
 
 /** Shows the costs of what is left to read. @throws BackfillRefused if they exceed the quota and --yes is not given. */
 function agree(run: Run, plan: Plan, complete: ReadonlySet<number>): Meter {
-  const { options, terminal, flags } = run;
+  const { options, isDaily, terminal, flags } = run;
   const meter = new Meter(plan, complete);
   const slicesLeft = plan.slices.length - complete.size;
   if (slicesLeft === 0) return meter;
-  const isDaily = options.source === 'daily_returns';
   const what = `Backfill of ${isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;
   const costs = { what, requests: meter.expected, sequences: slicesLeft, ...limitsOf(run) };
   terminal.write(costsText(costs));
@@ -185,10 +194,9 @@ function scrapedTest({ sources }: Run, { covered }: Plan): SeriesOptions['isScra
 }
 
 /** Shows what was written, and returns what the user can do with it. */
-async function report({ folder, options, terminal }: Run, plan: Plan): Promise<string> {
+async function report({ folder, options, isDaily, terminal }: Run, plan: Plan): Promise<string> {
   const { written } = plan;
   const { labels, fullResolution } = options;
-  const isDaily = options.source === 'daily_returns';
   terminal.write(summary({ written, ...folder.store.flaws(), isDaily, fullResolution }));
   await folder.remove();
   const files = written.flatMap(({ parts }) => parts.map(({ file }) => file));

@@ -1,4 +1,4 @@
-import { noteStart, noteStop } from '../exporter/process-record.ts';
+import { noteStart, noteTimes } from '../exporter/process-record.ts';
 import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
@@ -50,7 +50,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     // The server has been closed.
     const times = { startedAt, stoppedAt: systemClock.now() };
     await supervisor.stop();
-    if (!replica) await noteStop(documents, log, times);
+    if (!replica) await noteTimes(documents, log, times);
   });
   const sharing = await share(options, () => supervisor.engine().shared);
   starting.defer(() => sharing?.close());

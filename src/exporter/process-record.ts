@@ -13,22 +13,17 @@ export const ProcessRecord = z.object({
   stoppedAt: z.number().exactOptional(),
 });
 
+type ProcessTimes = z.infer<typeof ProcessRecord>;
+
 /** Notes that this process has started. Returns when the one before it stopped; undefined: unknown. */
 export async function noteStart(documents: StateStore, log: Logger, startedAt: UnixMs): Promise<UnixMs | undefined> {
   const before = await documents.load(PROCESS, ProcessRecord);
-  await save(documents, log, { startedAt });
+  await noteTimes(documents, log, { startedAt });
   return before?.stoppedAt;
 }
 
-/** Notes that this process has stopped. */
-export async function noteStop(documents: StateStore, log: Logger, times: Required<ProcessTimes>): Promise<void> {
-  await save(documents, log, times);
-}
-
-type ProcessTimes = z.infer<typeof ProcessRecord>;
-
-/** Without it a backfill leaves out a few minutes more than it has to. */
-async function save(documents: StateStore, log: Logger, times: ProcessTimes): Promise<void> {
+/** Without the times a backfill leaves out a few minutes more than it has to. */
+export async function noteTimes(documents: StateStore, log: Logger, times: ProcessTimes): Promise<void> {
   await documents
     .save(PROCESS, times)
     .catch((error: unknown) => log.error({ document: PROCESS, err: String(error) }, 'state not written'));

@@ -16,7 +16,7 @@ export const Scraped = z.object({
   /** The time that goes on. */
   current: z
     .object({
-      /** 0: unknown, because an earlier version wrote the state. */
+      /** `UNKNOWN_START`: not known. */
       start: unixSeconds,
       /** Groups whose first shown record is older than `start`, and the time of that record. */
       first: z.array(z.tuple([z.string(), unixSeconds])),
@@ -26,6 +26,9 @@ export const Scraped = z.object({
     .exactOptional(),
 });
 export type Scraped = z.infer<typeof Scraped>;
+
+/** The start of a time of which nobody knows when it began, because an earlier version wrote the state. */
+export const UNKNOWN_START: UnixSeconds = 0;
 
 const MAX_ENDED = 100;
 
@@ -94,8 +97,8 @@ function longest(last: Showing, { current }: Scraped, now: UnixMs): Showing {
 
 /** What is known where an earlier version wrote the entry: only whether there is something to scrape. */
 export function scrapedBefore<T>(source: Source<T>, entry: Polled<T>, now: UnixMs): Scraped {
-  const timing = { now, intervalMs: source.intervalMs, coverage: 'full' } as const;
-  return { ended: [], ...(source.showing?.(entry.value, timing) && { current: { start: 0, first: [] } }) };
+  const isShown = source.showing?.(entry.value, timingOf(source, entry, now)) !== undefined;
+  return { ended: [], ...(isShown && { current: { start: UNKNOWN_START, first: [] } }) };
 }
 
 /**
@@ -109,8 +112,7 @@ export function endOfScrapes<T>(
   stoppedAt: UnixMs | undefined,
   now: UnixMs,
 ): UnixSeconds | undefined {
-  const intervalMs = Math.max(source.intervalMs, entry.intervalMs ?? 0);
-  const last = source.showing?.(entry.value, { now, intervalMs, coverage: 'full' });
+  const last = source.showing?.(entry.value, timingOf(source, entry, now));
   if (!last) return undefined;
   // One that is older than the last poll is that of an earlier process.
   const stopped = stoppedAt !== undefined && stoppedAt >= (entry.lastAttemptAt ?? 0) ? stoppedAt : undefined;
@@ -149,9 +151,13 @@ export function afterStart<T>(
   stoppedAt: UnixMs | undefined,
   now: UnixMs,
 ): Scraped | undefined {
-  const intervalMs = Math.max(source.intervalMs, entry.intervalMs ?? 0);
-  const scraped = entry.scraped && scrapedNow(source, entry, { now, intervalMs, coverage: 'full' });
+  const scraped = entry.scraped && scrapedNow(source, entry, timingOf(source, entry, now));
   // A process that was killed had asked for the day within a day.
   const end = endOfScrapes(source, entry, stoppedAt ?? (source.isDaily ? entry.lastAttemptAt : undefined), now);
   return scraped && end !== undefined ? ended(scraped, end) : scraped;
+}
+
+/** The timing by which values are shown for longest: they may have been polled for a longer interval. */
+export function timingOf<T>(source: Source<T>, entry: Pick<Polled<T>, 'intervalMs'>, now: UnixMs): Timing {
+  return { now, intervalMs: Math.max(source.intervalMs, entry.intervalMs ?? 0), coverage: 'full' };
 }

@@ -2,7 +2,7 @@ import { DOCUMENTS } from '../docs/catalogue.ts';
 import type { Rendered } from '../docs/markdown.ts';
 import { Html, html } from '../lib/html.ts';
 import { VERSION } from '../lib/version.ts';
-import { BASE_STYLE, ICON, policyOf } from './page-style.ts';
+import { BASE_STYLE, ICON, pageHead, policyOf } from './page-style.ts';
 
 const STYLE = `${BASE_STYLE}
 header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
@@ -70,17 +70,7 @@ function frame(title: string, current: string | undefined, content: Html): strin
     return html`<li><a href="${name}"${mark}>${text}</a></li>`;
   });
   const nav = html`<nav aria-label="Documentation"><details><summary>All pages</summary><ul>${pages}</ul></details></nav>\n`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · beaconchain-exporter</title>
-<link rel="icon" href="${ICON}">
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
+  return html`${pageHead(`${title} · beaconchain-exporter`, ICON, STYLE)}<body>
 <a class="skip" href="#-main">Skip to content</a>
 <header>
 <p><a href="../">Status page</a> · ${current === undefined ? '' : html`<a href="./">Documentation</a> · `}beaconchain-exporter ${VERSION}</p>

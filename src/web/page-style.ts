@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Html, html } from '../lib/html.ts';
 
 /**
  * What the status page and the documentation share. The contrast of text is at least 4.5 : 1, that of graphics 3 : 1, in
@@ -110,6 +111,21 @@ export const SIMULATED_ICON = iconOf(
 function iconOf(background: string, drawing: string): string {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="${background}"/>${drawing}</svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+/** The beginning of every page, up to its style. */
+export function pageHead(title: string, icon: string, style: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${icon}">
+<style>${new Html(style)}</style>
+</head>
+`;
 }
 
 /** No script runs, the only style allowed is this one, and pictures come from `pictures`. */

@@ -2,7 +2,7 @@ import { Html, html } from '../lib/html.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { plural, utc } from '../lib/words.ts';
 import { link, type Notice, type Row, type Table, type Tone } from '../sources/content.ts';
-import { ICON, SIMULATED_ICON, STYLE } from './page-style.ts';
+import { ICON, pageHead, SIMULATED_ICON, STYLE } from './page-style.ts';
 import { runbookUrl } from './runbook.ts';
 
 /** The status page before it is written out. */
@@ -62,17 +62,7 @@ function top(page: StatusPage): Html {
   const { title, now, about, links, verdict, cost, notices, tables, isSimulated } = page;
   const headline = isSimulated ? `Simulated data: ${verdict.text}` : verdict.text;
   const nav = tables.map((table, i) => html`<li><a href="#t${i}">${table.title}</a></li>`);
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${headline} · ${title}</title>
-<link rel="icon" href="${isSimulated ? SIMULATED_ICON : ICON}">
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
+  return html`${pageHead(`${headline} · ${title}`, isSimulated ? SIMULATED_ICON : ICON, STYLE)}<body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${title}</h1>

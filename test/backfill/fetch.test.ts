@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../src/api/client.ts';
 import { fetchAll } from '../../src/backfill/fetch.ts';
-import { type Plan, slicesOf, splitSpan } from '../../src/backfill/plan.ts';
+import { slicesOf, splitSpan } from '../../src/backfill/plan.ts';
 import { WorkFolder } from '../../src/backfill/work-folder.ts';
 import { machinesHistory } from '../../src/sources/machines/history.ts';
+import { planOf } from '../support/backfill.ts';
 import { failed, fakeApi } from '../support/fake-api.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../support/machine-records.ts';
@@ -41,34 +42,27 @@ function service({ every, keeps = () => 1, missing = () => false }: ServiceOptio
   };
 }
 
-async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, slice = DAY / 2) {
-  const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
-  const slices = slicesOf('machines', splitSpan({ start: END - seconds, end: END }, slice), 100, 0);
-  const plan: Plan = {
-    version: 2,
-    flags: {},
-    chains: [],
-    covered: {},
-    now: NOW / 1000,
-    slices,
-    nextId: slices.length,
-    slow: [],
-    written: [],
-  };
-  await folder.save(plan);
-  const api = fakeApi(answer);
+/** The options of a run that reads one slice after the other, but for the service and the resolution. */
+function optionsFor({ store }: WorkFolder) {
   const nothing = (): void => undefined;
-  const fetching = {
-    api,
+  return {
     clock: new VirtualClock(NOW),
-    store: folder.store,
+    store,
     histories: new Map([['machines', machinesHistory(machinesOptions())]]),
-    fullResolution: true,
     concurrency: () => 1,
     onWait: nothing,
     onPage: nothing,
     onSlice: nothing,
   };
+}
+
+async function fetched(answer: (request: ApiRequest) => unknown, seconds = DAY, slice = DAY / 2) {
+  const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
+  const slices = slicesOf('machines', splitSpan({ start: END - seconds, end: END }, slice), 100, 0);
+  const plan = planOf(slices, NOW / 1000);
+  await folder.save(plan);
+  const api = fakeApi(answer);
+  const fetching = { ...optionsFor(folder), api, fullResolution: true };
   const done = await fetchAll(fetching, plan, noSignal());
   const times = new Map<string, Set<number>>();
   for (const [machine, at] of recordsIn(folder)) times.set(machine, (times.get(machine) ?? new Set()).add(at));
@@ -135,30 +129,10 @@ describe('backfill/fetch', () => {
   it('begins a slice anew where the service no longer knows the cursor', async () => {
     const folder = new WorkFolder(join(temporaryFolder(), 'past.om'));
     const slices = slicesOf('machines', [{ start: END - 3_600, end: END }], 6, 0);
-    const plan: Plan = {
-      version: 2,
-      flags: {},
-      chains: [],
-      covered: {},
-      now: NOW / 1000,
-      slices,
-      nextId: 1,
-      slow: [],
-      written: [],
-    };
+    const plan = planOf(slices, NOW / 1000);
     await folder.save(plan);
     const answer = service({ every: { a: 60 } });
-    const nothing = (): void => undefined;
-    const common = {
-      clock: new VirtualClock(NOW),
-      store: folder.store,
-      histories: new Map([['machines', machinesHistory(machinesOptions())]]),
-      fullResolution: false,
-      concurrency: () => 1,
-      onWait: nothing,
-      onPage: nothing,
-      onSlice: nothing,
-    };
+    const common = { ...optionsFor(folder), fullResolution: false };
     const refused = fakeApi((request) => {
       if (refused.requests.length === 3) throw failed(request, 'forbidden');
       return answer(request);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Plan, slicesOf, splitSpan } from '../../src/backfill/plan.ts';
 import { isInUse, Store } from '../../src/backfill/store.ts';
 import type { History } from '../../src/sources/history.ts';
+import { planOf } from '../support/backfill.ts';
 import { temporaryFolder } from '../support/files.ts';
 
 type Item = readonly [group: string, at: number, id: number];
@@ -12,17 +13,7 @@ type Item = readonly [group: string, at: number, id: number];
 const HISTORY = { group: ([group]: Item) => group, at: ([, at]: Item) => at } as unknown as History;
 const SLICES = slicesOf('machines', splitSpan({ start: 0, end: 300 }, 100), 3, 0);
 const [FIRST, SECOND, THIRD] = SLICES as [Slice, Slice, Slice];
-const PLAN: Plan = {
-  version: 2,
-  flags: {},
-  chains: ['mainnet'],
-  covered: {},
-  now: 300,
-  slices: SLICES,
-  nextId: 3,
-  slow: [],
-  written: [],
-};
+const PLAN = { ...planOf(SLICES, 300), chains: ['mainnet'] };
 const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 type Slice = Plan['slices'][number];

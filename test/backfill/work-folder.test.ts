@@ -1,21 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/backfill/plan.ts';
 import { WorkFolder } from '../../src/backfill/work-folder.ts';
+import { planOf } from '../support/backfill.ts';
 import { temporaryFolder } from '../support/files.ts';
 
-const PLAN: Plan = {
-  version: 2,
-  flags: {},
-  chains: [],
-  covered: {},
-  now: 1,
-  slices: [],
-  nextId: 0,
-  slow: [],
-  written: [],
-};
+const PLAN = planOf([], 1);
 
 describe('backfill/work-folder', () => {
   it('is made with the first plan, found by the next run, and removed as a whole', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/backfill/plan.ts';
+import { newPlan, type Plan } from '../../src/backfill/plan.ts';
 import { backfillOptions } from '../../src/commands/backfill-flags.ts';
 import { decidingFlags, resumedOptions } from '../../src/commands/backfill-resume.ts';
 import type { Flags } from '../../src/commands/flag-table.ts';
@@ -10,8 +10,7 @@ const config = defaultConfig();
 const FLAGS: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'], output: 'x', yes: true };
 
 function planOf(flags: Flags, chains = ['mainnet']): Plan {
-  const rest = { slices: [], nextId: 0, slow: [], written: [] };
-  return { version: 2, flags: { ...decidingFlags(flags) }, chains, covered: {}, now: NOW / 1000, ...rest };
+  return newPlan({ flags: { ...decidingFlags(flags) }, chains, covered: {} }, NOW / 1000, []);
 }
 
 describe('commands/backfill-resume', () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newPlan, type Plan, type Slice } from '../../src/backfill/plan.ts';
 import type { FaultServer } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { type Running, startExporter } from './program.ts';
@@ -54,3 +55,8 @@ export function promtoolLines(output: string): string[][] {
 
 /** A service that is fast enough for a test, without the machine that is silent from the start. */
 export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
+
+/** A plan of these slices, as of a run without flags. */
+export function planOf(slices: readonly Slice[], now: number): Plan {
+  return newPlan({ flags: {}, chains: [], covered: {} }, now, slices);
+}

@@ -2,8 +2,8 @@ import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../../lib/chain.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls } from '../source.ts';
 import { PROCESS_FIELDS } from './catalogue.ts';
-import { PROCESSES, type ProcessRecord } from './schema.ts';
-import type { Shown } from './shown.ts';
+import type { ProcessRecord } from './schema.ts';
+import { lastSeen, type Shown } from './shown.ts';
 
 const FIELDS = new Map(PROCESS_FIELDS.map((field) => [field.name, field]));
 
@@ -70,8 +70,7 @@ const CHECKS: Readonly<Record<Exclude<MachineAlert, 'MachineNeverSeen'>, (one: S
 };
 
 function isOffline({ seen }: Shown, polls: Polls): boolean {
-  const newest = Math.max(...PROCESSES.map((process) => seen[process]?.timestamp ?? 0));
-  return silence(newest, polls) > offlineAfter(polls);
+  return silence(lastSeen(seen), polls) > offlineAfter(polls);
 }
 
 /** Which alerts hold for a machine, the worst first. */

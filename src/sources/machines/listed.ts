@@ -39,7 +39,7 @@ function rankOf(machine: ListedMachine): number {
 export function isFresh({ shown }: ListedMachine): boolean {
   if (!shown) return false;
   const { seen, fresh } = shown;
-  const newest = lastSeen({ name: '', ...seen });
+  const newest = lastSeen(seen);
   return PROCESSES.every((process) => {
     const age = newest - (seen[process]?.timestamp ?? newest);
     return !seen[process] || fresh[process] || age > THRESHOLDS.process_forgotten_seconds;

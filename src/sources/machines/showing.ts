@@ -1,7 +1,7 @@
 import type { Showing, Timing } from '../source.ts';
 import type { MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES } from './schema.ts';
-import { lastSeen, shownFor, shownMachines } from './shown.ts';
+import type { Machines } from './schema.ts';
+import { lastSeen, shownFor, shownMachines, timesOf } from './shown.ts';
 
 /** What scrapes take at their own time: the fresh records of every machine. */
 export function showingOf(options: MachinesOptions, { machines }: Machines, timing: Timing): Showing | undefined {
@@ -13,8 +13,4 @@ export function showingOf(options: MachinesOptions, { machines }: Machines, timi
     return times.length === 0 ? [] : [[labels.machine, Math.min(...times)] as const];
   });
   return { until: newest * 1000 + shownFor(options, timing), newest, oldest };
-}
-
-function timesOf(records: Partial<Machine>): number[] {
-  return PROCESSES.flatMap((process) => records[process]?.timestamp ?? []);
 }

@@ -12,9 +12,14 @@ export function staleAfter(options: MachinesOptions, timing: Timing): Millisecon
   return Math.max(MIN_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);
 }
 
+/** The times of the records of a machine. */
+export function timesOf(records: Partial<Machine>): UnixSeconds[] {
+  return PROCESSES.flatMap((process) => records[process]?.timestamp ?? []);
+}
+
 /** The time of the newest record of any process; 0 without one. */
-export function lastSeen(machine: Machine): UnixSeconds {
-  return Math.max(...PROCESSES.map((process) => machine[process]?.timestamp ?? 0));
+export function lastSeen(records: Partial<Machine>): UnixSeconds {
+  return Math.max(0, ...timesOf(records));
 }
 
 export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, now: UnixMs): boolean {

@@ -4,12 +4,12 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FamilySpool } from '../../../src/backfill/family-spool.ts';
-import type { Plan } from '../../../src/backfill/plan.ts';
 import { isStoreFailure } from '../../../src/backfill/store.ts';
 import { WorkFolder } from '../../../src/backfill/work-folder.ts';
 import type { History } from '../../../src/sources/history.ts';
 import { FileStore } from '../../../src/state/file.ts';
 import type { StateStore } from '../../../src/state/store.ts';
+import { planOf } from '../../support/backfill.ts';
 import { seriesOf } from '../../support/exposition-text.ts';
 import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
@@ -129,17 +129,7 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
         range: { start: id, end: id + 1 },
         expected: 1,
       }));
-    const plan = (count: number): Plan => ({
-      version: 2,
-      flags: {},
-      chains: [],
-      covered: {},
-      now: NOW / 1000,
-      slices: slices(count),
-      nextId: count,
-      slow: [],
-      written: [],
-    });
+    const plan = (count: number) => planOf(slices(count), NOW / 1000);
     await folder.save(plan(200));
     for (const free of [0, 1, 2, 3]) {
       disk.leave(free);
@@ -156,17 +146,7 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
     const disk = smallDisk(128);
     const folder = new WorkFolder(join(disk.dir, 'past.om'));
     const slice = { id: 0, source: 'machines', range: { start: 0, end: 1 }, expected: 1 };
-    const plan: Plan = {
-      version: 2,
-      flags: {},
-      chains: [],
-      covered: {},
-      now: NOW / 1000,
-      slices: [slice],
-      nextId: 1,
-      slow: [],
-      written: [],
-    };
+    const plan = planOf([slice], NOW / 1000);
     await folder.save(plan);
     const page = (next: string, length: number) => ({ next, bad: 0, records: ['x'.repeat(length), 'x'] });
     for (const [i, free] of [0, 1, 2, 3].entries()) {
