@@ -10,6 +10,7 @@ const Panel = z.object({
   type: z.string(),
   title: z.string(),
   description: z.string().optional(),
+  interval: z.string().optional(),
   gridPos: Place,
   datasource: z.object({ uid: z.string() }).optional(),
   targets: z.array(Target.extend({ instant: Target.shape.instant.default(false) })).default([]),

@@ -107,7 +107,7 @@ export const api: Section = {
       interval: '5m',
       queries: [
         [
-          'sum by (endpoint, reason) (increase(beaconchain_api_request_failures_total[$__interval])) > 0',
+          'sum by (endpoint, reason) (increase(beaconchain_api_request_failures_total[$__rate_interval])) > 0',
           '{{endpoint}}, {{reason}}',
         ],
       ],

@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { above, BAD, below, lineAt } from './look.ts';
-import { graph, stat } from './panels.ts';
+import { graph, RATE_STEP, stat } from './panels.ts';
 import { CHAIN, grown, ofChain, perBlock, slotShare } from './queries.ts';
 import { dashboard, type Section, slashingMarks } from './shell.ts';
 import { threshold } from './thresholds.ts';
@@ -68,7 +68,7 @@ const slashings: Section = {
       bars: true,
       stacked: true,
       interval: INTERVAL,
-      queries: [[grown('attester_slashings_total', '$__interval', 'chain, kind'), '{{chain}}, {{kind}}']],
+      queries: [[grown('attester_slashings_total', '$__rate_interval', 'chain, kind'), '{{chain}}, {{kind}}']],
     }),
     graph({
       title: 'Proposer slashings',
@@ -80,7 +80,7 @@ const slashings: Section = {
       bars: true,
       stacked: true,
       interval: INTERVAL,
-      queries: [[grown('proposer_slashings_total', '$__interval'), NAME]],
+      queries: [[grown('proposer_slashings_total'), NAME]],
     }),
     graph({
       title: 'Validators slashed within a day',
@@ -97,6 +97,7 @@ const slashings: Section = {
         'Finalized epochs not yet counted, and those given up after a long stop or because of a scarce budget. The line is the alert SlashingScanLagging.',
       decimals: 0,
       min: 0,
+      interval: RATE_STEP,
       softMax: threshold('scan_lag_epochs') + 1,
       queries: [
         [`${ofChain('finalized_epoch')} - ${ofChain('scanned_epoch')}`, '{{chain}}, to be counted'],

@@ -2,7 +2,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { api, budget } from './budget.ts';
 import { ofExporter, ofSource, QUOTA_LEFT } from './exporter-queries.ts';
 import { above, BAD, below, POOR, words } from './look.ts';
-import { graph, stat, table } from './panels.ts';
+import { graph, RATE_STEP, stat, table } from './panels.ts';
 import { dashboard, type Section } from './shell.ts';
 import { threshold } from './thresholds.ts';
 
@@ -137,7 +137,7 @@ const process: Section = {
       description: 'Share of one CPU.',
       unit: 'percentunit',
       min: 0,
-      interval: '1m',
+      interval: RATE_STEP,
       queries: [[ofExporter('rate(process_cpu_seconds_total[$__rate_interval])'), '{{instance}}']],
     }),
     table({

@@ -74,6 +74,9 @@ export interface GraphOptions extends Common {
   readonly softMax?: number;
 }
 
+/** The shortest step for rates: two scrapes of a minute are in it, even if the data source says nothing of them. */
+export const RATE_STEP = '2m';
+
 /**
  * How rates of machines are drawn: records come each minute, polls are as rare; on the smallest plan they are two hours
  * apart.

@@ -123,7 +123,10 @@ function withExplorer(expr: string): string {
   return host(host(expr, 'mainnet', 'beaconcha.in'), 'hoodi', 'hoodi.beaconcha.in');
 }
 
-/** How much a counter of finalized epochs grew, by chain and these labels. */
+/**
+ * How much a counter of finalized epochs grew, by chain and these labels. In bars over a step and a scrape, which is
+ * Grafana's rate interval: growth between the last scrape of one step and the first of the next belongs to the latter.
+ */
 export function grown(metric: string, window = '$__rate_interval', by = 'chain', more = ''): string {
   return `max by (${by}) (increase(beaconchain_${metric}{${CHAIN}${more && `, ${more}`}}[${window}]))`;
 }

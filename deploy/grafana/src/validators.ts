@@ -156,7 +156,7 @@ const proposals: Section = {
       bars: true,
       stacked: true,
       interval: PROPOSALS_INTERVAL,
-      queries: [[grown('watched_proposals_total', '$__interval', 'chain, status'), '{{chain}}, {{status}}']],
+      queries: [[grown('watched_proposals_total', '$__rate_interval', 'chain, status'), '{{chain}}, {{status}}']],
       colors: { '.*, proposed': 'green', '.*, missed': BAD, '.*, orphaned': POOR },
     }),
     table({
