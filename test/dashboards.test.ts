@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
-import { threshold } from '../deploy/grafana/src/thresholds.ts';
 import { dashboardFiles, FOLDER } from '../scripts/dashboards.ts';
+import { RECORDED_THRESHOLDS } from './support/alert-rules.ts';
 import { ALL_LABELS, unknownNames } from './support/exposed.ts';
 import { DASHBOARDS, interpolate, QUERIES } from './support/grafana.ts';
 import { namesIn } from './support/promql.ts';
@@ -29,7 +29,7 @@ describe('dashboards', () => {
     const sent = interpolate(expr);
     expect(sent).not.toMatch(/\$[\w{]/);
     expect(mistakesIn(sent)).toEqual([]);
-    expect(unknownNames(sent)).toEqual([]);
+    expect(unknownNames(sent, RECORDED_THRESHOLDS)).toEqual([]);
   });
 
   it('a query with a mistake, a metric or a label in a raw string that does not exist is found', () => {
@@ -78,11 +78,5 @@ describe('dashboards', () => {
       .filter(({ dashboard }) => dashboard === 'Network returns')
       .map(({ options }) => options?.content);
     expect(text.join(' ')).toContain('Not a financial benchmark');
-  });
-
-  it('thresholds are those of the alert rules', () => {
-    expect(threshold('disk_free_ratio')).toBe(0.1);
-    expect(threshold('daily_return_late_seconds')).toBe(6 * 3600);
-    expect(() => threshold('gone')).toThrow('no record beaconchain:threshold:gone');
   });
 });

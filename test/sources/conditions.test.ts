@@ -1,46 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
-import { threshold } from '../../deploy/grafana/src/thresholds.ts';
+import { rules, shippedThreshold } from '../../deploy/grafana/src/rules.ts';
 import { CONDITIONS, firing, NOT_ON_PAGE, THRESHOLDS } from '../../src/sources/conditions.ts';
+import { thresholdsIn } from '../support/alert-rules.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TABLE = 'src/sources/conditions.ts';
 
-const Rules = z.object({
-  groups: z.array(
-    z.object({
-      rules: z.array(
-        z.object({
-          alert: z.string().optional(),
-          record: z.string().optional(),
-          expr: z.string(),
-          labels: z.object({ severity: z.string() }).partial().optional(),
-        }),
-      ),
-    }),
-  ),
-});
-
-const rules = Rules.parse(parse(readFileSync(join(ROOT, 'deploy/prometheus/rules.yaml'), 'utf8'))).groups.flatMap(
-  (group) => group.rules,
-);
 const alerts = rules.flatMap(({ alert, expr, labels }) =>
   alert ? [{ alert, expr, severity: labels?.severity ?? '' }] : [],
 );
 const serious = alerts.filter(({ severity }) => severity === 'critical' || severity === 'warning');
 const conditions = Object.entries(CONDITIONS);
-
-/** The thresholds that an expression depends on, through recorded series too. */
-function thresholdsIn(expr: string): string[] {
-  const own = [...expr.matchAll(/beaconchain:threshold:(\w+)/g)].map(([, name = '']) => name);
-  const recorded = rules
-    .filter(({ record }) => record && !record.startsWith('beaconchain:threshold:') && expr.includes(record))
-    .flatMap((rule) => thresholdsIn(rule.expr));
-  return [...new Set([...own, ...recorded])].sort();
-}
 
 describe('sources/conditions', () => {
   it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({ alert, severity }) => {
@@ -70,8 +42,8 @@ describe('sources/conditions', () => {
   it.each(Object.entries(THRESHOLDS))('%s is the number of the rules', (name, value) => {
     expect(
       value,
-      `beaconchain:threshold:${name} is ${threshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
-    ).toBe(threshold(name));
+      `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
+    ).toBe(shippedThreshold(name));
   });
 
   it('has every threshold that a notice uses, and no other', () => {

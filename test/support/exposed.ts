@@ -3,8 +3,11 @@ import { namesIn } from './promql.ts';
 
 /** Labels and metrics that Prometheus itself adds to a scrape. */
 const OF_THE_SCRAPE = ['job', 'instance'];
+/** Labels of the series that Prometheus writes of its alerts, as far as panels select by them. */
+const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'machine'];
 const labelsOf = new Map<string, readonly string[]>([
   ['up', []],
+  ...['ALERTS', 'ALERTS_FOR_STATE'].map((name) => [name, OF_ALERTS] as const),
   ['process_cpu_seconds_total', []],
   ['process_resident_memory_bytes', []],
   ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
@@ -21,7 +24,12 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   period: ['current', 'next'],
   window: ['second', 'minute', 'hour', 'day', 'month', '7d', '31d'],
 };
-export const ALL_LABELS: ReadonlySet<string> = new Set([...OF_THE_SCRAPE, ...[...labelsOf.values()].flat()]);
+export const ALL_LABELS: ReadonlySet<string> = new Set([
+  ...OF_THE_SCRAPE,
+  ...[...labelsOf.values()].flat(),
+  // Made by panels.
+  'about',
+]);
 
 /**
  * The metrics and labels in an expression that the exporter does not expose.

@@ -37,7 +37,7 @@ export interface PanelQuery {
   readonly panel: string;
   readonly expr: string;
   readonly instant: boolean;
-  /** Dashboard, panel and query. */
+  /** Dashboard, panel and series. Queries of one name share a number between them: it is in one of them. */
   readonly name: string;
 }
 

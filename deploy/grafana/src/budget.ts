@@ -2,32 +2,32 @@ import {
   MONTH_LEFT,
   MONTH_USED_BY_OTHERS,
   MONTH_USED_HERE,
-  named,
   ofSource,
   QUOTA_LEFT,
   TAKEN_RATIO,
+  withName,
 } from './exporter-queries.ts';
-import { lineAt } from './look.ts';
-import { graph } from './panels.ts';
+import { INVALID_RECORDS, QUOTA_LOW, STRETCHED, TAKEN_BY_OTHERS } from './limits.ts';
+import { graph } from './panels/graph.ts';
 import type { Section } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
 export const budget: Section = {
   title: 'Budget',
   panels: [
     graph({
       title: 'Quota left',
-      description: 'Share of each real window. The line is the alert BudgetNearlyUsed.',
+      description: 'Share of each real window.',
       unit: 'percentunit',
       min: 0,
       max: 1,
       queries: [[QUOTA_LEFT, '{{bucket}}, {{window}}']],
-      steps: lineAt(threshold('budget_remaining_ratio')),
+      limit: QUOTA_LOW,
     }),
     graph({
       title: 'Who used the month',
       description:
         "Requests of the month's quota: those of this exporter, those of others on the account, and what is left for all. Empty where the plan has no such quota.",
+      unit: 'suffix:requests',
       min: 0,
       decimals: 0,
       stacked: true,
@@ -41,6 +41,7 @@ export const budget: Section = {
     graph({
       title: 'Requests per day',
       description: 'What the effective intervals ask for, by source.',
+      unit: 'suffix:requests',
       min: 0,
       decimals: 0,
       stacked: true,
@@ -56,24 +57,42 @@ export const budget: Section = {
       queries: [['60 * sum by (endpoint) (rate(beaconchain_api_requests_total[$__rate_interval]))', '{{endpoint}}']],
     }),
     graph({
-      title: 'Planned of what is allowed',
+      title: 'Planned / allowed',
       description:
-        'Requests that the plan asks for, of those that the limits leave; the stretch of each source, 1 as configured; and what others take of the requests that there would be without them. The line is the alert BudgetStretched; above half for others is QuotaTakenByOthers.',
+        'Requests that the effective intervals ask for, of those that the limits leave. Intervals are lengthened before it exceeds 100 %.',
+      unit: 'percentunit',
       min: 0,
+      softMax: 1,
       queries: [
         [
           'sum(max by (source) (beaconchain_budget_planned_requests_per_day)) / min(beaconchain_budget_allowed_requests_per_day)',
           'planned / allowed',
         ],
-        ['max by (source) (beaconchain_budget_stretch_ratio)', '{{source}}, stretch'],
-        [TAKEN_RATIO, '{{bucket}}, taken by others'],
       ],
-      steps: lineAt(threshold('stretch_ratio')),
+    }),
+    graph({
+      title: 'Stretch',
+      description: 'Effective interval / configured interval of each source; 1 is as configured.',
+      unit: 'suffix:x',
+      min: 0,
+      held: true,
+      queries: [['max by (source) (beaconchain_budget_stretch_ratio)', '{{source}}']],
+      limit: STRETCHED,
+    }),
+    graph({
+      title: 'Taken by others',
+      description: 'What others on the account use of the requests that there would be without them.',
+      unit: 'percentunit',
+      min: 0,
+      softMax: 1,
+      queries: [[TAKEN_RATIO, '{{bucket}}']],
+      limit: TAKEN_BY_OTHERS,
     }),
     graph({
       title: 'Waiting for the budget',
-      softMax: 1,
       description: 'Seconds that requests waited, per second.',
+      unit: 's',
+      softMax: 1,
       min: 0,
       interval: '5m',
       queries: [['sum(rate(beaconchain_budget_wait_seconds_total[$__rate_interval]))', 'waiting']],
@@ -100,6 +119,7 @@ export const api: Section = {
     graph({
       title: 'Failed requests',
       description: 'New ones in each step, by reason. Empty as long as none fails.',
+      unit: 'none',
       min: 0,
       decimals: 0,
       bars: true,
@@ -114,19 +134,21 @@ export const api: Section = {
     }),
     graph({
       title: 'Invalid records',
-      description: 'Dropped because they could not be read, within 6 hours. The line is the alert InvalidRecords.',
+      description: 'Dropped because they could not be read, within 6 hours.',
+      unit: 'none',
       min: 0,
       decimals: 0,
-      softMax: threshold('invalid_records') + 1,
       queries: [['sum by (endpoint) (increase(beaconchain_api_invalid_records_total[6h]))', '{{endpoint}}']],
-      steps: lineAt(threshold('invalid_records')),
+      limit: INVALID_RECORDS,
     }),
     graph({
       title: 'Time since the last success',
       description: 'Daily sources wait for the next day: their line is a saw tooth.',
       unit: 's',
       min: 0,
-      queries: [[named(`time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`), '{{name}}']],
+      queries: [
+        [withName(`time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`), '{{name}}'],
+      ],
     }),
   ],
 };

@@ -1,13 +1,15 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, lineAt } from './look.ts';
-import { graph, RATE_STEP, stat } from './panels.ts';
+import { LOW_PARTICIPATION, MASS_SLASHING, MISSED_SLOTS, NO_FINALITY, SCAN_LAGGING } from './limits.ts';
+import { graph } from './panels/graph.ts';
+import { limitedStat, stat } from './panels/stat.ts';
 import { CHAIN, grown, ofChain, perBlock, slotShare } from './queries.ts';
 import { dashboard, type Section, slashingMarks } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
 const NAME = '{{chain}}';
 /** Finalized epochs come every 6.4 minutes. */
 const INTERVAL = '20m';
+const FINALITY_LAG = `${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`;
+const SCAN_LAG = `${ofChain('finalized_epoch')} - ${ofChain('scanned_epoch')}`;
 
 const now: Section = {
   title: '',
@@ -19,26 +21,28 @@ const now: Section = {
       unit: 'none',
       queries: [[ofChain('head_slot'), NAME]],
     }),
-    stat({
+    limitedStat({
       title: 'Finality behind the head',
-      description: 'Epochs; 2 to 3 is healthy. As the alert NoFinality.',
-      queries: [[`${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`, NAME]],
-      steps: above(threshold('finality_lag_epochs') + 1, BAD),
+      description: 'Epochs; 2 to 3 is healthy.',
+      unit: 'suffix:epochs',
+      query: [FINALITY_LAG, NAME],
+      limit: NO_FINALITY,
     }),
-    stat({
+    limitedStat({
       title: 'Sync participation',
-      description: 'Share of the sync committee in the newest block. As the alert SyncParticipationLow.',
+      description: 'Share of the sync committee in the newest block.',
       unit: 'percentunit',
       decimals: 1,
-      queries: [[ofChain('head_sync_participation_ratio'), NAME]],
-      steps: below(threshold('sync_participation_ratio')),
+      query: [ofChain('head_sync_participation_ratio'), NAME],
+      limit: LOW_PARTICIPATION,
     }),
-    stat({
-      title: 'Validators slashed',
-      description: 'For attester offences in the time that is shown, each validator once.',
+    limitedStat({
+      title: 'Validators slashed, one day',
+      description: 'For attester offences within the last 24 hours, each validator once.',
+      unit: 'none',
       decimals: 0,
-      queries: [[grown('attester_slashed_validators_total', '$__range'), NAME]],
-      steps: above(threshold('mass_slashing_validators')),
+      query: [grown('attester_slashed_validators_total', '1d'), NAME],
+      limit: MASS_SLASHING,
     }),
     stat({
       title: 'Last attester slashing',
@@ -48,11 +52,12 @@ const now: Section = {
       queries: [[`time() - ${ofChain('last_attester_slashing_timestamp_seconds')}`, NAME]],
       noValue: 'none seen',
     }),
-    stat({
+    limitedStat({
       title: 'Epochs not yet counted',
-      description: 'Finalized, but not yet searched for slashings. As the alert SlashingScanLagging.',
-      queries: [[`${ofChain('finalized_epoch')} - ${ofChain('scanned_epoch')}`, NAME]],
-      steps: above(threshold('scan_lag_epochs')),
+      description: 'Finalized, but not yet searched for slashings.',
+      unit: 'none',
+      query: [SCAN_LAG, NAME],
+      limit: SCAN_LAGGING,
     }),
   ],
 };
@@ -63,6 +68,7 @@ const slashings: Section = {
     graph({
       title: 'Attester slashings',
       description: 'New ones in each step, by kind. Each slashing is counted once, when it is first seen.',
+      unit: 'none',
       decimals: 0,
       min: 0,
       bars: true,
@@ -74,6 +80,7 @@ const slashings: Section = {
       title: 'Proposer slashings',
       description:
         'New ones in each step, at finality. The specified API gives their number only; with slashings.proposer_names the exporter knows the validators.',
+      unit: 'none',
       decimals: 0,
       min: 0,
       softMax: 2,
@@ -84,26 +91,22 @@ const slashings: Section = {
     }),
     graph({
       title: 'Validators slashed within a day',
-      description: 'For attester offences. The line is the alert MassSlashing.',
+      description: 'For attester offences.',
+      unit: 'none',
       decimals: 0,
       min: 0,
-      softMax: 1.1 * threshold('mass_slashing_validators'),
       queries: [[grown('attester_slashed_validators_total', '1d'), NAME]],
-      steps: lineAt(threshold('mass_slashing_validators')),
+      limit: MASS_SLASHING,
     }),
     graph({
-      title: 'Search for slashings',
-      description:
-        'Finalized epochs not yet counted, and those given up after a long stop or because of a scarce budget. The line is the alert SlashingScanLagging.',
+      title: 'Epochs not yet counted',
+      description: 'Finalized, but not yet searched for slashings.',
+      unit: 'suffix:epochs',
       decimals: 0,
       min: 0,
-      interval: RATE_STEP,
-      softMax: threshold('scan_lag_epochs') + 1,
-      queries: [
-        [`${ofChain('finalized_epoch')} - ${ofChain('scanned_epoch')}`, '{{chain}}, to be counted'],
-        [grown('skipped_epochs_total'), '{{chain}}, given up'],
-      ],
-      steps: lineAt(threshold('scan_lag_epochs')),
+      held: true,
+      queries: [[SCAN_LAG, NAME]],
+      limit: SCAN_LAGGING,
     }),
   ],
 };
@@ -113,7 +116,7 @@ const blocks: Section = {
   panels: [
     graph({
       title: 'Slots without a block',
-      description: 'Share of the slots of finalized epochs. The line is the alert ManyMissedSlots.',
+      description: 'Share of the slots of finalized epochs.',
       unit: 'percentunit',
       min: 0,
       interval: INTERVAL,
@@ -121,16 +124,15 @@ const blocks: Section = {
         [slotShare('missed'), '{{chain}}, missed'],
         [slotShare('orphaned'), '{{chain}}, orphaned'],
       ],
-      softMax: 1.1 * threshold('missed_slots_ratio'),
-      steps: lineAt(threshold('missed_slots_ratio')),
+      limit: MISSED_SLOTS,
     }),
     graph({
       title: 'Sync committee participation',
-      description: 'Of the newest block. The line is the alert SyncParticipationLow.',
+      description: 'Of the newest block.',
       unit: 'percentunit',
       max: 1,
       queries: [[ofChain('head_sync_participation_ratio'), NAME]],
-      steps: lineAt(threshold('sync_participation_ratio')),
+      limit: LOW_PARTICIPATION,
     }),
     graph({
       title: 'Base fee',
@@ -150,6 +152,7 @@ const blocks: Section = {
     graph({
       title: 'Transactions per block',
       description: 'Mean over the blocks of finalized epochs.',
+      unit: 'none',
       min: 0,
       decimals: 0,
       interval: INTERVAL,
@@ -158,6 +161,7 @@ const blocks: Section = {
     graph({
       title: 'Attestations per block',
       description: 'Mean over the blocks of finalized epochs.',
+      unit: 'none',
       min: 0,
       decimals: 1,
       interval: INTERVAL,
@@ -166,6 +170,7 @@ const blocks: Section = {
     graph({
       title: 'Deposits, exits and withdrawals per block',
       description: 'Mean over the blocks of finalized epochs.',
+      unit: 'none',
       min: 0,
       interval: INTERVAL,
       queries: [
@@ -213,7 +218,7 @@ const committee: Section = {
       unit: 's',
       decimals: 0,
       span: 8,
-      queries: [[`${ofChain('sync_committee_end_timestamp_seconds')} - time()`, NAME]],
+      queries: [[`clamp_min(${ofChain('sync_committee_end_timestamp_seconds')} - time(), 0)`, NAME]],
     }),
   ],
 };

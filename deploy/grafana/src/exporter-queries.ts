@@ -1,5 +1,5 @@
 /** With a label `name`, for legends: the chain where there is one. For a label that is missing Grafana writes its name. */
-export function named(expr: string): string {
+export function withName(expr: string): string {
   return `label_join(${expr}, "name", " ", "source", "chain")`;
 }
 

@@ -1,28 +1,45 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { firingAlerts } from './alerts.ts';
 import { api, budget } from './budget.ts';
-import { ofExporter, ofSource, QUOTA_LEFT } from './exporter-queries.ts';
-import { above, BAD, below, POOR, words } from './look.ts';
-import { graph, RATE_STEP, stat, table } from './panels.ts';
+import { ofExporter, ofSource, QUOTA_LEFT, withName } from './exporter-queries.ts';
+import { beyond, QUOTA_LOW, SOURCE_STALE, STRETCHED } from './limits.ts';
+import { BAD, colorOf, from, GOOD, named, POOR, words } from './look.ts';
+import { graph, RATE_STEP } from './panels/graph.ts';
+import { limitedStat, stat } from './panels/stat.ts';
+import { table } from './panels/table.ts';
+import { timeline } from './panels/timeline.ts';
 import { dashboard, type Section } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
-/** With a number for its lowest step: Grafana takes none, which is usual there, for 0. */
-const DUE = [
-  { value: -1e9, color: POOR },
-  { value: -threshold('source_stale_seconds'), color: 'green' },
-];
+const NEXT = ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0');
+const WAIT = `${ofSource('beaconchain_source_quota_wait_end_timestamp_seconds')} - time() > 0`;
+
+/** What is the matter with each source, the first that is true. */
+const SOURCE_STATE = [
+  `0 * (${beyond(`time() - ${NEXT}`, SOURCE_STALE)}) + 3`,
+  `0 * (${WAIT}) + 2`,
+  `1 - ${ofSource('beaconchain_source_up')}`,
+].join(' or ');
+
+const SOURCE_STATES = named({
+  0: { text: 'works', color: GOOD },
+  1: { text: 'failed', color: colorOf('SourceFailing') },
+  2: { text: 'waits for the quota', color: colorOf('SourceWaitsForQuota') },
+  3: { text: 'overdue', color: colorOf(SOURCE_STALE.alert) },
+});
 
 const now: Section = {
   title: '',
   panels: [
     stat({
       title: 'Exporter',
+      unit: 'none',
       description: 'Whether Prometheus can scrape it. As the alert ExporterDown.',
       queries: [[ofExporter('up'), '{{instance}}']],
       mappings: words('up', 'down'),
     }),
     stat({
       title: 'API key',
+      unit: 'none',
       description: 'Whether the service accepts it. As the alert ApiKeyInvalid.',
       queries: [['min(beaconchain_api_key_valid)', '']],
       mappings: words('valid', 'refused'),
@@ -30,42 +47,51 @@ const now: Section = {
     }),
     stat({
       title: 'Access',
+      unit: 'none',
       description: 'Revoked: the trial is over or the subscription was cancelled, and all polling has stopped.',
       queries: [['max(beaconchain_api_access_revoked)', '']],
       mappings: words('revoked', 'granted', 'one'),
     }),
     stat({
       title: 'Sources failing',
+      unit: 'none',
       description: 'Sources whose last poll failed.',
       queries: [['count(beaconchain_source_up == 0) or vector(0)', '']],
-      steps: above(1),
+      steps: from(1),
     }),
-    stat({
+    limitedStat({
       title: 'Largest stretch',
-      description:
-        'Effective interval / configured interval of the source that is stretched most; 1 is as configured. As the alert BudgetStretched.',
+      description: 'Effective interval / configured interval of the source that is stretched most; 1 is as configured.',
       decimals: 1,
       unit: 'suffix:x',
-      queries: [['max(beaconchain_budget_stretch_ratio)', '']],
-      steps: above(threshold('stretch_ratio')),
+      query: ['max(beaconchain_budget_stretch_ratio)', 'stretch'],
+      limit: STRETCHED,
     }),
-    stat({
+    limitedStat({
       title: 'Quota left',
-      description: 'Of the month (or hour) of the bucket that has least. As the alert BudgetNearlyUsed.',
+      description: 'Of the month (or hour) of the bucket that has least.',
       unit: 'percentunit',
       decimals: 0,
-      queries: [[`min(${QUOTA_LEFT})`, '']],
+      query: [`min(${QUOTA_LEFT})`, 'left'],
+      limit: QUOTA_LOW,
       noValue: 'no quota',
-      steps: below(threshold('budget_remaining_ratio')),
+    }),
+    firingAlerts('subject="exporter"'),
+    timeline({
+      title: 'State of the sources',
+      description: 'Overdue is the alert SourceStale; waiting is SourceWaitsForQuota; failing polls are SourceFailing.',
+      span: 12,
+      height: 8,
+      queries: [[withName(SOURCE_STATE), '{{name}}']],
+      mappings: SOURCE_STATES,
     }),
     table({
       title: 'Sources',
       height: 10,
-      description:
-        'How each kind of data is doing, with its effective interval. One that is long overdue is the alert SourceStale; one that waits for the quota is SourceWaitsForQuota.',
+      description: 'How each kind of data is doing, with its effective interval.',
       labels: { source: { name: 'Source', width: 160 }, chain: { name: 'Chain', width: 110 } },
       values: [
-        [ofSource('beaconchain_source_up'), { name: 'Last poll', mappings: words('succeeded', 'failed') }],
+        [SOURCE_STATE, { name: 'State', width: 150, mappings: SOURCE_STATES }],
         [
           `time() - ${ofSource('beaconchain_source_last_attempt_timestamp_seconds > 0')}`,
           { name: 'Polled ago', unit: 's', decimals: 0 },
@@ -74,20 +100,14 @@ const now: Section = {
           `time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`,
           { name: 'Success ago', unit: 's', decimals: 0 },
         ],
-        [
-          `${ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0')} - time()`,
-          { name: 'Due in', unit: 's', decimals: 0, steps: DUE },
-        ],
-        [
-          `${ofSource('beaconchain_source_quota_wait_end_timestamp_seconds > 0')} - time()`,
-          { name: 'Waits for quota', unit: 's', decimals: 0, steps: [{ value: 0, color: POOR }] },
-        ],
+        [`clamp_min(${NEXT} - time(), 0)`, { name: 'Due in', unit: 's', decimals: 0 }],
+        [WAIT, { name: 'Waits for quota', unit: 's', decimals: 0, steps: [{ value: 0, color: POOR }] }],
         [ofSource('beaconchain_source_interval_seconds'), { name: 'Interval', unit: 's', decimals: 0 }],
         [ofSource('beaconchain_source_duration_seconds'), { name: 'Duration', unit: 's', decimals: 1 }],
         [ofSource('beaconchain_source_attempts_total'), { name: 'Polls', decimals: 0 }],
-        [ofSource('beaconchain_source_failures_total'), { name: 'Failures', decimals: 0, steps: above(1) }],
+        [ofSource('beaconchain_source_failures_total'), { name: 'Failures', decimals: 0, steps: from(1) }],
       ],
-      sortBy: 'Success ago',
+      sortBy: 'State',
     }),
   ],
 };
@@ -97,6 +117,7 @@ const process: Section = {
   panels: [
     stat({
       title: 'Configuration',
+      unit: 'none',
       description: 'Whether the last reload was accepted. As the alert ConfigReloadFailed.',
       span: 6,
       queries: [['min(beaconchain_exporter_config_last_reload_successful)', '']],
@@ -112,18 +133,20 @@ const process: Section = {
     }),
     stat({
       title: 'Writes of the state that failed',
+      unit: 'none',
       description: 'In the time that is shown. As the alert StateWriteFailing.',
       decimals: 0,
       span: 6,
       queries: [['sum(increase(beaconchain_exporter_state_write_failures_total[$__range]))', '']],
-      steps: above(1, BAD),
+      steps: from(1, BAD),
     }),
     stat({
       title: 'Machines dropped',
+      unit: 'none',
       description: 'Beyond machines.max.',
       span: 6,
       queries: [['max(beaconchain_machines_dropped)', '']],
-      steps: above(1, POOR),
+      steps: from(1),
     }),
     graph({
       title: 'Memory',

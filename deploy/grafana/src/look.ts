@@ -1,45 +1,40 @@
 import { MappingType, type Threshold, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
+import { severityOf } from './rules.ts';
 
-const GOOD = 'green';
+export const GOOD = 'green';
 export const BAD = 'red';
 export const POOR = 'orange';
+const NEWS = 'blue';
 
-/** Good below this number. */
-export function above(value: number, color: string = POOR): Threshold[] {
+/** Critical alerts are red and warnings orange, as on the exporter's own page. */
+export function colorOf(alert: string): string {
+  const colors = { critical: BAD, warning: POOR, info: NEWS, none: NEWS };
+  return colors[severityOf(alert)];
+}
+
+/** Good below this number. For counts of bad things: limits of alerts are queries, see Limit. */
+export function from(value: number, color: string = POOR): Threshold[] {
   return [
     { value: null, color: GOOD },
     { value, color },
   ];
 }
 
-/** Good from this number on. */
-export function below(value: number, color: string = POOR): Threshold[] {
-  return [
-    { value: null, color },
-    { value, color: GOOD },
-  ];
+export const PLAIN: readonly Threshold[] = [{ value: null, color: NEWS }];
+
+export interface Word {
+  readonly text: string;
+  readonly color: string;
 }
 
-/** A dashed line in a chart where an alert begins, whichever side is the bad one. */
-export function lineAt(value: number, color: string = POOR): Threshold[] {
-  return [
-    { value: null, color: 'transparent' },
-    { value, color },
-  ];
+/** A word for each number or text. */
+export function named(words: Readonly<Record<string, Word>>): ValueMapping[] {
+  const options = Object.entries(words).map(([value, word], index) => [value, { ...word, index }]);
+  return [{ type: MappingType.ValueToText, options: Object.fromEntries(options) }];
 }
-
-export const PLAIN: readonly Threshold[] = [{ value: null, color: 'blue' }];
 
 /** Words for 1 and 0. */
 export function words(one: string, zero: string, bad: 'one' | 'zero' | 'neither' = 'zero'): ValueMapping[] {
   const color = (which: 'one' | 'zero'): string => (bad === 'neither' ? 'text' : which === bad ? BAD : GOOD);
-  return [
-    {
-      type: MappingType.ValueToText,
-      options: {
-        '1': { text: one, color: color('one'), index: 0 },
-        '0': { text: zero, color: color('zero'), index: 1 },
-      },
-    },
-  ];
+  return named({ 1: { text: one, color: color('one') }, 0: { text: zero, color: color('zero') } });
 }

@@ -1,55 +1,63 @@
-import { BAD, lineAt, words } from './look.ts';
-import { graph, table } from './panels.ts';
+import { FEW_PEERS, LAGGING, PROCESS_SILENT } from './limits.ts';
+import { BAD, GOOD, named, POOR, words } from './look.ts';
+import { graph } from './panels/graph.ts';
+import { table } from './panels/table.ts';
+import { timeline } from './panels/timeline.ts';
 import { HEAD_LAG, MACHINE, ofMachine, ofProcess, processSilence } from './queries.ts';
 import type { Section } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
 const PROCESS = '{{process}}';
+
+/** A fallback that is in use is no good news, so it has numbers of its own: 3 for no, 2 for yes. */
+const NODE_STATES = named({
+  1: { text: 'yes', color: GOOD },
+  0: { text: 'no', color: BAD },
+  3: { text: 'not in use', color: GOOD },
+  2: { text: 'in use', color: POOR },
+});
 
 export const node: Section = {
   title: 'Beacon node and processes',
   panels: [
     graph({
       title: 'Peers',
-      description: 'The line is the alert FewPeers.',
+      description: 'Connected peers.',
+      unit: 'none',
       min: 0,
       decimals: 0,
       queries: [[ofMachine('beaconchain_machine_peers'), 'peers']],
-      steps: lineAt(threshold('peers')),
+      limit: FEW_PEERS,
     }),
     graph({
       title: 'Head behind the clock',
-      description: 'Slots, when the node wrote its record. The line is the alert BeaconNodeLagging.',
+      description: 'Slots, when the node wrote its record.',
+      unit: 'suffix:slots',
       min: 0,
       decimals: 0,
-      softMax: threshold('head_lag_slots') + 2,
       queries: [[HEAD_LAG, 'slots behind']],
-      steps: lineAt(threshold('head_lag_slots')),
+      limit: LAGGING,
     }),
-    graph({
-      title: 'State',
-      description: 'As the node says. A fallback in use means that the first choice does not serve.',
-      min: 0,
-      max: 1,
-      held: true,
-      mappings: words('yes', 'no'),
-      decimals: 0,
+    timeline({
+      title: 'What the node says',
+      description: 'A fallback in use means that the first choice does not serve.',
+      span: 12,
+      height: 8,
       queries: [
         [ofMachine('beaconchain_machine_synced'), 'synced'],
-        [ofMachine('beaconchain_machine_execution_connected'), 'execution client connected'],
-        [ofMachine('beaconchain_machine_execution_fallback_connected'), 'execution fallback in use'],
-        [ofProcess('beaconchain_machine_consensus_fallback_connected'), 'consensus fallback in use, {{process}}'],
+        [ofMachine('beaconchain_machine_execution_connected'), 'execution client'],
+        [`3 - ${ofMachine('beaconchain_machine_execution_fallback_connected')}`, 'execution fallback'],
+        [`3 - ${ofProcess('beaconchain_machine_consensus_fallback_connected')}`, 'consensus fallback, {{process}}'],
       ],
+      mappings: NODE_STATES,
     }),
     graph({
       title: 'Silence of the processes',
-      description:
-        'Age of the record of each process at the last successful sweep, held at an hour. The line is the alert ProcessSilent.',
+      description: 'Age of the record of each process at the last successful sweep, on a logarithmic scale.',
       unit: 's',
-      min: 0,
-      softMax: 1.1 * threshold('machine_offline_seconds'),
-      queries: [[`clamp_max(${processSilence()}, 3600)`, PROCESS]],
-      steps: lineAt(threshold('machine_offline_seconds'), BAD),
+      decimals: 0,
+      logarithmic: true,
+      queries: [[`clamp_min(${processSilence()}, 1)`, PROCESS]],
+      limit: PROCESS_SILENT,
     }),
     table({
       title: 'Clients',

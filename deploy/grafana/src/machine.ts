@@ -1,12 +1,18 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, below, words } from './look.ts';
+import { firingAlerts } from './alerts.ts';
+import { CPU_BUSY, DISK_FULL, MEMORY_FULL, SILENT } from './limits.ts';
+import { words } from './look.ts';
 import { node } from './machine-node.ts';
-import { graph, MACHINE_RATE, stat } from './panels.ts';
+import { STATE, STATES } from './machine-state.ts';
+import { graph, MACHINE_RATE } from './panels/graph.ts';
+import { limitedStat, stat } from './panels/stat.ts';
+import { timeline } from './panels/timeline.ts';
 import {
   CPU_BUSY_NOW,
   cpuBusy,
   cpuShare,
   DISK_FREE_RATIO,
+  MACHINE,
   MEMORY_USED_BYTES,
   MEMORY_USED_RATIO,
   ofMachine,
@@ -16,20 +22,19 @@ import {
   SILENCE,
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
 const PROCESS = '{{process}}';
 
 const now: Section = {
   title: '',
   panels: [
-    stat({
+    limitedStat({
       title: 'Silent for',
-      description: 'Age of the newest record of any process at the last successful sweep. As the alert MachineOffline.',
+      description: 'Age of the newest record of any process at the last successful sweep.',
       unit: 's',
       decimals: 0,
-      queries: [[SILENCE, '']],
-      steps: above(threshold('machine_offline_seconds'), BAD),
+      query: [SILENCE, '{{chain}}'],
+      limit: SILENT,
     }),
     stat({
       title: 'Up for',
@@ -38,37 +43,46 @@ const now: Section = {
       decimals: 0,
       queries: [[`time() - ${ofMachine('beaconchain_machine_boot_time_seconds')}`, '']],
     }),
-    stat({
+    limitedStat({
       title: 'CPU in use',
       description: 'Over 15 minutes, or 6 hours where polls are rare. Clients that send no idle time (Teku) give none.',
       unit: 'percentunit',
       decimals: 0,
-      queries: [[CPU_BUSY_NOW, '']],
-      steps: above(threshold('cpu_busy_ratio')),
+      query: [CPU_BUSY_NOW, '{{chain}}'],
+      limit: CPU_BUSY,
       noValue: 'not reported',
     }),
-    stat({
+    limitedStat({
       title: 'Memory in use',
       description: 'Without caches and buffers.',
       unit: 'percentunit',
       decimals: 0,
-      queries: [[MEMORY_USED_RATIO, '']],
-      steps: above(threshold('memory_used_ratio')),
+      query: [MEMORY_USED_RATIO, '{{chain}}'],
+      limit: MEMORY_FULL,
     }),
-    stat({
+    limitedStat({
       title: 'Disk free',
       description: 'Of the file system that the client reports: / with most, its data with Teku.',
       unit: 'percentunit',
       decimals: 0,
-      queries: [[DISK_FREE_RATIO, '']],
-      steps: below(threshold('disk_free_ratio'), BAD),
+      query: [DISK_FREE_RATIO, '{{chain}}'],
+      limit: DISK_FULL,
     }),
     stat({
       title: 'Beacon node',
       description: 'Whether it says that it is synced. Prysm and Nimbus always say so: see how far its head is behind.',
+      unit: 'none',
       queries: [[ofMachine('beaconchain_machine_synced'), '']],
       mappings: words('synced', 'not synced'),
       noValue: 'none',
+    }),
+    firingAlerts(MACHINE),
+    timeline({
+      title: 'State',
+      description: 'How it was: the worst trouble of the machine at each time, as the alerts judge it, but at once.',
+      span: 12,
+      queries: [[STATE, '{{machine}}']],
+      mappings: STATES,
     }),
   ],
 };
@@ -110,6 +124,7 @@ const load: Section = {
     graph({
       title: 'CPU of the processes',
       description: 'CPUs kept busy: 1 is one of them.',
+      unit: 'suffix:CPUs',
       ...MACHINE_RATE,
       decimals: 2,
       queries: [[perSecondOfProcess('beaconchain_machine_process_cpu_seconds_total'), PROCESS]],

@@ -1,6 +1,4 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
-import { threshold } from './thresholds.ts';
-
 /**
  * Names are chosen by users. In a raw string (backticks) a regular expression stays as Grafana escapes it; within double
  * quotes PromQL refuses the "\." of every name with a dot, and Grafana's own escaping leaves quotes as they are.
@@ -74,9 +72,6 @@ export const SILENCE = `min by (chain, machine) (-1 * ((max by (job, instance, c
 export function processSilence(more = ''): string {
   return `min by (chain, machine, process) (-1 * ((${LAST_SEEN}{${MACHINE}${more && `, ${more}`}} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
 }
-
-/** As the alert MachineOffline. */
-export const SILENT_MACHINES = `count(${SILENCE} > on () group_left () max((${SWEEP('interval_seconds')} > bool 300) * ${SWEEP('interval_seconds')} + ${threshold('machine_offline_seconds')}))`;
 
 /** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconNodeLagging. */
 export const HEAD_LAG = `max by (chain, machine) ((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}})`;

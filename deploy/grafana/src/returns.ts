@@ -1,10 +1,10 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TextBuilder } from '@grafana/grafana-foundation-sdk/text';
-import { above, lineAt } from './look.ts';
-import { graph, stat } from './panels.ts';
+import { RETURN_DROPPED, RETURN_LATE } from './limits.ts';
+import { graph } from './panels/graph.ts';
+import { limitedStat, stat } from './panels/stat.ts';
 import { daily } from './queries.ts';
 import { dashboard, type Section } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
 const CHAIN_NAME = '{{chain}}';
 const BY_LAYER = 'chain, layer';
@@ -23,6 +23,7 @@ const newest: Section = {
       title: 'Return of the newest day',
       description: 'Simple annual return of both layers.',
       ...APR,
+      history: true,
       span: 5,
       queries: [[daily('combined_apr_ratio'), CHAIN_NAME]],
     }),
@@ -30,6 +31,7 @@ const newest: Section = {
       title: 'Mean of 7 days',
       description: 'Unweighted mean of the daily returns.',
       ...APR,
+      history: true,
       span: 5,
       queries: [[daily('moving_average_combined_apr_ratio', 'chain', 'window="7d"'), CHAIN_NAME]],
     }),
@@ -37,6 +39,7 @@ const newest: Section = {
       title: 'Mean of 31 days',
       description: 'Unweighted mean of the daily returns.',
       ...APR,
+      history: true,
       span: 5,
       queries: [[daily('moving_average_combined_apr_ratio', 'chain', 'window="31d"'), CHAIN_NAME]],
     }),
@@ -48,15 +51,15 @@ const newest: Section = {
       span: 4,
       queries: [[daily('day'), CHAIN_NAME]],
     }),
-    stat({
+    limitedStat({
       title: 'Ended',
       description:
-        'Time since the end of the newest day. The next one comes about an hour after its own end: up to 25 hours are usual. As the alert DailyReturnLate.',
+        'Time since the end of the newest day. The next one comes about an hour after its own end: up to 25 hours are usual.',
       unit: 's',
       decimals: 0,
       span: 5,
-      queries: [[`time() - ${daily('end_timestamp_seconds')}`, CHAIN_NAME]],
-      steps: above(86_400 + threshold('daily_return_late_seconds')),
+      query: [`time() - ${daily('end_timestamp_seconds')}`, CHAIN_NAME],
+      limit: RETURN_LATE,
     }),
   ],
 };
@@ -87,7 +90,7 @@ const returns: Section = {
     }),
     graph({
       title: 'Return against its mean of 31 days',
-      description: 'The line is the alert DailyReturnDropped.',
+      description: 'The newest day / the mean of the 31 days that end with it.',
       unit: 'percentunit',
       decimals: 0,
       ...DAILY,
@@ -97,7 +100,7 @@ const returns: Section = {
           CHAIN_NAME,
         ],
       ],
-      steps: lineAt(threshold('daily_return_drop_ratio')),
+      limit: RETURN_DROPPED,
     }),
   ],
 };
@@ -123,9 +126,10 @@ const amounts: Section = {
       queries: [[daily('deposits_ether'), CHAIN_NAME]],
     }),
     graph({
-      title: 'Effective balance, ETH',
+      title: 'Effective balance',
       description: 'Sum over the validators of the whole day: the denominator of the return.',
-      unit: 'short',
+      unit: 'suffix:ETH',
+      decimals: 0,
       ...DAILY,
       queries: [[daily('effective_balance_ether'), CHAIN_NAME]],
     }),

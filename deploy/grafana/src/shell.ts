@@ -14,7 +14,7 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { DATASOURCE } from './panels.ts';
+import { DATASOURCE } from './panels/panel.ts';
 import { CHAIN, MACHINE } from './queries.ts';
 
 const TAG = 'beaconchain-exporter';

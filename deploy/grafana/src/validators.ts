@@ -1,20 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { above, BAD, lineAt, POOR, words } from './look.ts';
-import { type Column, graph, stat, table } from './panels.ts';
-import {
-  CHAIN,
-  grown,
-  ofChain,
-  ofMachine,
-  ofMembers,
-  ofProcess,
-  ofWatched,
-  orZero,
-  processSilence,
-} from './queries.ts';
+import { beyond, LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT } from './limits.ts';
+import { BAD, from, POOR, words } from './look.ts';
+import { graph } from './panels/graph.ts';
+import { stat } from './panels/stat.ts';
+import { type Column, table } from './panels/table.ts';
+import { grown, ofChain, ofMachine, ofMembers, ofProcess, ofWatched, orZero, processSilence } from './queries.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
-import { threshold } from './thresholds.ts';
 
 const NAME = '{{machine}}';
 const NAME_OF_CHAIN = '{{chain}}';
@@ -37,40 +29,46 @@ const now: Section = {
   panels: [
     stat({
       title: 'Keys loaded',
+      unit: 'none',
       description: 'Validator keys that the clients have loaded, on all chosen machines.',
+      history: true,
       queries: [[`sum(${LOADED})`, '']],
     }),
     stat({
       title: 'Keys not active',
+      unit: 'none',
       description:
         'Loaded and not active: locally enabled keys from Lighthouse, active on chain from Teku. Keys that wait for activation or have left count too. As the alert ValidatorsInactive.',
       queries: [[`sum(${LOADED} - ${ACTIVE})`, '']],
-      steps: above(1, POOR),
+      steps: from(1, POOR),
     }),
     stat({
       title: 'Clients silent',
+      unit: 'none',
       description: 'Validator processes without a record for longer than the alert ProcessSilent allows.',
-      queries: [[orZero(`count(${VALIDATOR_SILENCE} > ${threshold('machine_offline_seconds')})`), '']],
-      steps: above(1, BAD),
+      queries: [[orZero(`count(${beyond(VALIDATOR_SILENCE, PROCESS_SILENT)})`), '']],
+      steps: from(1, BAD),
     }),
     stat({
       title: 'Watched',
+      unit: 'none',
       description: 'Validators that slashings.watch names.',
       queries: [[`sum(${ofChain('watched_validators')})`, '']],
     }),
     stat({
       title: 'Watched, slashed',
+      unit: 'none',
       description:
         'Of those, how many were seen slashed. For proposer offences only with slashings.proposer_names, because the specified API does not name the validators.',
       queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
-      steps: above(1, BAD),
+      steps: from(1, BAD),
     }),
     stat({
       title: 'Sync committee ends in',
       description: 'Time to the end of the current sync committee period.',
       unit: 's',
       decimals: 0,
-      queries: [[`${ofChain('sync_committee_end_timestamp_seconds')} - time()`, '{{chain}}']],
+      queries: [[`clamp_min(${ofChain('sync_committee_end_timestamp_seconds')} - time(), 0)`, '{{chain}}']],
     }),
     table({
       title: 'Watched validators that were slashed',
@@ -102,57 +100,33 @@ const now: Section = {
 /** An epoch is 6.4 minutes, and a validator proposes a few times a year. */
 const PROPOSALS_INTERVAL = '1h';
 
-function outcomeInRange(status: 'proposed' | 'missed' | 'orphaned'): string {
-  return grown('watched_proposals_total', '$__range', 'chain', `status="${status}"`);
-}
-
 const proposals: Section = {
   title: 'Proposals of watched validators',
   panels: [
     stat({
-      title: 'Proposed',
-      description: 'Blocks of watched validators that are part of the finalized chain, in the time that is shown.',
-      decimals: 0,
-      span: 6,
-      queries: [[outcomeInRange('proposed'), NAME_OF_CHAIN]],
-    }),
-    stat({
-      title: 'Missed',
+      title: 'Missed or orphaned',
       description:
-        'Slots without a block of the watched validator that was to propose it. As the alert WatchedProposalMissed.',
+        'In the time that is shown: slots without a block of the watched validator that was to propose it, and blocks that the chain did not keep. As the alert WatchedProposalMissed.',
+      unit: 'none',
       decimals: 0,
       span: 6,
-      queries: [[outcomeInRange('missed'), NAME_OF_CHAIN]],
-      steps: above(0.5, POOR),
-    }),
-    stat({
-      title: 'Orphaned',
-      description: 'Blocks of watched validators that the chain did not keep. As the alert WatchedProposalMissed.',
-      decimals: 0,
-      span: 6,
-      queries: [[outcomeInRange('orphaned'), NAME_OF_CHAIN]],
-      steps: above(0.5, POOR),
-    }),
-    stat({
-      title: 'Last missed or orphaned',
-      description: 'Time since the slot.',
-      unit: 's',
-      decimals: 0,
-      span: 6,
+      height: 8,
       queries: [
         [
-          `time() - max by (chain) (beaconchain_watched_validator_missed_proposal_timestamp_seconds{${CHAIN}})`,
+          `sum by (chain) (${grown('watched_proposals_total', '$__range', 'chain, status', 'status=~"missed|orphaned"')})`,
           NAME_OF_CHAIN,
         ],
       ],
-      noValue: 'none seen',
+      steps: from(0.5),
     }),
     graph({
       title: 'Proposals by outcome',
       description: 'New ones in each step, counted when their epoch is final, about 15 minutes after the slot.',
+      unit: 'none',
       decimals: 0,
       min: 0,
       softMax: 2,
+      span: 9,
       bars: true,
       stacked: true,
       interval: PROPOSALS_INTERVAL,
@@ -163,7 +137,8 @@ const proposals: Section = {
       title: 'Validators that missed a proposal',
       description:
         'With the slot of the newest one, missed or orphaned; at most 100 validators for each chain. Empty as long as none was missed since counting began.',
-      span: 12,
+      span: 9,
+      height: 8,
       labels: VALIDATOR,
       values: [[ofWatched('missed_proposal'), { name: 'Last missed at', unit: 'dateTimeAsIso' }]],
       sortBy: 'Last missed at',
@@ -177,6 +152,7 @@ const keys: Section = {
   panels: [
     graph({
       title: 'Keys loaded',
+      unit: 'none',
       description:
         'By machine. Keys that move between machines never run twice: a drop here comes before a rise there.',
       min: 0,
@@ -187,6 +163,7 @@ const keys: Section = {
     }),
     graph({
       title: 'Keys not active',
+      unit: 'none',
       description: 'By machine.',
       min: 0,
       softMax: 2,
@@ -196,13 +173,12 @@ const keys: Section = {
     }),
     graph({
       title: 'Silence of the validator clients',
-      description:
-        'Age of the record of the validator process at the last successful sweep, held at an hour. The line is the alert ProcessSilent.',
+      description: 'Age of the record of the validator process at the last successful sweep, on a logarithmic scale.',
       unit: 's',
-      min: 0,
-      softMax: 1.1 * threshold('machine_offline_seconds'),
-      queries: [[`clamp_max(${VALIDATOR_SILENCE}, 3600)`, NAME]],
-      steps: lineAt(threshold('machine_offline_seconds'), BAD),
+      decimals: 0,
+      logarithmic: true,
+      queries: [[`clamp_min(${VALIDATOR_SILENCE}, 1)`, NAME]],
+      limit: PROCESS_SILENT,
     }),
     graph({
       title: 'Memory of the validator clients',
@@ -250,21 +226,21 @@ const nodes: Section = {
     }),
     graph({
       title: 'Sync committee participation',
-      description: 'Of the newest block: how much of the network votes. The line is the alert SyncParticipationLow.',
+      description: 'Of the newest block: how much of the network votes.',
       unit: 'percentunit',
       max: 1,
       queries: [[ofChain('head_sync_participation_ratio'), '{{chain}}']],
-      steps: lineAt(threshold('sync_participation_ratio')),
+      limit: LOW_PARTICIPATION,
     }),
     graph({
       title: 'Finality behind the head',
-      description: 'Epochs; 2 to 3 is healthy. The line is the alert NoFinality.',
+      description: 'Epochs; 2 to 3 is healthy.',
+      unit: 'suffix:epochs',
       min: 0,
       decimals: 0,
       held: true,
       queries: [[`${ofChain('head_epoch')} - ${ofChain('finalized_epoch')}`, '{{chain}}']],
-      softMax: threshold('finality_lag_epochs') + 1,
-      steps: lineAt(threshold('finality_lag_epochs'), BAD),
+      limit: NO_FINALITY,
     }),
   ],
 };

@@ -1,0 +1,41 @@
+import { BAD, named, POOR } from './look.ts';
+import { table } from './panels/table.ts';
+
+/** The alerts of rules.yaml, and nobody else's, have the label subject. */
+const OURS = 'severity=~"critical|warning", subject=~"machine|chain|returns|exporter"';
+
+/** What it is about, in one column. */
+function about(expr: string): string {
+  return `label_join(${expr}, "about", " ", "machine", "process", "validator", "source", "endpoint", "bucket")`;
+}
+
+/** When each began, in milliseconds. Prometheus keeps the time at which the condition was first met. */
+function firing(more: string): string {
+  const matchers = `${OURS}${more && `, ${more}`}`;
+  const since = `1000 * ALERTS_FOR_STATE{${matchers}} and ignoring (alertstate) ALERTS{alertstate="firing", ${matchers}}`;
+  return `min by (severity, alertname, about, chain) (${about(`(${since})`)})`;
+}
+
+/** The alerts that fire, critical ones on top. `more` are further matchers. */
+export function firingAlerts(more = '', span = 12): ReturnType<typeof table> {
+  return table({
+    title: 'Firing alerts',
+    description:
+      'Critical and warning. Empty too where the alert rules are not loaded. What to do is in the runbook that the alert links.',
+    span,
+    labels: {
+      severity: {
+        name: 'Severity',
+        width: 90,
+        mappings: named({ critical: { text: 'critical', color: BAD }, warning: { text: 'warning', color: POOR } }),
+      },
+      alertname: { name: 'Alert', width: 210 },
+      about: { name: 'About' },
+      chain: { name: 'Chain', width: 90 },
+    },
+    values: [[firing(more), { name: 'Since', unit: 'dateTimeFromNow', width: 130 }]],
+    sortBy: 'Severity',
+    ascending: true,
+    noValue: 'None fires',
+  });
+}

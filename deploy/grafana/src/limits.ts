@@ -1,0 +1,57 @@
+import { threshold } from './rules.ts';
+
+/** Where an alert begins. */
+export interface Limit {
+  /** The name of the alert, whose severity is the colour. */
+  readonly alert: string;
+  readonly bad: '>' | '<';
+  /** PromQL, a scalar. */
+  readonly than: string;
+}
+
+function above(alert: string, than: string): Limit {
+  return { alert, bad: '>', than };
+}
+
+function below(alert: string, than: string): Limit {
+  return { alert, bad: '<', than };
+}
+
+/** Where sweeps are rare, a silent machine is noticed an interval later: as beaconchain:machine_offline_after_seconds. */
+const OFFLINE_AFTER = (() => {
+  const interval = 'beaconchain_source_interval_seconds{source="machines"}';
+  return `(${threshold('machine_offline_seconds')} + scalar(max(${interval} > 300) or vector(0)))`;
+})();
+
+export const SILENT = above('MachineOffline', OFFLINE_AFTER);
+export const PROCESS_SILENT = above('ProcessSilent', OFFLINE_AFTER);
+export const CPU_BUSY = above('CPUBusy', threshold('cpu_busy_ratio'));
+export const MEMORY_FULL = above('MemoryAlmostFull', threshold('memory_used_ratio'));
+export const DISK_FULL = below('DiskAlmostFull', threshold('disk_free_ratio'));
+export const FEW_PEERS = below('FewPeers', threshold('peers'));
+export const LAGGING = above('BeaconNodeLagging', threshold('head_lag_slots'));
+
+export const NO_FINALITY = above('NoFinality', threshold('finality_lag_epochs'));
+export const LOW_PARTICIPATION = below('SyncParticipationLow', threshold('sync_participation_ratio'));
+export const MISSED_SLOTS = above('ManyMissedSlots', threshold('missed_slots_ratio'));
+export const MASS_SLASHING = above('MassSlashing', threshold('mass_slashing_validators'));
+export const SCAN_LAGGING = above('SlashingScanLagging', threshold('scan_lag_epochs'));
+
+export const RETURN_LATE = above('DailyReturnLate', `(86400 + ${threshold('daily_return_late_seconds')})`);
+export const RETURN_DROPPED = below('DailyReturnDropped', threshold('daily_return_drop_ratio'));
+
+export const STRETCHED = above('BudgetStretched', threshold('stretch_ratio'));
+export const QUOTA_LOW = below('BudgetNearlyUsed', threshold('budget_remaining_ratio'));
+export const TAKEN_BY_OTHERS = above('QuotaTakenByOthers', threshold('taken_by_others_ratio'));
+export const INVALID_RECORDS = above('InvalidRecords', threshold('invalid_records'));
+export const SOURCE_STALE = above('SourceStale', threshold('source_stale_seconds'));
+
+/** The series that are beyond it. */
+export function beyond(expr: string, { bad, than }: Limit): string {
+  return `(${expr}) ${bad} ${than}`;
+}
+
+/** The others. */
+export function within(expr: string, { bad, than }: Limit): string {
+  return `(${expr}) ${bad === '>' ? '<=' : '>='} ${than}`;
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+const RULES = join(import.meta.dirname, '../../prometheus/rules.yaml');
+const PREFIX = 'beaconchain:threshold:';
+
+const Severity = z.enum(['critical', 'warning', 'info', 'none']);
+const Rule = z.object({
+  record: z.string().optional(),
+  alert: z.string().optional(),
+  expr: z.string(),
+  labels: z.object({ severity: Severity }).optional(),
+});
+const Rules = z.object({ groups: z.array(z.object({ rules: z.array(Rule) })) });
+
+/** All rules of deploy/prometheus/rules.yaml. */
+export const rules = Rules.parse(parse(readFileSync(RULES, 'utf8'))).groups.flatMap((group) => group.rules);
+
+const numbers = new Map(
+  rules.flatMap(({ record, expr }) => (record?.startsWith(PREFIX) ? [[record, productOf(record, expr)] as const] : [])),
+);
+const severities = new Map(rules.flatMap(({ alert, labels }) => (alert && labels ? [[alert, labels.severity]] : [])));
+
+/** The number at which an alert fires, as shipped. @throws for no such name. */
+export function shippedThreshold(name: string): number {
+  const value = numbers.get(PREFIX + name);
+  if (value === undefined) throw new TypeError(`${RULES}: no record ${PREFIX}${name}`);
+  return value;
+}
+
+/**
+ * PromQL for that number, a scalar: the recorded one, so that panels follow a number that the user changes in the rules,
+ * or the shipped one where the rules are not loaded.
+ */
+export function threshold(name: string): string {
+  return `scalar(max(${PREFIX}${name}) or vector(${shippedThreshold(name)}))`;
+}
+
+/** @throws for no such alert. */
+export function severityOf(alert: string): z.infer<typeof Severity> {
+  const severity = severities.get(alert);
+  if (severity === undefined) throw new TypeError(`${RULES}: no alert ${alert} with a severity`);
+  return severity;
+}
+
+/** A number, or numbers times numbers: "4 * 86400". */
+function productOf(record: string, expr: string): number {
+  const value = expr.split('*').reduce((product, factor) => product * Number(factor), 1);
+  if (!Number.isFinite(value)) throw new TypeError(`${RULES}: ${record} is not a product of numbers: ${expr}`);
+  return value;
+}
