@@ -7,7 +7,7 @@ export interface DocumentEntry {
   readonly about: string;
 }
 
-/** The user documentation, in the order of the index. The other files of docs/ are for those who change the program. */
+/** The user documentation, in the order of the index. Documents for developers are in docs/internals and not served. */
 export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'installation', title: 'Installation', about: 'npm, systemd, a container, Compose, Kubernetes' },
   { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
