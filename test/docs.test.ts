@@ -194,6 +194,15 @@ describe('docs', () => {
     expect(files.filter((path) => !places.some((place) => existsSync(join(place, path))))).toEqual([]);
   });
 
+  it('README.md is short, and counts alerts and dashboards right', () => {
+    const text = readFileSync('README.md', 'utf8');
+    const alerts = readFileSync('deploy/prometheus/rules.yaml', 'utf8').match(/^ +- alert: /gm)?.length;
+    const dashboards = readdirSync('deploy/grafana/dashboards').length;
+    expect(text.split('\n').length).toBeLessThan(150);
+    expect(text).toContain(`${alerts} tested [alert rules]`);
+    expect(text).toContain(`| ${alerts} rules with tests, ${dashboards} dashboards |`);
+  });
+
   it('the first two commands are those of the demo and of the tests', () => {
     const commands = read('README.md').blocks.filter(({ language }) => language === 'sh');
     expect(commands.slice(0, 2).map(({ text }) => text)).toEqual(['npm ci && npm run demo\n', 'npm ci && npm test\n']);
