@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { type Row, TABLE } from '../test/architecture/table.ts';
 import { withTable } from './document-table.ts';
 
-/** Writes the table of docs/architecture.md: what each part is for, and whom it may import. */
+/** Writes the table of docs/internals/architecture.md: what each part is for, and whom it may import. */
 
 export const SCRIPT = 'scripts/architecture-table.ts';
-const FILE = join(import.meta.dirname, '../docs/architecture.md');
+const FILE = join(import.meta.dirname, '../docs/internals/architecture.md');
 
 function rowOf({ part, what, imports, types = [], packages }: Row): string {
   const parts = [...imports, ...types.map((type) => `types of ${type}`)].join(', ');

@@ -15,7 +15,7 @@ import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/stat
 import { defaultConfig } from '../test/support/default-config.ts';
 import { withTable } from './document-table.ts';
 
-/** Writes the table of docs/budget.md: what the planner makes of each plan. */
+/** Writes the tables of docs/budget.md and README.md: what the planner makes of each plan. */
 
 const PLANS = { free_trial: 'trial', hobbyist: 'Hobbyist', business: 'Business', scale: 'Scale' } as const;
 const CHAINS = [['mainnet'], ['mainnet', 'hoodi']] as const;
@@ -25,7 +25,7 @@ const SILENT = pino({ enabled: false });
 const SEPTEMBER = Date.UTC(2026, 8, 1);
 const MINUTE_MS = 60_000;
 const SWEEPS = 3;
-const FILE = join(import.meta.dirname, '../docs/budget.md');
+const ROOT = join(import.meta.dirname, '..');
 export const SCRIPT = 'scripts/budget-table.ts';
 
 /** What a sweep of so many machines takes, seen on the simulated API. */
@@ -52,7 +52,9 @@ async function sweepCost(machines: number): Promise<number> {
   return requestsPerPoll(entry);
 }
 
-function pacesFor(plan: keyof typeof PLANS, chains: (typeof CHAINS)[number], sweep: number): [Source, Pace][] {
+type Plan = keyof typeof PLANS;
+
+function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number): [Source, Pace][] {
   const config: Config = {
     ...defaultConfig(),
     budget: { plan, utilization: defaultConfig().budget.utilization },
@@ -76,10 +78,14 @@ function cellsOf(paces: readonly [Source, Pace][], name: SourceName): string {
   const [first] = own;
   if (!first) return '';
   const perDay = own.reduce((sum, pace) => sum + pace.requestsPerDay, 0);
-  // Three figures are enough of a number that is divided by weights.
-  const amount = Number(perDay.toPrecision(3)).toLocaleString('en');
+  const amount = amountOf(perDay);
   const every = formatDuration(roundTo(first.intervalMs));
   return name === 'machines' || name === 'slashings' ? `${every}${COVERAGE[first.coverage]} | ${amount}` : amount;
+}
+
+/** Three figures are enough of a number that is divided by weights. */
+function amountOf(perDay: number): string {
+  return Number(perDay.toPrecision(3)).toLocaleString('en');
 }
 
 /** To about a percent. */
@@ -88,14 +94,20 @@ function roundTo(ms: number): number {
   return Math.round(ms / unit) * unit;
 }
 
+async function sweepCosts(): Promise<ReadonlyMap<number, number>> {
+  const costs = new Map<number, number>();
+  for (const machines of FLEETS) costs.set(machines, await sweepCost(machines));
+  return costs;
+}
+
+/** The table of docs/budget.md. */
 export async function budgetTable(): Promise<string> {
   const rows = [
     '| plan | chains | machines | sweep every | requests/day | slashings every | requests/day | daily returns, requests/day | sync committee, requests/day |',
     '|---|--:|--:|---|--:|---|--:|--:|--:|',
   ];
-  const sweeps = new Map<number, number>();
-  for (const machines of FLEETS) sweeps.set(machines, await sweepCost(machines));
-  for (const plan of Object.keys(PLANS) as (keyof typeof PLANS)[]) {
+  const sweeps = await sweepCosts();
+  for (const plan of Object.keys(PLANS) as Plan[]) {
     for (const chains of CHAINS) {
       for (const [machines, sweep] of sweeps) {
         const paces = pacesFor(plan, chains, sweep);
@@ -109,4 +121,29 @@ export async function budgetTable(): Promise<string> {
   return `${rows.join('\n')}\n`;
 }
 
-if (import.meta.main) writeFileSync(FILE, withTable(readFileSync(FILE, 'utf8'), SCRIPT, await budgetTable()));
+/** The table of README.md: one chain, and what all sources take together with the smallest fleet. */
+export async function planTable(): Promise<string> {
+  const rows = [
+    `| plan | ${FLEETS.map((machines) => `${machines.toLocaleString('en')} machines every`).join(' | ')} | slashings every | requests a day, ${FLEETS[0]} machines |`,
+    `|---|${'---|'.repeat(FLEETS.length)}---|--:|`,
+  ];
+  const sweeps = [...(await sweepCosts()).values()];
+  for (const plan of Object.keys(PLANS) as Plan[]) {
+    const paces = sweeps.map((sweep) => pacesFor(plan, ['mainnet'], sweep));
+    const [smallest = []] = paces;
+    const intervals = [...paces.map((one) => cellsOf(one, 'machines')), cellsOf(smallest, 'slashings')];
+    const total = smallest.reduce((sum, [, pace]) => sum + pace.requestsPerDay, 0);
+    const cells = [PLANS[plan], ...intervals.map((cell) => cell.split(' | ')[0]), amountOf(total)];
+    rows.push(`| ${cells.join(' | ')} |`);
+  }
+  return `${rows.join('\n')}\n`;
+}
+
+const TABLES = { 'docs/budget.md': budgetTable, 'README.md': planTable } as const;
+
+if (import.meta.main) {
+  for (const [name, table] of Object.entries(TABLES)) {
+    const file = join(ROOT, name);
+    writeFileSync(file, withTable(readFileSync(file, 'utf8'), SCRIPT, await table()));
+  }
+}

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { complaints, readLockfile, sizeOf, withAllItBrings } from './lockfile.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const DOCUMENT = readFileSync(join(ROOT, 'docs/dependencies.md'), 'utf8');
+const DOCUMENT = readFileSync(join(ROOT, 'docs/internals/dependencies.md'), 'utf8');
 const PACKAGE: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
@@ -32,7 +32,7 @@ function facts(name: string): string[] {
 }
 
 describe('dependencies', () => {
-  it('are all in docs/dependencies.md, in order, and nothing else is', () => {
+  it('are all in docs/internals/dependencies.md, in order, and nothing else is', () => {
     expect(ROWS.map(({ name }) => name)).toEqual(NAMES.toSorted());
   });
 
@@ -46,7 +46,7 @@ describe('dependencies', () => {
     },
   );
 
-  it('are as many in all as docs/dependencies.md says', () => {
+  it('are as many in all as docs/internals/dependencies.md says', () => {
     const all = new Set(NAMES.flatMap((name) => withAllItBrings(LOCK, name)));
     const megabytes = Math.round([...all].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
     expect(DOCUMENT).toContain(`${NAMES.length} packages, ${all.size} with what they bring, ${megabytes} MB`);

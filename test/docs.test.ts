@@ -14,7 +14,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
-  ...readdirSync('docs')
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];
@@ -172,7 +172,7 @@ describe('docs', () => {
 
   it('every section of api-facts.md that a comment points to is there', () => {
     const numbers = new Set(
-      [...read('docs/api-facts.md').prose.matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm)].map(([, n]) => n),
+      [...read('docs/internals/api-facts.md').prose.matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm)].map(([, n]) => n),
     );
     const files = ['src', 'test', 'bench', 'scripts', 'deploy'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
@@ -187,11 +187,20 @@ describe('docs', () => {
   });
 
   it('every file that architecture.md walks through is there', () => {
-    const { prose } = read('docs/architecture.md');
+    const { prose } = read('docs/internals/architecture.md');
     const files = [...prose.matchAll(/`([\w-]+(?:\/[\w-]+)*\.ts)`/g)].map(([, path = '']) => path);
     const places = ['', 'src', 'src/sources/sync-committee', 'src/sandbox', 'src/config'];
     expect(files.length).toBeGreaterThan(30);
     expect(files.filter((path) => !places.some((place) => existsSync(join(place, path))))).toEqual([]);
+  });
+
+  it('README.md is short, and counts alerts and dashboards right', () => {
+    const text = readFileSync('README.md', 'utf8');
+    const alerts = readFileSync('deploy/prometheus/rules.yaml', 'utf8').match(/^ +- alert: /gm)?.length;
+    const dashboards = readdirSync('deploy/grafana/dashboards').length;
+    expect(text.split('\n').length).toBeLessThan(150);
+    expect(text).toContain(`${alerts} tested [alert rules]`);
+    expect(text).toContain(`| ${alerts} rules with tests, ${dashboards} dashboards |`);
   });
 
   it('the first two commands are those of the demo and of the tests', () => {

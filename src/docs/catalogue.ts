@@ -7,9 +7,10 @@ export interface DocumentEntry {
   readonly about: string;
 }
 
-/** The user documentation, in the order of the index. The other files of docs/ are for those who change the program. */
+/** The user documentation, in the order of the index. Documents for developers are in docs/internals and not served. */
 export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'installation', title: 'Installation', about: 'npm, systemd, a container, Compose, Kubernetes' },
+  { name: 'push', title: 'Clients that push', about: 'the flags of Lighthouse, Lodestar, Teku, Prysm and Nimbus' },
   { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
   { name: 'operations', title: 'Operations', about: 'state, logs, reload, proxies, troubleshooting' },
   { name: 'alerts', title: 'Alerts', about: 'the runbook: what each alert means and what to do' },

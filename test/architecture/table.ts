@@ -1,4 +1,4 @@
-/** Who may import whom, as docs/architecture.md says it: the part, the parts it may import, the npm packages. */
+/** Who may import whom, as docs/internals/architecture.md says it: the part, the parts it may import, the npm packages. */
 export interface Row {
   readonly part: string;
   /** What it is for: it does that, and nothing else. */

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DOCUMENTS, PICTURES } from '../../src/docs/catalogue.ts';
 
-/** Documents for those who change the program. They are not served. */
-const INTERNAL = ['api-facts', 'architecture', 'dependencies', 'design', 'hardening', 'performance'];
 const names = DOCUMENTS.map(({ name }) => name);
 const files = [...names.map((name) => `docs/${name}.md`), ...PICTURES.map((file) => `docs/images/${file}`)];
 
@@ -13,9 +11,10 @@ function read(name: string): string {
 }
 
 describe('docs/catalogue', () => {
-  it('every document is either served or internal', () => {
+  it('every document for users is served, and none for developers', () => {
     const documents = readdirSync('docs').filter((file) => file.endsWith('.md'));
-    expect([...names, ...INTERNAL].toSorted()).toEqual(documents.map((file) => file.replace('.md', '')).toSorted());
+    expect(names.toSorted()).toEqual(documents.map((file) => file.replace('.md', '')).toSorted());
+    expect(readdirSync('docs/internals').filter((file) => names.includes(file.replace('.md', '')))).toEqual([]);
   });
 
   it.each(DOCUMENTS)('$name is listed with its title', ({ name, title }) => {
@@ -42,7 +41,7 @@ describe('docs/catalogue', () => {
     const { files: packed }: { files: string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(packed.filter((file) => file.startsWith('docs')).toSorted()).toEqual(files.toSorted());
     expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^COPY docs docs$/m);
-    expect(readFileSync('.dockerignore', 'utf8')).toMatch(/^!docs$/m);
+    expect(readFileSync('.dockerignore', 'utf8')).toMatch(/^!docs\ndocs\/internals$/m);
     const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
     expect(bytes).toBeLessThan(400 * 1024);
   });

@@ -4,8 +4,8 @@ import { architectureTable, SCRIPT } from '../../scripts/architecture-table.ts';
 import { withTable } from '../../scripts/document-table.ts';
 
 describe('scripts/architecture-table', () => {
-  it('is what docs/architecture.md says (else: node scripts/architecture-table.ts)', () => {
-    const document = readFileSync('docs/architecture.md', 'utf8');
+  it('is what docs/internals/architecture.md says (else: node scripts/architecture-table.ts)', () => {
+    const document = readFileSync('docs/internals/architecture.md', 'utf8');
     expect(document).toBe(withTable(document, SCRIPT, architectureTable()));
   });
 });

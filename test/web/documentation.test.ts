@@ -102,6 +102,7 @@ describe('web/documentation', () => {
   it.each([
     '/docs/no-such-page',
     '/docs/architecture',
+    '/docs/internals/architecture',
     '/docs/alerts.md',
     '/docs/alerts/',
     '/docs/ALERTS',

@@ -95,7 +95,7 @@ export function lateRange(reach: Reach, main: MainRange, seconds: UnixSeconds): 
   return { start: end - width, end, pages };
 }
 
-/** The most that a sweep costs in steady state; docs/performance.md has the bound in a table. */
+/** The most that a sweep costs in steady state; docs/internals/performance.md has the bound in a table. */
 function maxRequests(live: number): number {
   const pages = (live < 100 ? 1.25 : 1.14) * Math.ceil(live / RECORDS_PER_PAGE);
   return pages + Math.max(2, 0.04 * pages);
