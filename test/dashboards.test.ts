@@ -73,6 +73,15 @@ describe('dashboards', () => {
     expect(datasource?.uid).toBe('${datasource}');
   });
 
+  it.each(shown.filter(({ type }) => type === 'stat' || type === 'timeseries'))(
+    '$dashboard, $title: has a unit, and lines have their last, mean and largest value',
+    ({ type, fieldConfig, options, targets }) => {
+      expect(fieldConfig?.defaults.unit).toBeDefined();
+      const isOfCounts = targets.some(({ expr }) => expr.includes('increase('));
+      if (type === 'timeseries' && !isOfCounts) expect(options?.legend?.calcs).toEqual(['lastNotNull', 'mean', 'max']);
+    },
+  );
+
   it('the terms of use stand on the dashboard of the returns', () => {
     const text = panels
       .filter(({ dashboard }) => dashboard === 'Network returns')

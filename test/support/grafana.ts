@@ -14,7 +14,13 @@ const Panel = z.object({
   gridPos: Place,
   datasource: z.object({ uid: z.string() }).optional(),
   targets: z.array(Target.extend({ instant: Target.shape.instant.default(false) })).default([]),
-  options: z.object({ content: z.string().optional() }).optional(),
+  options: z
+    .object({
+      content: z.string().optional(),
+      legend: z.object({ calcs: z.array(z.string()) }).optional(),
+    })
+    .optional(),
+  fieldConfig: z.object({ defaults: z.object({ unit: z.string().optional() }) }).optional(),
 });
 const Dashboard = z.object({
   uid: z.string(),
