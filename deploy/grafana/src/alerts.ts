@@ -17,19 +17,20 @@ function firing(more: string): string {
 }
 
 /** The alerts that fire, critical ones on top. `more` are further matchers. */
-export function firingAlerts(more = '', span = 12): ReturnType<typeof table> {
+export function firingAlerts(more = '', height = 8): ReturnType<typeof table> {
   return table({
     title: 'Firing alerts',
     description:
       'Critical and warning. Empty too where the alert rules are not loaded. What to do is in the runbook that the alert links.',
-    span,
+    span: 12,
+    height,
     labels: {
       severity: {
         name: 'Severity',
         width: 90,
         mappings: named({ critical: { text: 'critical', color: BAD }, warning: { text: 'warning', color: POOR } }),
       },
-      alertname: { name: 'Alert', width: 210 },
+      alertname: { name: 'Alert', width: 200 },
       about: { name: 'About' },
       chain: { name: 'Chain', width: 90 },
     },

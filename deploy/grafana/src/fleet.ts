@@ -26,11 +26,10 @@ import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './sh
 const MOST = 20;
 const NAME = '{{machine}}';
 const CROWDED = { isCrowded: true } as const;
-const GAUGE = { unit: 'percentunit', decimals: 0, gauge: true } as const;
+const GAUGE = { unit: 'percentunit', decimals: 0, width: 130, gauge: true } as const;
 
 const MACHINE_COLUMN: Column = {
   name: 'Machine',
-  width: 160,
   link: {
     title: 'Look at this machine',
     url: '/d/beaconchain-machine?${datasource:queryparam}&${chain:queryparam}&var-machine=${__value.raw:percentencode}&${__url_time_range}',
@@ -51,7 +50,6 @@ const now: Section = {
       title: 'In trouble',
       description: 'Machines whose state below is not "well".',
       unit: 'none',
-      history: true,
       queries: [[orZero(`count((${STATE}) > 0)`), '']],
       steps: from(1, BAD),
     }),
@@ -95,6 +93,7 @@ const now: Section = {
       description: `How it was: the worst trouble of each machine at each time; the ${MOST} worst.`,
       queries: [[`topk(${MOST}, ${STATE})`, NAME]],
       mappings: STATES,
+      interval: '2m',
       span: 12,
       height: 8,
     }),
@@ -103,17 +102,20 @@ const now: Section = {
       description:
         'The worst first; a click on a name opens its dashboard. The state is the worst of its troubles, as the alerts judge it, but at once. An empty cell is a value that the client does not report, or one that is too old to show.',
       height: 9,
-      labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 80 } },
+      labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 85 } },
       values: [
         [STATE, { name: 'State', width: 150, mappings: STATES }],
-        [SILENCE, { name: 'Silent for', unit: 's', decimals: 0 }],
+        [SILENCE, { name: 'Silent for', unit: 's', decimals: 0, width: 90 }],
         [CPU_BUSY_NOW, { name: 'CPU', ...GAUGE }],
         [MEMORY_USED_RATIO, { name: 'Memory', ...GAUGE }],
         [`1 - ${DISK_FREE_RATIO}`, { name: 'Disk', ...GAUGE }],
-        [HEAD_LAG, { name: 'Slots behind', decimals: 0 }],
-        [ofMachine('beaconchain_machine_peers'), { name: 'Peers' }],
-        [ofMachine('beaconchain_machine_validators'), { name: 'Validators' }],
-        [`time() - ${ofMachine('beaconchain_machine_boot_time_seconds')}`, { name: 'Up for', unit: 's', decimals: 0 }],
+        [HEAD_LAG, { name: 'Slots behind', decimals: 0, width: 105 }],
+        [ofMachine('beaconchain_machine_peers'), { name: 'Peers', width: 65 }],
+        [ofMachine('beaconchain_machine_validators'), { name: 'Validators', width: 90 }],
+        [
+          `time() - ${ofMachine('beaconchain_machine_boot_time_seconds')}`,
+          { name: 'Up for', unit: 's', decimals: 0, width: 95 },
+        ],
       ],
       sortBy: 'State',
     }),
@@ -201,16 +203,17 @@ const nodes: Section = {
       title: 'Clients',
       description: 'What runs where, as the clients say.',
       span: 12,
+      height: 9,
       labels: {
-        machine: { ...MACHINE_COLUMN, width: 130 },
-        process: { name: 'Process', width: 90 },
-        client_name: { name: 'Client', width: 110 },
-        client_version: { name: 'Version' },
+        machine: MACHINE_COLUMN,
+        process: { name: 'Process', width: 85 },
+        client_name: { name: 'Client', width: 100 },
+        client_version: { name: 'Version', width: 160 },
       },
       values: [
         [
           `time() - max by (machine, process, client_name, client_version) (beaconchain_machine_last_seen_timestamp_seconds{${MACHINE}} * on (job, instance, chain, machine, process) group_left (client_name, client_version) beaconchain_machine_client_info{${MACHINE}})`,
-          { name: 'Seen ago', unit: 's', decimals: 0 },
+          { name: 'Seen ago', unit: 's', decimals: 0, width: 90 },
         ],
       ],
       sortBy: 'Seen ago',

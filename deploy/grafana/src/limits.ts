@@ -51,7 +51,18 @@ export function beyond(expr: string, { bad, than }: Limit): string {
   return `(${expr}) ${bad} ${than}`;
 }
 
-/** The others. */
-export function within(expr: string, { bad, than }: Limit): string {
-  return `(${expr}) ${bad === '>' ? '<=' : '>='} ${than}`;
+/** A query split in two by a limit, so that each part can have a colour. */
+interface Parts {
+  readonly within: string;
+  readonly beyond: string;
+}
+
+export function split(expr: string, limit: Limit): Parts {
+  return { within: `(${expr}) ${limit.bad === '>' ? '<=' : '>='} ${limit.than}`, beyond: beyond(expr, limit) };
+}
+
+/** The same for a range: all of a series is in one part, by its value at the end. */
+export function splitAtEnd(expr: string, { bad, than }: Limit): Parts {
+  const isBeyond = `last_over_time(((${expr}) ${bad} bool ${than})[1m:15s] @ end()) == 1`;
+  return { within: `(${expr}) unless (${isBeyond})`, beyond: `(${expr}) and (${isBeyond})` };
 }

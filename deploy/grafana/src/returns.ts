@@ -74,7 +74,8 @@ const returns: Section = {
       ...APR,
       ...DAILY,
       span: 24,
-      height: 9,
+      height: 10,
+      isCrowded: true,
       queries: [
         [daily('combined_apr_ratio'), '{{chain}}, day'],
         [daily('moving_average_combined_apr_ratio', 'chain, window'), '{{chain}}, mean of {{window}}'],
@@ -128,10 +129,10 @@ const amounts: Section = {
     graph({
       title: 'Effective balance',
       description: 'Sum over the validators of the whole day: the denominator of the return.',
-      unit: 'suffix:ETH',
-      decimals: 0,
+      unit: 'suffix:M ETH',
+      decimals: 2,
       ...DAILY,
-      queries: [[daily('effective_balance_ether'), CHAIN_NAME]],
+      queries: [[`${daily('effective_balance_ether')} / 1e6`, CHAIN_NAME]],
     }),
     graph({
       title: 'Balance that left',

@@ -92,7 +92,7 @@ const now: Section = {
       ],
       sortBy: 'Validator',
       ascending: true,
-      noValue: 'None, or not known',
+      noValue: 'none',
     }),
   ],
 };
@@ -110,7 +110,7 @@ const proposals: Section = {
       unit: 'none',
       decimals: 0,
       span: 6,
-      height: 8,
+      height: 9,
       queries: [
         [
           `sum by (chain) (${grown('watched_proposals_total', '$__range', 'chain, status', 'status=~"missed|orphaned"')})`,
@@ -138,7 +138,7 @@ const proposals: Section = {
       description:
         'With the slot of the newest one, missed or orphaned; at most 100 validators for each chain. Empty as long as none was missed since counting began.',
       span: 9,
-      height: 8,
+      height: 9,
       labels: VALIDATOR,
       values: [[ofWatched('missed_proposal'), { name: 'Last missed at', unit: 'dateTimeAsIso' }]],
       sortBy: 'Last missed at',

@@ -6,7 +6,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/common';
 import { FieldColorBuilder, FieldColorModeId, type Threshold } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/stat';
-import { beyond, type Limit, within } from '../limits.ts';
+import { type Limit, split, splitAtEnd } from '../limits.ts';
 import { colorOf, GOOD, PLAIN } from '../look.ts';
 import { begin, type PanelOptions, type Query, target, thresholdsOf } from './panel.ts';
 
@@ -15,13 +15,13 @@ interface Common extends PanelOptions {
   readonly noValue?: string;
   /** The name of the series stands beside the number also where there is only one. */
   readonly isNamed?: boolean;
+  /** With a line of how it was. */
+  readonly history?: true;
 }
 
 export interface StatOptions extends Common {
   readonly queries: readonly Query[];
   readonly steps?: readonly Threshold[];
-  /** With a line of how it was. */
-  readonly history?: true;
 }
 
 export interface LimitedStatOptions extends Common {
@@ -30,11 +30,8 @@ export interface LimitedStatOptions extends Common {
 }
 
 /** One number, or a few, as of now. */
-export function stat({ history, steps = PLAIN, ...options }: StatOptions): PanelBuilder {
-  const query = (one: Query, i: number) => (history ? target(one, i).range() : target(one, i).instant());
-  return plain(options)
-    .targets(options.queries.map(query))
-    .graphMode(history ? BigValueGraphMode.Area : BigValueGraphMode.None)
+export function stat({ queries, steps = PLAIN, ...options }: StatOptions): PanelBuilder {
+  return plain(options, queries)
     .thresholds(thresholdsOf(steps))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds));
 }
@@ -46,16 +43,20 @@ export function stat({ history, steps = PLAIN, ...options }: StatOptions): Panel
 export function limitedStat({ query: [expr, name], limit, ...options }: LimitedStatOptions): PanelBuilder {
   const color = (fixed: string): FieldColorBuilder =>
     new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor(fixed);
-  return plain(options)
-    .targets([target([within(expr, limit), name], 0).instant(), target([beyond(expr, limit), name], 1).instant()])
-    .graphMode(BigValueGraphMode.None)
+  const { within, beyond } = options.history ? splitAtEnd(expr, limit) : split(expr, limit);
+  return plain(options, [
+    [within, name],
+    [beyond, name],
+  ])
     .colorScheme(color(GOOD))
     .overrideByQuery('B', [{ id: 'color', value: color(colorOf(limit.alert)).build() }]);
 }
 
-function plain({ unit, noValue, isNamed, ...options }: Common): PanelBuilder {
+function plain({ unit, noValue, isNamed, history, ...options }: Common, queries: readonly Query[]): PanelBuilder {
   const panel = begin(new PanelBuilder(), options, 4, 4)
     .unit(unit)
+    .targets(queries.map((one, i) => (history ? target(one, i).range() : target(one, i).instant())))
+    .graphMode(history ? BigValueGraphMode.Area : BigValueGraphMode.None)
     .colorMode(BigValueColorMode.Value)
     .textMode(isNamed ? BigValueTextMode.ValueAndName : BigValueTextMode.Auto)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']));

@@ -7,14 +7,15 @@ export interface TimelineOptions extends PanelOptions {
   readonly queries: readonly Query[];
   /** A word and a colour for each value. */
   readonly mappings: readonly ValueMapping[];
-  readonly noValue?: string;
+  /** The shortest step; a minute unless given. */
+  readonly interval?: string;
 }
 
 /** States over time: a row for each series, a colour for each state. */
-export function timeline({ noValue, ...options }: TimelineOptions): PanelBuilder {
-  const panel = begin(new PanelBuilder(), options, 24, 7)
+export function timeline({ interval = '1m', ...options }: TimelineOptions): PanelBuilder {
+  return begin(new PanelBuilder(), options, 24, 7)
     .targets(options.queries.map((query, i) => target(query, i).range()))
-    .interval('1m')
+    .interval(interval)
     .mergeValues(true)
     .showValue(VisibilityMode.Auto)
     .rowHeight(0.8)
@@ -22,5 +23,4 @@ export function timeline({ noValue, ...options }: TimelineOptions): PanelBuilder
     .fillOpacity(75)
     .legend(legend([]))
     .tooltip(tooltip());
-  return noValue === undefined ? panel : panel.noValue(noValue);
 }
