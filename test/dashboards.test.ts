@@ -1,19 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
 import { dashboardFiles, FOLDER } from '../scripts/dashboards.ts';
 import { RECORDED_THRESHOLDS } from './support/alert-rules.ts';
 import { ALL_LABELS, unknownNames } from './support/exposed.ts';
 import { DASHBOARDS, interpolate, QUERIES } from './support/grafana.ts';
-import { namesIn } from './support/promql.ts';
-
-/** Where the grammar finds a mistake. */
-function mistakesIn(expr: string): number[] {
-  const places: number[] = [];
-  parser.parse(expr).iterate({ enter: ({ type, from }) => void (type.isError && places.push(from)) });
-  return places;
-}
+import { mistakesIn, namesIn } from './support/promql.ts';
 
 const panels = DASHBOARDS.flatMap((one) => one.panels.map((panel) => ({ ...panel, dashboard: one.title })));
 const shown = panels.filter(({ type }) => type !== 'row' && type !== 'text');

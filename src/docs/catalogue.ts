@@ -12,9 +12,12 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'installation', title: 'Installation', about: 'npm, systemd, a container, Compose, Kubernetes' },
   { name: 'push', title: 'Clients that push', about: 'the flags of Lighthouse, Lodestar, Teku, Prysm and Nimbus' },
   { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
-  { name: 'operations', title: 'Operations', about: 'state, logs, reload, proxies, troubleshooting' },
+  { name: 'operations', title: 'Operations', about: 'addresses, reload, proxies, state, logs, upgrades' },
+  { name: 'troubleshooting', title: 'Troubleshooting', about: 'symptoms, where to look, what to do' },
+  { name: 'faq', title: 'Questions and answers', about: 'what stakers ask' },
   { name: 'alerts', title: 'Alerts', about: 'the runbook: what each alert means and what to do' },
   { name: 'metrics', title: 'Metrics', about: 'every metric with its type, labels and meaning' },
+  { name: 'queries', title: 'PromQL cookbook', about: 'queries for graphs and alerts of your own' },
   { name: 'dashboards', title: 'Dashboards', about: 'what the Grafana dashboards show' },
   { name: 'status', title: 'Status page and /status.json', about: 'the status page, and the same for scripts' },
   { name: 'budget', title: 'Request budget', about: 'how the requests of a plan are divided' },
@@ -27,6 +30,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'backfill', title: 'Backfill', about: 'the past, for a Prometheus that starts today' },
   { name: 'web-config', title: 'TLS, passwords and limits', about: 'the web config file' },
   { name: 'high-availability', title: 'High availability', about: 'replicas on one key' },
+  { name: 'glossary', title: 'Glossary', about: 'the words of these pages' },
 ];
 
 /** The pictures in these documents, files of docs/images. */

@@ -1,3 +1,12 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+/** Where the grammar of Prometheus finds a mistake. */
+export function mistakesIn(expr: string): number[] {
+  const places: number[] = [];
+  parser.parse(expr).iterate({ enter: ({ type, from }) => void (type.isError && places.push(from)) });
+  return places;
+}
+
 /** The names in an expression. Not a parser: it reads as much of PromQL as the rules of this project need. */
 export interface Names {
   readonly metrics: readonly string[];
