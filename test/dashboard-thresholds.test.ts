@@ -71,6 +71,9 @@ describe('thresholds of the dashboards', () => {
   const GREEN = queryOf('Staking machine', 'Disk free', 'A');
   const RED = queryOf('Staking machine', 'Disk free', 'B');
   const IS_FULL = 'count(ALERTS{alertname="DiskAlmostFull", alertstate="firing"})';
+  // The condition holds from the first evaluation on, at 0.
+  const FIRING = queryOf('Staking fleet', 'Firing alerts', 'A');
+  const NAMED = '{severity="critical", alertname="DiskAlmostFull", chain="mainnet"}';
   const value = { labels: '{chain="mainnet", machine="node-b"}', value: 0.4 };
 
   it.skipIf(areMissing(PROMTOOL))('a number that is changed in the rules moves alert, line and colour', () => {
@@ -88,6 +91,7 @@ describe('thresholds of the dashboards', () => {
           { expr: LINE, samples: [{ labels: '{}', value: 0.5 }] },
           { expr: GREEN, samples: [] },
           { expr: RED, samples: [value] },
+          { expr: `count by (severity, alertname, chain) (${FIRING})`, samples: [{ labels: NAMED, value: 1 }] },
         ],
       ),
     ).toMatchObject({ status: 0, stderr: '' });
