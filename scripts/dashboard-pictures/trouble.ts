@@ -1,0 +1,34 @@
+import type { Sandbox } from '../../src/sandbox/world.ts';
+import { HOUR, MINUTE } from '../../test/support/timing.ts';
+
+/** What happens in the simulated day, by ms before its end. */
+export type Events = readonly { readonly before: number; readonly happen: (sandbox: Sandbox, now: number) => void }[];
+
+/** A simulated day. */
+export interface Day {
+  /** Machines that the configuration names. */
+  readonly expected: readonly string[];
+  readonly events: Events;
+}
+
+const fails = (before: number, minutes: number): Events => [
+  { before, happen: (sandbox) => void (sandbox.outage = true) },
+  { before: before - minutes * MINUTE, happen: (sandbox) => void (sandbox.outage = false) },
+];
+
+export const DAYS = {
+  calm: { expected: ['node-a', 'node-b'], events: [] },
+  trouble: {
+    expected: ['node-a', 'node-b', 'backup-1'],
+    events: [
+      ...fails(16 * HOUR, 4),
+      { before: 5 * HOUR, happen: (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now) },
+      { before: 4 * HOUR, happen: (sandbox, now) => sandbox.fillDisk('node-b', 0.05, now) },
+      { before: 3 * HOUR, happen: (sandbox, now) => sandbox.slash('mainnet', [12_342], now) },
+      ...fails(2.5 * HOUR, 12),
+      { before: 1.5 * HOUR, happen: (sandbox, now) => sandbox.silence('quiet-1', now) },
+    ],
+  },
+} as const satisfies Record<string, Day>;
+
+export type State = keyof typeof DAYS;
