@@ -25,13 +25,14 @@ const WATCHED = { mainnet: [12_340, 12_345, 12_349], hoodi: [500] };
  * What a Prometheus that scrapes the exporter once a minute has after a day, as lines of OpenMetrics. The real exporter polls the
  * sandbox on a virtual clock, so the day passes in a minute.
  */
-export async function simulatedDay({ expected, events }: Day): Promise<string[]> {
+export async function simulatedDay({ plan, expected, events }: Day): Promise<string[]> {
   const start = END - HOURS * HOUR;
   const clock = new VirtualClock(start, requestsAnswered);
   const service = await startSandbox({
     host: '127.0.0.1',
     port: 0,
     clock,
+    plan,
     slotsPerSlashing: SLOTS_PER_SLASHING,
     watched: { validators: WATCHED, slots: SLOTS_PER_WATCHED_PROPOSAL },
   });

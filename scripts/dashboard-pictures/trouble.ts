@@ -1,3 +1,4 @@
+import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
 import { HOUR, MINUTE } from '../../test/support/timing.ts';
 
@@ -6,6 +7,7 @@ export type Events = readonly { readonly before: number; readonly happen: (sandb
 
 /** A simulated day. */
 export interface Day {
+  readonly plan: AccountPlan;
   /** Machines that the configuration names. */
   readonly expected: readonly string[];
   readonly events: Events;
@@ -17,11 +19,13 @@ const fails = (before: number, minutes: number): Events => [
 ];
 
 export const DAYS = {
-  calm: { expected: ['node-a', 'node-b'], events: [] },
+  calm: { plan: 'scale', expected: ['node-a', 'node-b'], events: [] },
   trouble: {
+    plan: { perSecond: 5, perMonth: 200_000 },
     expected: ['node-a', 'node-b', 'backup-1'],
     events: [
       ...fails(16 * HOUR, 4),
+      { before: 9 * HOUR, happen: (sandbox, now) => sandbox.spend(60_000, now) },
       { before: 5 * HOUR, happen: (sandbox, now) => sandbox.missProposal('mainnet', 12_345, now) },
       { before: 4 * HOUR, happen: (sandbox, now) => sandbox.fillDisk('node-b', 0.05, now) },
       { before: 3 * HOUR, happen: (sandbox, now) => sandbox.slash('mainnet', [12_342], now) },
