@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
+import { shrink } from './shrink.ts';
 import { simulate } from './simulate.ts';
 import { takePictures } from './take-pictures.ts';
 import { DAYS, type State } from './trouble.ts';
@@ -55,6 +56,7 @@ try {
         prometheus: prometheus.url,
         read: (dashboard) => JSON.parse(readFileSync(join(flags.dashboards, `${dashboard}.json`), 'utf8')),
       });
+      if (flags.all === undefined) for (const { path } of inState) shrink(path);
     } finally {
       await prometheus.stop();
     }
