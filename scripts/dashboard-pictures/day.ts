@@ -17,7 +17,7 @@ import type { Day } from './trouble.ts';
 /** The end of the simulated day, Unix ms: not at a full hour, whose label the edge of a chart would cut. */
 export const END = NOW + 24 * MINUTE;
 export const HOURS = 25;
-const SLOTS_PER_SLASHING = 1_500;
+const SLOTS_PER_SLASHING = 6_000;
 const SLOTS_PER_WATCHED_PROPOSAL = 300;
 const WATCHED = { mainnet: [12_340, 12_345, 12_349], hoodi: [500] };
 

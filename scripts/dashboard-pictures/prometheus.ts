@@ -44,7 +44,11 @@ export async function startPrometheus(folder: string): Promise<Prometheus> {
     { stdio: 'ignore' },
   );
   const ended = once(program, 'exit');
-  const isReady = (): Promise<boolean> => fetch(`${url}/-/ready`).then(({ ok }) => ok, () => false);
+  const isReady = (): Promise<boolean> =>
+    fetch(`${url}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   while (!(await isReady())) {
     if (program.exitCode !== null) throw new Error(`${PROMETHEUS.command} ended with ${program.exitCode}`);
     await setTimeout(50);

@@ -10,7 +10,9 @@ const DAYS = 100;
 export function returns(seed: number, now: number): string[] {
   return (['mainnet', 'hoodi'] as const).flatMap((chain) => {
     const newest = newestDay(chain, now);
-    const days = datapoints(seed, chain, newest, newest - DAYS + 1).reverse().map((wire) => Datapoint.parse(wire));
+    const days = datapoints(seed, chain, newest, newest - DAYS + 1)
+      .reverse()
+      .map((wire) => Datapoint.parse(wire));
     return days.flatMap((day) => {
       const text = encodeFamilies(dailyReturnFamilies(chain, day), 'text');
       return scrapedLines(text, day.day_end * 1000).slice(0, -1);

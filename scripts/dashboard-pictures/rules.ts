@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { type Prometheus, type Range, startPrometheus, importSamples } from './prometheus.ts';
+import { importSamples, type Prometheus, type Range, startPrometheus } from './prometheus.ts';
 
 interface Rule {
   readonly record?: string;
@@ -50,27 +50,29 @@ async function evaluate(prometheus: Prometheus, rule: Rule, span: Span): Promise
   );
 }
 
-/** ALERTS, as Prometheus writes it while an alert is pending or fires. */
+/** What Prometheus writes while an alert is pending or fires. */
 function alertLines(rule: Rule, { metric, values }: Range): string[] {
   const labels = { ...metric, ...rule.labels, alertname: rule.alert ?? '' };
   const lines: string[] = [];
+  const write = (alertstate: string, since: number, time: number): void => {
+    lines.push(
+      line('ALERTS', { ...labels, alertstate }, '1', time),
+      line('ALERTS_FOR_STATE', labels, `${since}`, time),
+    );
+  };
   let since = 0;
   let last = Number.NEGATIVE_INFINITY;
   for (const [time] of values) {
     if (time - last > STEP) {
-      const kept = Math.min(last + seconds(rule.keep_firing_for), time);
       const isFiring = last - since >= seconds(rule.for);
-      for (let at = last + STEP; isFiring && at < kept; at += STEP) lines.push(alert(labels, 'firing', at));
-      if (!isFiring || kept < time) since = time;
+      const kept = isFiring ? Math.min(last + seconds(rule.keep_firing_for), time) : last;
+      for (let at = last + STEP; at < kept; at += STEP) write('firing', since, at);
+      if (kept < time) since = time;
     }
-    lines.push(alert(labels, time - since >= seconds(rule.for) ? 'firing' : 'pending', time));
+    write(time - since >= seconds(rule.for) ? 'firing' : 'pending', since, time);
     last = time;
   }
   return lines;
-}
-
-function alert(labels: Range['metric'], alertstate: string, time: number): string {
-  return line('ALERTS', { ...labels, alertstate }, '1', time);
 }
 
 function line(name: string, { __name__, ...labels }: Range['metric'], value: string, time: number): string {

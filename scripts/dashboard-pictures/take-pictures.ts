@@ -22,7 +22,10 @@ interface Drawn {
   readonly read: (dashboard: string) => unknown;
 }
 
-export async function takePictures(pictures: readonly Picture[], { page: file, prometheus, read }: Drawn): Promise<void> {
+export async function takePictures(
+  pictures: readonly Picture[],
+  { page: file, prometheus, read }: Drawn,
+): Promise<void> {
   const browser = await launchChromium();
   try {
     for (const { dashboard, path, rows } of pictures) {

@@ -13,10 +13,15 @@ export interface Day {
   readonly events: Events;
 }
 
-const fails = (before: number, minutes: number): Events => [
-  { before, happen: (sandbox) => void (sandbox.outage = true) },
-  { before: before - minutes * MINUTE, happen: (sandbox) => void (sandbox.outage = false) },
-];
+function fails(before: number, minutes: number): Events {
+  const set = (isOut: boolean) => (sandbox: Sandbox) => {
+    sandbox.outage = isOut;
+  };
+  return [
+    { before, happen: set(true) },
+    { before: before - minutes * MINUTE, happen: set(false) },
+  ];
+}
 
 export const DAYS = {
   calm: { plan: 'scale', expected: ['node-a', 'node-b'], events: [] },

@@ -1,4 +1,9 @@
-import { type FieldDisplay, getDisplayValueAlignmentFactors, getFieldDisplayValues, VizOrientation } from '@grafana/data';
+import {
+  type FieldDisplay,
+  getDisplayValueAlignmentFactors,
+  getFieldDisplayValues,
+  VizOrientation,
+} from '@grafana/data';
 import { BarGauge as Gauge, useTheme2, VizRepeater, type VizRepeaterRenderValueProps } from '@grafana/ui';
 import { TIME_ZONE } from './given.ts';
 import type { PanelProps } from './panel-props.ts';

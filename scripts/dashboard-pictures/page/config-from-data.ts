@@ -3,8 +3,8 @@ import {
   type Field,
   type FieldConfig,
   FieldMatcherID,
-  fieldMatchers,
   FieldType,
+  fieldMatchers,
   type MatcherConfig,
   reduceField,
   ThresholdsMode,
@@ -30,7 +30,8 @@ export const configFromData = {
   id: 'configFromData',
   name: 'Config from query results',
   defaultOptions: {},
-  operator: (options: Options) => (source: Observable<DataFrame[]>) => source.pipe(map((data) => applied(options, data))),
+  operator: (options: Options) => (source: Observable<DataFrame[]>) =>
+    source.pipe(map((data) => applied(options, data))),
 };
 
 function applied({ configRefId = 'config', applyTo, mappings = [] }: Options, data: DataFrame[]): DataFrame[] {
@@ -52,7 +53,12 @@ function configured(field: Field, given: DataFrame, mappings: NonNullable<Option
     const key = mapping ? mapping.handlerKey : source.name.toLowerCase();
     if (!key || (source.type === FieldType.time && !mapping)) continue;
     const reducer = mapping?.reducerId ?? 'lastNotNull';
-    set(config, key, reduceField({ field: source, reducers: [reducer] })[reducer], mapping?.handlerArguments?.threshold?.color);
+    set(
+      config,
+      key,
+      reduceField({ field: source, reducers: [reducer] })[reducer],
+      mapping?.handlerArguments?.threshold?.color,
+    );
   }
   return { ...field, config };
 }
@@ -60,7 +66,10 @@ function configured(field: Field, given: DataFrame, mappings: NonNullable<Option
 function set(config: FieldConfig, key: string, value: unknown, color = 'red'): void {
   if (value === null || value === undefined) return;
   if (key === 'threshold1') {
-    config.thresholds ??= { mode: ThresholdsMode.Absolute, steps: [{ value: Number.NEGATIVE_INFINITY, color: 'green' }] };
+    config.thresholds ??= {
+      mode: ThresholdsMode.Absolute,
+      steps: [{ value: Number.NEGATIVE_INFINITY, color: 'green' }],
+    };
     config.thresholds.steps.push({ value: Number(value), color });
   } else if (key === 'min' || key === 'max' || key === 'decimals') {
     config[key] = Number(value);

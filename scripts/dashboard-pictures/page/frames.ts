@@ -7,8 +7,16 @@ export function seriesFrames(target: TargetJson, found: readonly Series[], stepM
   return found.map(({ metric, values }) => {
     const { __name__, ...labels } = metric;
     const name = nameOf(target, metric);
-    const time = field('Time', FieldType.time, values.map(([at]) => at * 1000));
-    const value = field('Value', FieldType.number, values.map(([, text]) => Number(text)));
+    const time = field(
+      'Time',
+      FieldType.time,
+      values.map(([at]) => at * 1000),
+    );
+    const value = field(
+      'Value',
+      FieldType.number,
+      values.map(([, text]) => Number(text)),
+    );
     return {
       refId: target.refId,
       name,
@@ -25,11 +33,25 @@ export function seriesFrames(target: TargetJson, found: readonly Series[], stepM
 export function tableFrame(target: TargetJson, found: readonly Series[], valueName: string): DataFrame {
   const names = [...new Set(found.flatMap(({ metric }) => Object.keys(metric)))].filter((name) => name !== '__name__');
   const rows = found.flatMap(({ metric, values }) => values.map(([at, value]) => ({ metric, at, value })));
-  const labels = names.sort().map((name) => field(name, FieldType.string, rows.map(({ metric }) => metric[name] ?? '')));
+  const labels = names.sort().map((name) =>
+    field(
+      name,
+      FieldType.string,
+      rows.map(({ metric }) => metric[name] ?? ''),
+    ),
+  );
   const fields = [
-    field('Time', FieldType.time, rows.map(({ at }) => at * 1000)),
+    field(
+      'Time',
+      FieldType.time,
+      rows.map(({ at }) => at * 1000),
+    ),
     ...labels,
-    field(valueName, FieldType.number, rows.map(({ value }) => Number(value))),
+    field(
+      valueName,
+      FieldType.number,
+      rows.map(({ value }) => Number(value)),
+    ),
   ];
   return { refId: target.refId, length: rows.length, fields };
 }

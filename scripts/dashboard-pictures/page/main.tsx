@@ -14,7 +14,10 @@ const PADDING = 32;
 async function draw(): Promise<void> {
   const { given } = window;
   const base = createTheme({ colors: { mode: 'dark' } });
-  const theme = createTheme({ colors: { mode: 'dark' }, typography: { fontFamily: `'Inter Variable', ${base.typography.fontFamily}` } });
+  const theme = createTheme({
+    colors: { mode: 'dark' },
+    typography: { fontFamily: `'Inter Variable', ${base.typography.fontFamily}` },
+  });
   const width = document.documentElement.clientWidth - PADDING;
 
   const frames = new Map<number, DataFrame[]>();

@@ -23,7 +23,9 @@ async function marksFrom(given: Given, { expr, iconColor, useValueForTime }: Mar
   if (!expr) return [];
   const { from, to } = timeRange(given);
   const found = await askRange(given, interpolate(expr, given, { __interval: `${STEP}s` }), STEP);
-  const times = found.flatMap(({ values }) => values.map(([at, value]) => (useValueForTime ? Number(value) : at * 1000)));
+  const times = found.flatMap(({ values }) =>
+    values.map(([at, value]) => (useValueForTime ? Number(value) : at * 1000)),
+  );
   const isShown = (time: number): boolean => time >= from.valueOf() && time <= to.valueOf();
   return [...new Set(times)].filter(isShown).map((time) => ({ time, color: iconColor }));
 }

@@ -24,7 +24,12 @@ export function Panel(props: PanelProps) {
   const Type = TYPES[panel.type];
   if (!Type) throw new Error(`no panel ${panel.type}`);
   return (
-    <PanelChrome title={panel.title ?? ''} width={width} height={height} displayMode={panel.transparent ? 'transparent' : 'default'}>
+    <PanelChrome
+      title={panel.title ?? ''}
+      width={width}
+      height={height}
+      displayMode={panel.transparent ? 'transparent' : 'default'}
+    >
       {(innerWidth, innerHeight) => <Type {...props} width={innerWidth} height={innerHeight} />}
     </PanelChrome>
   );

@@ -24,7 +24,10 @@ export async function askRange(given: Given, query: string, step: number): Promi
 }
 
 async function ask(given: Given, path: string, form: Record<string, string>) {
-  const response = await fetch(`${given.prometheus}/api/v1/${path}`, { method: 'POST', body: new URLSearchParams(form) });
+  const response = await fetch(`${given.prometheus}/api/v1/${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
   const { data, error } = (await response.json()) as {
     data: { result: unknown; resultType: string };
     error?: string;

@@ -22,7 +22,11 @@ interface Asked {
   readonly isOnlyTable: boolean;
 }
 
-async function queryTarget(given: Given, panel: PanelJson, { target, width, isOnlyTable }: Asked): Promise<DataFrame[]> {
+async function queryTarget(
+  given: Given,
+  panel: PanelJson,
+  { target, width, isOnlyTable }: Asked,
+): Promise<DataFrame[]> {
   const step = stepOf(given, panel, width);
   const { from, to } = timeRange(given);
   const query = interpolate(target.expr, given, {

@@ -33,7 +33,15 @@ export function TimeSeries({ panel, frames, marks, timeRange, width, height }: P
 export function NoData({ text = 'No data' }: { readonly text?: string }) {
   const { colors } = useTheme2();
   return (
-    <div style={{ height: '100%', display: 'flex', alignItems: 'center', justifyContent: 'center', color: colors.text.secondary }}>
+    <div
+      style={{
+        height: '100%',
+        display: 'flex',
+        alignItems: 'center',
+        justifyContent: 'center',
+        color: colors.text.secondary,
+      }}
+    >
       {text}
     </div>
   );

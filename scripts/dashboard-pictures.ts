@@ -1,18 +1,18 @@
 /**
- * Takes the pictures of the dashboards: node scripts/dashboard-pictures/main.ts
- * All dashboards, calm and in trouble, to look at: node scripts/dashboard-pictures/main.ts --all=/tmp/looks
+ * Takes the pictures of the dashboards: node scripts/dashboard-pictures.ts
+ * All dashboards, calm and in trouble, to look at: node scripts/dashboard-pictures.ts --all=/tmp/looks
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundle } from './bundle.ts';
-import { shrink } from './shrink.ts';
-import { simulate } from './simulate.ts';
-import { takePictures } from './take-pictures.ts';
-import { DAYS, type State } from './trouble.ts';
+import { bundle } from './dashboard-pictures/bundle.ts';
+import { shrink } from './dashboard-pictures/shrink.ts';
+import { simulate } from './dashboard-pictures/simulate.ts';
+import { takePictures } from './dashboard-pictures/take-pictures.ts';
+import { DAYS, type State } from './dashboard-pictures/trouble.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '..');
 
 const { values: flags } = parseArgs({
   options: {
