@@ -68,7 +68,12 @@ export const TABLE: readonly Row[] = [
     types: ['api', 'metrics'],
     packages: ['zod'],
   },
-  { part: 'sources/*/schema', what: 'The fields of an answer that are read, and the value that is kept.', imports: [], packages: ['zod'] },
+  {
+    part: 'sources/*/schema',
+    what: 'The fields of an answer that are read, and the value that is kept.',
+    imports: [],
+    packages: ['zod'],
+  },
   {
     part: 'sources/*/poll',
     what: 'Makes the requests of a poll, and turns the previous value and the answers into the next value.',
