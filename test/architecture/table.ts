@@ -33,13 +33,13 @@ const BELOW_EXPORTER = [
 export const TABLE: readonly Row[] = [
   {
     part: 'lib',
-    what: 'Clock, random numbers, log, files that are written whole, HTML, wording, lengths of time, constants of the chains and plans.',
+    what: 'Clock, random numbers, log, atomic file writes, HTML, formatting, durations, constants of chains and plans.',
     imports: [],
     packages: ['pino'],
   },
   {
     part: 'metrics',
-    what: 'Families as plain data, two text formats, bytes that lie ready for a scrape.',
+    what: 'Families as plain data, two text formats, bytes rendered in advance of a scrape.',
     imports: ['lib'],
     packages: ['prom-client in self.ts'],
   },
@@ -51,7 +51,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'budget',
-    what: 'Decides when the next request may leave, and what intervals the limits carry.',
+    what: 'Decides when the next request may be sent, and which intervals the limits allow.',
     imports: ['lib'],
     packages: ['zod'],
   },
@@ -63,33 +63,38 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'sources',
-    what: 'The contract of a source (source.ts), what it says on the status page (content.ts), and what is said where an alert fires (conditions.ts).',
+    what: 'The contract of a source (source.ts), its content on the status page (content.ts), and the notices that match alerts (conditions.ts).',
     imports: ['lib'],
     types: ['api', 'metrics'],
     packages: ['zod'],
   },
-  { part: 'sources/*/schema', what: 'What is read of an answer, and what is kept.', imports: [], packages: ['zod'] },
+  {
+    part: 'sources/*/schema',
+    what: 'The fields of an answer that are read, and the value that is kept.',
+    imports: [],
+    packages: ['zod'],
+  },
   {
     part: 'sources/*/poll',
-    what: 'Turns what is known into what is known next.',
+    what: 'Makes the requests of a poll, and turns the previous value and the answers into the next value.',
     imports: ['sources', 'api', 'lib'],
     packages: [],
   },
   {
     part: 'sources/*/metrics',
-    what: 'Turns what is known into families.',
+    what: 'Turns the value into families.',
     imports: ['sources', 'metrics', 'lib'],
     packages: [],
   },
   {
     part: 'sources/*/summary',
-    what: 'Turns what is known into what the status page says.',
+    what: 'Turns the value into content of the status page.',
     imports: ['sources', 'lib'],
     packages: [],
   },
   {
     part: 'sources/*/index',
-    what: 'The source: the above put together, its cadence and its cost.',
+    what: 'The source: the parts above, its interval and its cost.',
     imports: ['sources', 'lib'],
     types: ['api', 'metrics'],
     packages: [],
@@ -97,14 +102,14 @@ export const TABLE: readonly Row[] = [
   // The parts of a source with names of their own.
   {
     part: 'sources/*/other',
-    what: 'Pure parts of a source, by their own names.',
+    what: 'Other pure functions of a source.',
     imports: ['sources', 'lib'],
     types: ['api', 'metrics'],
     packages: [],
   },
   {
     part: 'state',
-    what: 'What is known of each source, and the files that keep it.',
+    what: 'The value of each source, and the files that keep it.',
     imports: ['sources', 'lib'],
     packages: ['zod'],
   },
@@ -116,19 +121,19 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'backfill',
-    what: 'Writes the past as ordered OpenMetrics files.',
+    what: 'Writes history as ordered OpenMetrics files.',
     imports: ['sources', 'api', 'budget', 'metrics', 'lib'],
     packages: ['zod'],
   },
   {
     part: 'scheduler',
-    what: 'Decides which source runs when, runs it, and shows what was kept.',
+    what: 'Decides when each source is polled, polls it, and shows what was stored.',
     imports: ['sources', 'state', 'api', 'budget', 'lib'],
     packages: [],
   },
   {
     part: 'sharing',
-    what: 'The socket through which a backfill uses the limits and the client of an exporter that runs.',
+    what: 'The socket through which a backfill sends its requests through a running exporter.',
     imports: ['api', 'budget', 'lib'],
     packages: ['zod'],
   },
@@ -141,13 +146,13 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'docs',
-    what: 'The user documentation: what is served, and from Markdown to HTML.',
+    what: 'The user documentation: the list of pages, and Markdown to HTML.',
     imports: ['lib'],
     packages: ['marked in markdown.ts', 'github-slugger in markdown.ts'],
   },
   {
     part: 'web',
-    what: 'The server, the status page from what is known, and the pages of the documentation.',
+    what: 'The server, the status page, and the pages of the documentation.',
     imports: ['web-config', 'docs', 'scheduler', 'sources', 'metrics', 'budget', 'lib'],
     packages: ['negotiator in server.ts'],
   },
@@ -159,11 +164,11 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'exporter',
-    what: 'What runs: the parts put together, exchanged at a reload, and the layout of /metrics.',
+    what: 'The running parts, put together at the start and replaced at a reload, and the layout of /metrics.',
     imports: BELOW_EXPORTER,
     packages: ['zod'],
   },
-  { part: 'commands', what: 'What a user types: flags and one file for each command.', imports: ALL, packages: ALL },
+  { part: 'commands', what: 'The command line: flags and one file for each command.', imports: ALL, packages: ALL },
   { part: 'main', what: 'Starts the program.', imports: ALL, packages: [] },
 ];
 
