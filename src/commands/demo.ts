@@ -64,7 +64,9 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   starting.defer(() => daemon.stop());
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-  print(advice(`http://${browserHost(sandboxAddress.host)}:${new URL(api).port}`, demonstrated(config)));
+  const { host } = sandboxAddress;
+  const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(api).port}`;
+  print(advice(orders, demonstrated(config)));
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
 }
@@ -85,7 +87,7 @@ function advice(url: string, { chains, slashings }: Config): string {
 
 /** The host for a browser on this machine. */
 function browserHost(host: string | undefined): string {
-  if (host === undefined || ['0.0.0.0', '::', '127.0.0.1'].includes(host)) return 'localhost';
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
 }
 
