@@ -1,9 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
+import { ALERTS_PATH } from '../src/commands/demo/receive-alerts.ts';
+import { sandboxAddress } from '../src/commands/demo/sandbox-address.ts';
+import { parseDuration } from '../src/lib/duration.ts';
 import { unknownNames } from './support/exposed.ts';
+import { temporaryFolder } from './support/files.ts';
 import { AMTOOL, areMissing, runTool } from './support/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
@@ -16,11 +21,60 @@ const Inhibition = z.object({
   target_matchers: z.array(z.string()),
   equal: z.array(z.string()),
 });
+/** The default of `--data.retention`: how long Alertmanager knows what it has sent. */
+const RETENTION = '120h';
+
+const Route = z.object({
+  matchers: z.array(z.string()).default([]),
+  receiver: z.string(),
+  group_interval: z.string().optional(),
+  repeat_interval: z.string(),
+});
+const { route, receivers } = z
+  .object({ route: Route.extend({ routes: z.array(Route) }), receivers: z.array(z.object({ name: z.string() })) })
+  .parse(parse(TEXT));
 const inhibitions = z.object({ inhibit_rules: z.array(Inhibition) }).parse(parse(TEXT)).inhibit_rules;
 
 describe('alertmanager', () => {
-  it.skipIf(areMissing(AMTOOL))('amtool accepts the example', () => {
-    expect(runTool(AMTOOL, ['check-config', FILE], '')).toMatchObject({ status: 0 });
+  describe.skipIf(areMissing(AMTOOL))('amtool', () => {
+    it.each(readdirSync(join(DEPLOY, 'alertmanager')))('accepts %s', (file) => {
+      expect(runTool(AMTOOL, ['check-config', join(DEPLOY, 'alertmanager', file)], '')).toMatchObject({ status: 0 });
+    });
+
+    it('accepts the receivers that are given as examples', () => {
+      const file = join(temporaryFolder(), 'alertmanager.yml');
+      const filled = TEXT.replace(/^( {4})# (\w+_configs: )/gm, '$1$2');
+      expect(filled.match(/^ {4}\w+_configs: /gm)).toHaveLength(receivers.length);
+      writeFileSync(file, filled);
+      expect(runTool(AMTOOL, ['check-config', file], '')).toMatchObject({ status: 0 });
+    });
+
+    it.each([
+      ["the Watchdog to the dead man's switch", ['alertname=Watchdog', 'severity=none'], 'watchdog'],
+      ['critical alerts to the pager', ['alertname=MachineOffline', 'severity=critical'], 'pager'],
+      ['warnings to the chat', ['alertname=CPUBusy', 'severity=warning'], 'chat'],
+      ['information to the log', ['alertname=AttesterSlashing', 'severity=info'], 'log'],
+    ])('routes %s', (_, labels, receiver) => {
+      const args = ['config', 'routes', 'test', `--config.file=${FILE}`, `--verify.receivers=${receiver}`, ...labels];
+      expect(runTool(AMTOOL, args, '')).toMatchObject({ status: 0 });
+    });
+  });
+
+  it('notifies nobody until its receivers are filled in, so that nothing fails', () => {
+    for (const receiver of receivers) expect(Object.keys(receiver)).toEqual(['name']);
+  });
+
+  it.each(Object.entries(DEMO_FILES))('%s is made from it, with the demo as receiver', (file, url) => {
+    expect(readFileSync(join(DEPLOY, 'alertmanager', file), 'utf8')).toBe(demoConfiguration(TEXT, url));
+    expect(new URL(url)).toMatchObject({ pathname: ALERTS_PATH, port: String(sandboxAddress().port) });
+  });
+
+  it('repeats nothing after so long that Alertmanager has forgotten that it was sent', () => {
+    const longest = (parseDuration(RETENTION) ?? 0) - (parseDuration('12h') ?? 0);
+    for (const { repeat_interval: repeat } of [route, ...route.routes]) {
+      expect(parseDuration(repeat), repeat).toBeLessThanOrEqual(longest);
+    }
+    expect(readFileSync(join(DEPLOY, 'compose/compose.yaml'), 'utf8')).not.toContain('--data.retention');
   });
 
   it('names only alerts and subjects that exist', () => {

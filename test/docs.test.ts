@@ -115,7 +115,9 @@ describe('docs', () => {
 
   it.each(DOCUMENTS)('every flag that %s names is one of ours', (file) => {
     const known = TABLE.map(({ name }) => name);
-    const named = [...read(file).prose.matchAll(/`--((?:config|web|log)\.[\w.-]+)/g)].map(([, name = '']) => name);
+    const named = [...read(file).prose.matchAll(/`--((?:config|web|sandbox|log)\.[\w.-]+)/g)].map(
+      ([, name = '']) => name,
+    );
     expect(named.filter((name) => !known.includes(name) && name !== REFUSED)).toEqual([]);
   });
 

@@ -4,6 +4,8 @@ import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
+import { ALERTS_PATH, receiveAlerts } from './demo/receive-alerts.ts';
+import { SANDBOX_FLAG } from './demo/sandbox-address.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 
 type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
@@ -11,6 +13,10 @@ type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'acce
 export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
   /** No config file was given, so the demo shows everything. */
   readonly isDefault: boolean;
+  /** Where the simulated service listens, for the daemon, for orders and for alerts. */
+  readonly sandboxAddress: { readonly host: string; readonly port: number };
+  /** Writes text to the terminal. */
+  readonly print: (text: string) => void;
   readonly readAgain: () => Promise<Config>;
 }
 
@@ -21,7 +27,7 @@ const MAX_PROPOSERS = 100;
 
 /** Runs the daemon and a simulated API in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
-  const { config, isDefault, log, access, readAgain } = options;
+  const { config, isDefault, sandboxAddress, print, log, access, readAgain } = options;
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
   const { watch } = demonstrated(config).slashings;
   await using starting = new AsyncDisposableStack();
@@ -30,15 +36,17 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     sandbox,
     close,
   } = await startSandbox({
-    host: '127.0.0.1',
-    port: 0,
+    ...sandboxAddress,
     clock: systemClock,
+    receive: (request, now) => receiveAlerts(request, now, print),
     // No slashings until somebody orders one.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
       validators: { mainnet: firstOf(watch.mainnet), hoodi: firstOf(watch.hoodi) },
       slots: SLOTS_PER_WATCHED_PROPOSAL,
     },
+  }).catch((error: unknown) => {
+    throw error instanceof Error ? Object.assign(error, { flag: SANDBOX_FLAG }) : error;
   });
   starting.defer(close);
   // As if it had never been silent. A machine that wakes now would be reported as silent until its next record.
@@ -56,9 +64,25 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   starting.defer(() => daemon.stop());
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-  log.info({ example: `curl -X POST '${api}/-/silence?machine=${QUIET_MACHINE}'` }, 'demo: make trouble');
+  const { host } = sandboxAddress;
+  const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(api).port}`;
+  print(advice(orders, demonstrated(config)));
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
+}
+
+/** What to try, and where alerts go. README.md shows the same commands. */
+function advice(url: string, { chains, slashings }: Config): string {
+  const [chain = 'mainnet'] = chains.map(({ name }) => name);
+  const [slashed = 12_340, missing] = firstOf(slashings.watch[chain]);
+  return [
+    'Cause an alert:',
+    `  curl -X POST '${url}/-/slash?chain=${chain}&validators=${slashed}'`,
+    `  curl -X POST '${url}/-/silence?machine=node-a'`,
+    ...(missing === undefined ? [] : [`  curl -X POST '${url}/-/miss-proposal?chain=${chain}&validator=${missing}'`]),
+    `Alerts that Alertmanager sends to ${url}${ALERTS_PATH} are printed here.`,
+    '',
+  ].join('\n');
 }
 
 /** The host for a browser on this machine. */

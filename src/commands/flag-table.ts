@@ -95,6 +95,13 @@ const WEB = {
   'web.enable-lifecycle': { isOn: true, help: 'Allow reloads by POST /-/reload (default true).' },
 } as const satisfies Table;
 
+const DEMO = {
+  'sandbox.listen-address': {
+    value: 'ADDRESS',
+    help: 'Where the simulated service takes orders and alerts (default :10033; without a host on loopback).',
+  },
+} as const satisfies Table;
+
 const LOG = {
   'log.level': { value: 'LEVEL', config: ['log', 'level'], help: 'debug, info, warn or error (default info).' },
   'log.format': {
@@ -112,6 +119,7 @@ export const TABLE: readonly Flag[] = [
   ...flagsOf(['backfill'], BACKFILL),
   ...flagsOf(['check', 'backfill'], CONSENT),
   ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
+  ...flagsOf(['demo'], DEMO),
   ...flagsOf(COMMAND_NAMES, LOG),
 ];
 
@@ -125,6 +133,7 @@ type Descriptions = typeof CONFIG &
   typeof BACKFILL &
   typeof CONSENT &
   typeof WEB &
+  typeof DEMO &
   typeof LOG;
 
 /** What a flag holds by its description. */

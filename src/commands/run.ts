@@ -20,6 +20,7 @@ import { loadWebConfig } from '../web-config/load.ts';
 import { backfill } from './backfill.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 import { check } from './check.ts';
+import { sandboxAddress } from './demo/sandbox-address.ts';
 import { startDemo } from './demo.ts';
 import { exposureLog, exposureText } from './exposure-log.ts';
 import type { Flags } from './flag-table.ts';
@@ -58,7 +59,8 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
     if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
     if (isListenError(error)) {
       const where = `${error.address ?? error.hostname}${error.port === undefined ? '' : `:${error.port}`}`;
-      if (error.code === 'EADDRINUSE') return refuse(`the address ${where} is taken`, EXIT.addressTaken);
+      const remedy = error.flag ? `: choose another one with ${error.flag}` : '';
+      if (error.code === 'EADDRINUSE') return refuse(`the address ${where} is taken${remedy}`, EXIT.addressTaken);
       return refuse(`cannot listen on ${where}: ${error.code}`, EXIT.refused);
     }
     throw error;
@@ -146,7 +148,8 @@ async function start(
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
     const readConfig = async (): Promise<Config> => (await readAgain()).config;
-    return startDemo({ config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig });
+    const given = { config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig };
+    return startDemo({ ...given, sandboxAddress: sandboxAddress(flags['sandbox.listen-address']), print });
   }
   if (name === 'serve') {
     const { dir, redis } = config.state;
@@ -224,7 +227,14 @@ function refuse(message: string, code: number): number {
 }
 
 /** A name that cannot be resolved is a `hostname`, everything else an `address`. */
-function isListenError(error: unknown): error is { code: string; address?: string; hostname?: string; port?: number } {
+function isListenError(error: unknown): error is {
+  code: string;
+  address?: string;
+  hostname?: string;
+  port?: number;
+  /** The flag of the address, if it is not that of the exporter. */
+  flag?: string;
+} {
   return (
     error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
   );

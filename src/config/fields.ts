@@ -151,7 +151,7 @@ export const listenAddress = parsed('host:port, :port or [::1]:port', parseListe
   pattern: LISTEN_ADDRESS.source,
 });
 
-function parseListenAddress(text: string): ListenAddress | undefined {
+export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, ipv6, name, digits] = LISTEN_ADDRESS.exec(text) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) return undefined;

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
-import { answer } from './answer.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { answer, type SandboxAnswer, type SandboxRequest } from './answer.ts';
 import { control } from './control.ts';
 import { Sandbox, type SandboxOptions } from './world.ts';
 
@@ -11,6 +12,8 @@ export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
   /** 0: any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now'>;
+  /** Answers what is meant neither for the service nor as an order; undefined: not this request. */
+  readonly receive?: ((request: SandboxRequest, now: UnixMs) => SandboxAnswer | undefined) | undefined;
   /** Creates the server, instead of a plain one. */
   readonly createServer?: (listener: RequestListener) => Server;
 }
@@ -24,14 +27,21 @@ export interface RunningSandbox {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
+const TOO_LARGE: SandboxAnswer = {
+  status: 413,
+  headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' },
+  body: `the body is larger than ${MAX_BODY_BYTES} bytes\n`,
+};
 
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
 export async function startSandbox(options: SandboxServerOptions): Promise<RunningSandbox> {
-  const { host, port, clock, createServer: create = createServer, ...world } = options;
+  const { host, port, clock, receive, createServer: create = createServer, ...world } = options;
   const sandbox = new Sandbox({ ...world, start: clock.now() });
   const server = create((request, response) => {
-    // A caller that hangs up or sends an endless body gets no answer.
-    respond(sandbox, clock, request, response).catch(() => response.destroy());
+    const answered = (asked: SandboxRequest, now: UnixMs): SandboxAnswer =>
+      receive?.(asked, now) ?? control(sandbox, asked, now) ?? answer(sandbox, asked, now);
+    // A caller that hangs up gets no answer.
+    respond(answered, clock, request, response).catch(() => response.destroy());
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -47,26 +57,26 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Runni
 }
 
 async function respond(
-  sandbox: Sandbox,
+  answered: (asked: SandboxRequest, now: UnixMs) => SandboxAnswer,
   clock: Pick<Clock, 'now'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await readBody(request);
   const { method = 'GET', url = '/', headers } = request;
-  const now = clock.now();
-  const asked = { method, path: url, headers, body };
-  const result = control(sandbox, asked, now) ?? answer(sandbox, asked, now);
+  const result = body === undefined ? TOO_LARGE : answered({ method, path: url, headers, body }, clock.now());
   response.writeHead(result.status, { ...result.headers, 'content-length': Buffer.byteLength(result.body) });
   response.end(result.body);
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+/** Undefined if it is too large; the rest of it is not read. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
+  // By default, leaving the loop would also end the connection, before the answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new RangeError('request body too large');
+    if (size > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

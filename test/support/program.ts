@@ -15,6 +15,8 @@ export const SURROUNDINGS: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => INHERITED.test(name))),
   // The tests start hundreds of processes. With the compile cache each start takes half the time.
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/compiled'),
+  // Several demos run at once.
+  BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS: '127.0.0.1:0',
 };
 
 /** The environment of a Node program whose wall clock is ahead. The program reads it only with `Date.now`. */

@@ -75,14 +75,14 @@ function hastyRules({ speed, ...setting }: Haste): string {
   return file;
 }
 
-/** Starts a Prometheus with the shipped rules and an Alertmanager with the shipped example, at the exporter's speed. */
+/** Starts a Prometheus with the shipped rules and an Alertmanager as that of the demo, at the exporter's speed. */
 export async function startHastyAlerts(
   exporter: HastyExporter,
   haste: Haste,
 ): Promise<{ prometheus: Prometheus; alertmanager: Alertmanager }> {
   const alertmanager = await startAlertmanager((webhook) =>
-    hastyDuration(readFileSync(join(DEPLOY, 'alertmanager/alertmanager.yml'), 'utf8'), haste.speed).replaceAll(
-      '127.0.0.1:5001',
+    hastyDuration(readFileSync(join(DEPLOY, 'alertmanager/demo.yml'), 'utf8'), haste.speed).replaceAll(
+      'localhost:10033',
       webhook,
     ),
   );

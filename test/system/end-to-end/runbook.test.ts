@@ -21,15 +21,15 @@ interface RuleFile {
 const { groups }: RuleFile = parse(readFileSync('deploy/prometheus/rules.yaml', 'utf8'));
 const alerts = groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
 const names = alerts.map(({ alert = '' }) => alert);
-/** Their series are of a job, without an instance. */
-const OF_A_JOB = ['ExporterDown', 'NoLeader'];
+/** Their series have no instance. */
+const OF_NO_INSTANCE = ['ExporterDown', 'NoLeader', 'Watchdog'];
 
 /** The words of every shipped alert, with another expression: they fire at once. */
 function firing(): string {
   const rules = alerts.map(({ alert = '', annotations }) => ({
     alert,
     annotations,
-    expr: OF_A_JOB.includes(alert)
+    expr: OF_NO_INSTANCE.includes(alert)
       ? 'group by (job) (beaconchain_exporter_build_info)'
       : 'beaconchain_exporter_build_info',
   }));

@@ -1,0 +1,36 @@
+import { visible } from '../../lib/text.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import type { AlertMessage } from './alert-message.ts';
+
+type Alert = AlertMessage['alerts'][number];
+
+const MAX_LINES = 100;
+/** Longer names and texts are cut. Those of the shipped rules are shorter. */
+const MAX = { name: 80, summary: 200, link: 200 };
+
+/** A line for each alert, with the time of its arrival. The text is foreign: nothing in it may harm a terminal. */
+export function alertLines({ alerts, truncatedAlerts }: AlertMessage, now: UnixMs): string[] {
+  const time = new Date(now).toTimeString().slice(0, 'HH:MM:SS'.length);
+  const lines = alerts.slice(0, MAX_LINES).map((alert) => `${time} ALERT ${lineOf(alert)}`);
+  const more = alerts.length - lines.length + truncatedAlerts;
+  return more > 0 ? [...lines, `${time} ALERT and ${more} more`] : lines;
+}
+
+function lineOf({ status, labels, annotations }: Alert): string {
+  const name = (label: string): string => shown(labels[label], MAX.name);
+  const named = ['machine', 'validator'].map((label) => labels[label] && `${label} ${name(label)}`);
+  const subject = [name('chain'), ...named].filter(Boolean).join(', ');
+  const heading = [status.padEnd('resolved'.length), name('severity').padEnd('critical'.length), name('alertname')];
+  const about = subject && ` (${subject})`;
+  const { summary, runbook_url: link } = annotations;
+  return [`${heading.join(' ')}${about}:`, shown(summary, MAX.summary), shown(link, MAX.link)]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** In one line, without control characters, and at most this long before they are escaped. */
+function shown(text: string | undefined, max: number): string {
+  const characters = [...(text ?? '').slice(0, 2 * max + 2).toWellFormed()];
+  const isCut = characters.length > max;
+  return visible(isCut ? `${characters.slice(0, max).join('')}...` : characters.join(''));
+}

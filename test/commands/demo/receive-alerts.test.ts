@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { receiveAlerts } from '../../../src/commands/demo/receive-alerts.ts';
+import { NOW } from '../../support/timing.ts';
+
+const TIME = new Date(NOW).toTimeString().slice(0, 8);
+
+/** What is answered to a POST with this body, and what is printed. */
+function post(body: unknown, path = '/alerts', method = 'POST') {
+  let printed = '';
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const answer = receiveAlerts({ method, path, body: text }, NOW, (words) => {
+    printed += words;
+  });
+  return { answer, printed };
+}
+
+const OFFLINE = {
+  status: 'firing',
+  labels: { alertname: 'MachineOffline', severity: 'critical', chain: 'mainnet', machine: 'node-a' },
+  annotations: {
+    summary: 'Machine node-a (mainnet) is silent',
+    description: 'not printed',
+    runbook_url: 'http://localhost:10032/docs/alerts#machineoffline',
+  },
+  startsAt: '2026-11-22T16:00:00Z',
+};
+
+describe('commands/demo/receive-alerts', () => {
+  it('prints a line for each alert: what, how bad, of whom, in words, and what to do', () => {
+    const slashed = {
+      ...OFFLINE,
+      status: 'resolved',
+      labels: { alertname: 'WatchedValidatorSlashed', severity: 'critical', chain: 'hoodi', validator: '501' },
+      annotations: { summary: 'Watched validator 501 (hoodi) was slashed' },
+    };
+    const { answer, printed } = post({ version: '4', receiver: 'pager', alerts: [OFFLINE, slashed] });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(printed).toBe(
+      `${TIME} ALERT firing   critical MachineOffline (mainnet, machine node-a): Machine node-a (mainnet) is silent ` +
+        'http://localhost:10032/docs/alerts#machineoffline\n' +
+        `${TIME} ALERT resolved critical WatchedValidatorSlashed (hoodi, validator 501): ` +
+        'Watched validator 501 (hoodi) was slashed\n',
+    );
+  });
+
+  it('an alert with nothing but its name is a line too', () => {
+    expect(post({ alerts: [{ status: 'firing', labels: { alertname: 'Any' } }] }).printed).toBe(
+      `${TIME} ALERT firing            Any:\n`,
+    );
+  });
+
+  it('escapes control characters and cuts long texts, whatever the texts are', () => {
+    const texts = fc.dictionary(
+      fc.constantFrom('alertname', 'severity', 'chain', 'machine', 'validator', 'summary', 'runbook_url'),
+      fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 1000, maxLength: 1100 })),
+    );
+    fc.assert(
+      fc.property(texts, (given) => {
+        const { printed } = post({ alerts: [{ status: 'firing', labels: given, annotations: given }] });
+        expect(printed.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+        expect(printed.endsWith('\n')).toBe(true);
+        // A character of two code units, escaped, is twelve.
+        expect(printed.length).toBeLessThan(12 * (5 * 80 + 2 * 200) + 200);
+      }),
+    );
+    const clears = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] }).printed;
+    expect(clears).toContain(String.raw`\u001b[2J\u009b2J\u000d\u202eX:`);
+    const long = post({ alerts: [{ ...OFFLINE, annotations: { summary: 'x'.repeat(300) } }] }).printed;
+    expect(long).toContain(`: ${'x'.repeat(200)}...\n`);
+  });
+
+  it('prints at most a hundred alerts of a message, and how many more there are', () => {
+    const { printed } = post({ alerts: Array(120).fill(OFFLINE), truncatedAlerts: 7 });
+    expect(printed.split('\n').slice(99)).toEqual([
+      expect.stringContaining('MachineOffline'),
+      `${TIME} ALERT and 27 more`,
+      '',
+    ]);
+  });
+
+  it.each([
+    ['', 'expected JSON'],
+    ['{"alerts": [', 'expected JSON'],
+    ['null', 'Invalid input'],
+    ['{}', 'alerts: Invalid input'],
+    ['{"alerts": [{}]}', 'alerts.0.status: '],
+    ['{"alerts": [{"status": "firing", "labels": {"alertname": 1}}]}', 'alerts.0.labels.alertname: '],
+    [String.raw`{"alerts": [{"status": "firing", "labels": {"\u001b[2J": 1}}]}`, String.raw`\u001b[2J`],
+  ])('refuses %s with the reason, and prints nothing', (body, reason) => {
+    const { answer, printed } = post(body);
+    expect([answer?.status, printed]).toEqual([400, '']);
+    expect(answer?.body).toMatch(/^not a message of Alertmanager: [^\n\p{Cc}]+\n$/u);
+    expect(answer?.body).toContain(reason);
+  });
+
+  it('takes nothing but POST, and no other path', () => {
+    expect(post('', '/alerts', 'GET').answer).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+    expect(post({ alerts: [] }, '/alerts?from=here').answer?.status).toBe(200);
+    for (const path of ['/', '/alerts/', '/-/silence', '/api/v2/alerts']) expect(post('', path).answer).toBeUndefined();
+  });
+});

@@ -1,0 +1,53 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { atTheEnd } from '../../support/cleanup.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { freePort } from '../../support/ports.ts';
+import { portOf, SURROUNDINGS, start, startExporter, waitFor } from '../../support/program.ts';
+import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools.ts';
+
+const [, SECTION = ''] =
+  /## Five minutes to the first alert\n([\s\S]*?)\n## /.exec(readFileSync('README.md', 'utf8')) ?? [];
+const [STARTING = ''] = [...SECTION.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+
+describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('system/end-to-end/quick-start', () => {
+  it('with the commands of the README the alerts arrive in the terminal of the demo, and no other words', async () => {
+    const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0']);
+    const web = await portOf(demo);
+    const [, orders] = await waitFor(() => {
+      const match = /localhost:(\d+)\/alerts are printed/.exec(demo.stdout);
+      if (!match) throw new Error(demo.output);
+      return match;
+    });
+    const ports = [
+      [':10032', `:${web}`],
+      [':10033', `:${orders}`],
+      [':9190', `:${await freePort()}`],
+      [':9193', `:${await freePort()}`],
+    ] as const;
+    const moved = (text: string): string => ports.reduce((so, [from, to]) => so.replaceAll(from, to), text);
+    const cwd = temporaryFolder();
+    for (const folder of ['deploy/alertmanager', 'deploy/prometheus']) {
+      cpSync(folder, join(cwd, folder), { recursive: true });
+      for (const name of readdirSync(folder)) {
+        const file = join(cwd, folder, name);
+        writeFileSync(file, moved(readFileSync(file, 'utf8')));
+      }
+    }
+    expect(STARTING).toMatch(/^sudo apt-get install .*\n/);
+    const commands = moved(STARTING.replace(/^sudo .*\n/, '')).replace('$(mktemp -d)', cwd);
+    const script = `trap 'kill %1 %2; wait; exit' TERM\nset -m\n${commands}\nwait`;
+    const terminal = start('bash', ['-c', script], { cwd, env: SURROUNDINGS });
+    atTheEnd(() => terminal.stop());
+
+    await waitFor(() => expect(demo.stdout).toMatch(/ALERT firing +none +Watchdog: Alerts are delivered http/));
+    await waitFor(() => expect(demo.stdout).toMatch(/ALERT firing +info +WatchedInSyncCommittee \(mainnet, validator/));
+    expect(terminal.output).toBe('');
+    for (const log of ['alertmanager.log', 'prometheus.log']) {
+      const text = readFileSync(join(cwd, log), 'utf8');
+      expect(text, log).toMatch(/level=info/i);
+      expect(text, log).not.toMatch(/level=(warn|error)/i);
+    }
+  });
+});
