@@ -16,7 +16,7 @@ import { REVISION, VERSION } from '../lib/version.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { createBoundedServer, LIMITS } from '../web/limits.ts';
 import { Access } from '../web-config/access.ts';
-import { loadWebConfig } from '../web-config/load.ts';
+import { webConfigMistakes } from '../web-config/load.ts';
 import { backfill } from './backfill.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 import { check } from './check.ts';
@@ -72,11 +72,16 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
   const read = async (): Promise<Given> => {
-    const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+    const loaded = await loadConfig({
+      file: flags['config.file'],
+      overrides,
+      env,
+      keyless,
+      checkWebConfig: webConfigMistakes,
+    });
     const { config, key, proxies } = loaded;
     exposures = loaded.exposures;
     if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
-    if (config.web.configFile !== null) await loadWebConfig(config.web.configFile);
     return { config, key: key ?? '', proxies };
   };
   const settings = await read();

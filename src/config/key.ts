@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Environment, nonEmpty } from './environment.ts';
-import { type Finding, notBoth, readFailure } from './mistakes.ts';
+import { type Finding, fileFailure, notBoth } from './mistakes.ts';
+import { mayBeKey } from './paths.ts';
 import { valueAt } from './value-at.ts';
 
-// No message shows the key, or a path: it may be a key in the wrong place.
+// No message shows the key, or a name that may be a key in the wrong place.
 
 const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
@@ -26,10 +27,14 @@ export const ApiKeyFile = z
   })
   .meta({ type: 'string', minLength: 1 });
 
-/** The key, from the environment before the file; undefined where none is given. */
+/**
+ * The key, from the environment before the file; undefined where none is given.
+ * @param given The document with its paths as they were given, and the folder that they are relative to.
+ */
 export async function findKey(
   document: unknown,
   env: Environment,
+  given: { readonly document: unknown; readonly folder: string },
 ): Promise<{ key: string | undefined; findings: Finding[] }> {
   const inline = valueAt(document, ['api', 'key']);
   const file = valueAt(document, ['api', 'key_file']);
@@ -43,18 +48,25 @@ export async function findKey(
     return { key: undefined, findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${RULE}` }] };
   }
   if (findings.length > 0) return { key: undefined, findings };
-  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file));
+  if (ApiKeyFile.safeParse(file).success) {
+    return readKeyFile(String(file), String(valueAt(given.document, ['api', 'key_file'])), given.folder);
+  }
   return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
 }
 
-async function readKeyFile(file: string): Promise<{ key: string | undefined; findings: Finding[] }> {
+async function readKeyFile(
+  file: string,
+  given: string,
+  folder: string,
+): Promise<{ key: string | undefined; findings: Finding[] }> {
   const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return refuse(`the file ${readFailure(error)}`);
+    if (!mayBeKey(given, error)) return refuse(fileFailure(file, error));
+    return refuse(`no such file in ${folder}; its name is not shown, because it could be the key`);
   }
   const key = text.trim();
-  return KEY.test(key) ? { key, findings: [] } : refuse(`expected a file that holds ${RULE}`);
+  return KEY.test(key) ? { key, findings: [] } : refuse(`expected ${file} to hold ${RULE}`);
 }

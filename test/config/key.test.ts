@@ -1,9 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { refusal, withConfig } from './with-config.ts';
 
-const KEY_FILE = 'test/config/fixtures/key';
+const KEY_FILE = resolve('test/config/fixtures/key');
 
 describe('config/key', () => {
   it('has no key where nobody gives one, which is no mistake of the file', async () => {
