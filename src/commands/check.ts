@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
-import { LEDGER } from '../exporter/state.ts';
+import { fingerprintOf, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -10,12 +10,13 @@ import { RedisState } from '../replica/redis.ts';
 import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { peek } from '../state/file.ts';
-import { describeCosts } from './check-costs.ts';
+import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { ProbeAnswer } from './probe/ask-service.ts';
-import { withoutEffect } from './without-effect.ts';
+import { describeRefusal, isKeyRefused } from './probe/verdict.ts';
 
 export interface CheckOptions {
   readonly config: Config;
+  readonly key: string;
   readonly log: Logger;
   /** What the service answered, if it was asked. */
   readonly answer?: ProbeAnswer | undefined;
@@ -25,13 +26,17 @@ export interface CheckOptions {
 
 /** Works out what a configuration costs, by answers of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
-  const { config, log, answer, warnings, now } = options;
+  const { config, key, log, answer, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
-  const head = ['The configuration has no mistakes.', ...warnings, ...withoutEffect(config)];
+  const head = ['The configuration has no mistakes.', ...warnings];
   if (answer?.isKeyRefused) return [...head, answer.text, ''].join('\n');
   const probed = answer && hasLimits(answer.ledger) ? answer.ledger : undefined;
   const stored = storedState(config);
   const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
+  if (!answer && ledger && isRefusedWith(ledger, key)) {
+    stored.close();
+    return [...head, `Warning: ${describeRefusal(ledger)}`, ''].join('\n');
+  }
   const entries = new Map<string, Entry>();
   for (const source of viewOptions.sources) {
     const entry = await stored.peek(sourceId(source), entrySchema(source));
@@ -39,8 +44,14 @@ export async function check(options: CheckOptions): Promise<string> {
   }
   stored.close();
   const limitsFrom = probed ? 'as the service just said' : originOf(ledger, config, answer !== undefined);
-  const costs = describeCosts({ state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
-  return [...head, ...(answer ? [answer.text] : []), costs].join('\n');
+  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now };
+  const stretched = stretchWarnings(config, input);
+  return [...head, ...stretched, ...(answer ? [answer.text] : []), describeCosts(input)].join('\n');
+}
+
+/** Whether the service last refused this key. Another key has not been tried. */
+function isRefusedWith(ledger: Ledger, key: string): boolean {
+  return isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key);
 }
 
 function hasLimits({ buckets }: Ledger): boolean {

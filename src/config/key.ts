@@ -7,7 +7,7 @@ import { valueAt } from './value-at.ts';
 
 // No message shows the key, or a name that may be a key in the wrong place.
 
-const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
+export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
 
 export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the command demo needs none`;

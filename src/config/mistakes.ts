@@ -38,9 +38,9 @@ export class ConfigError extends Error {
   }
 }
 
-function describeMistake({ place, line, path, message }: Mistake): string {
+export function describeMistake({ place, line, path, message }: Mistake): string {
   const where = line === undefined ? place : `${place}:${line}`;
-  return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
+  return [where, path, message].filter((part) => part !== '').join(': ');
 }
 
 /** Findings as mistakes, in the order of the file, then those from elsewhere. Of several at one spot only the first. */

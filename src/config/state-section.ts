@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { keyPrefix, redisUrl, section, text } from './fields.ts';
 
-const DEFAULT_DIR = './beaconchain-exporter-state';
+export const DEFAULT_DIR = './beaconchain-exporter-state';
 
 const file = text('the path of a file');
 
