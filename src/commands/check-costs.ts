@@ -61,7 +61,7 @@ export function stretchWarnings({ machines }: Config, { state, viewOptions, now 
   if (!enabled || !view || staleAfterMs === 'auto') return [];
   const { intervalMs: effective } = view.pace;
   // Otherwise it is said of the configured interval.
-  if (effective <= intervalMs || staleAfterMs >= effective + MS_PER_MINUTE) return [];
+  if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= effective + MS_PER_MINUTE) return [];
   const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(effective)})`;
   return [`Warning: ${lengths}: values are withdrawn between polls. Leave stale_after at auto.`];
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
-import { fingerprintOf, LEDGER } from '../exporter/state.ts';
+import { fingerprintOf, LEDGER, unreadable } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -28,10 +28,14 @@ export interface CheckOptions {
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, answer, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
-  const head = ['The configuration has no mistakes.', ...warnings];
-  if (answer?.isKeyRefused) return [...head, answer.text, ''].join('\n');
-  const probed = answer && hasLimits(answer.ledger) ? answer.ledger : undefined;
   const stored = storedState(config);
+  const away = await stored.problem();
+  const head = ['The configuration has no mistakes.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
+  if (answer?.isKeyRefused) {
+    stored.close();
+    return [...head, answer.text, ''].join('\n');
+  }
+  const probed = answer && hasLimits(answer.ledger) ? answer.ledger : undefined;
   const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
   if (!answer && ledger && isRefusedWith(ledger, key)) {
     stored.close();
@@ -60,11 +64,28 @@ function hasLimits({ buckets }: Ledger): boolean {
 
 type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
 
+interface StoredState {
+  readonly peek: Peek;
+  /** Why `serve` could not use it now. Of a directory, that is a mistake which has been told before. */
+  problem(): Promise<string | undefined>;
+  close(): void;
+}
+
 /** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
-function storedState({ state: { dir, redis } }: Config): { peek: Peek; close(): void } {
-  if (!redis) return { peek: (name, schema) => peek(dir, name, schema), close: () => undefined };
+function storedState({ state: { dir, redis } }: Config): StoredState {
+  if (!redis) {
+    return { peek: (name, schema) => peek(dir, name, schema), problem: async () => undefined, close: () => undefined };
+  }
   const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
-  return { peek: (name, schema) => state.peek(name, schema), close: () => state.close() };
+  return {
+    peek: (name, schema) => state.peek(name, schema),
+    problem: () =>
+      state.expectWritable().then(
+        () => undefined,
+        (error: unknown) => `${unreadable(error).message}; serve would not start`,
+      ),
+    close: () => state.close(),
+  };
 }
 
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {

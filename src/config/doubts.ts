@@ -13,7 +13,7 @@ export function doubtsIn(config: Config): Finding[] {
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled);
   if (isIdle) return [doubt([], 'every source is switched off: nothing is polled and there are no data')];
-  return [...hostDoubts(config), ...machineDoubts(config), ...validatorDoubts(config), ...pageDoubts(config)];
+  return [...hostDoubts(config), ...machineDoubts(config), ...validatorDoubts(config), ...placeDoubts(config)];
 }
 
 function doubt(path: Path, message: string): Finding {
@@ -25,10 +25,13 @@ function idle(setting: string, section: string): Finding {
 }
 
 function hostDoubts({ api, chains }: Config): Finding[] {
-  const twice = (path: Path, url: string, added: string, example: string): Finding[] =>
-    url.endsWith(added)
-      ? [doubt(path, `${added} is added to the URL, as in ${url}${added}${example}: leave it out`)]
-      : [];
+  const twice = (path: Path, url: string, added: string, example: string): Finding[] => {
+    const { hostname, pathname } = new URL(url);
+    const isService = /(^|\.)beaconcha\.in$/.test(hostname) && pathname !== '/';
+    const surplus = isService ? pathname : added;
+    if (!url.endsWith(surplus)) return [];
+    return [doubt(path, `${added} is added to the URL, as in ${url}${added}${example}: leave out ${surplus}`)];
+  };
   return [
     ...twice(['api', 'base_url'], api.baseUrl, '/api/v2', '/machine-metrics'),
     ...chains.flatMap(({ name, v1BaseUrl }, i) => {
@@ -54,6 +57,12 @@ function machineDoubts({ machines }: Config): Finding[] {
   }
   const at = (list: string, i: number, message: string): Finding => doubt(['machines', list, i], message);
   return [
+    ...(['expected', 'include', 'exclude'] as const).flatMap((list) =>
+      machines[list].flatMap((name, i) => {
+        if (name.includes('*')) return [at(list, i, `"${name}" is taken as a name: only chain_rules has patterns`)];
+        return name === name.trim() ? [] : [at(list, i, `"${name}" begins or ends with a space`)];
+      }),
+    ),
     ...expected.flatMap((name, i) => {
       if (exclude.includes(name)) {
         return [at('expected', i, `"${name}" is in machines.exclude too: it has no series and no alert`)];
@@ -147,7 +156,18 @@ function validatorDoubts({ chains, slashings, syncCommittee }: Config): Finding[
   ];
 }
 
-function pageDoubts({ web: { telemetryPath } }: Config): Finding[] {
-  if (telemetryPath !== '/status.json' && !/^\/docs(\/|$)/.test(telemetryPath)) return [];
-  return [doubt(['web', 'telemetry_path'], `${telemetryPath} is a page of its own, which the metrics replace`)];
+function placeDoubts({ state, web: { telemetryPath, configFile } }: Config): Finding[] {
+  const isPage = telemetryPath === '/status.json' || /^\/docs(\/|$)/.test(telemetryPath);
+  const unexpanded = (path: Path, place: string | null): Finding[] => {
+    const [, part] = /\/(~|\$\w+)(?:\/|$)/.exec(place ?? '') ?? [];
+    const expected = part === '~' ? 'HOME' : part?.slice(1);
+    return part === undefined ? [] : [doubt(path, `${part} is part of a name here: expected \${${expected}}`)];
+  };
+  return [
+    ...(isPage
+      ? [doubt(['web', 'telemetry_path'], `${telemetryPath} is a page of its own, which the metrics replace`)]
+      : []),
+    ...(state.redis ? [] : unexpanded(['state', 'dir'], state.dir)),
+    ...unexpanded(['web', 'config_file'], configFile),
+  ];
 }

@@ -9,15 +9,27 @@ import { valueAt } from './value-at.ts';
 
 export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
+const ALONE = 'the key alone, without quotes and without the name of a variable';
 
 export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the command demo needs none`;
 
 /** The characters that a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
+/** As a line of a shell script or of a .env file. */
+const DRESSED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
+
+/** What was expected in place of this text; undefined: it can be a key. */
+function expectedKey(text: string): string | undefined {
+  if (!KEY.test(text)) return RULE;
+  return DRESSED.test(text) ? ALONE : undefined;
+}
 
 export const ApiKey = z
-  .custom<string>((value) => typeof value === 'string' && KEY.test(value.trim()), {
-    error: ({ input }) => (input === '' ? 'the key is empty' : `expected ${RULE}`),
+  .custom<string>((value) => typeof value === 'string' && expectedKey(value.trim()) === undefined, {
+    error: ({ input }) => {
+      if (input === '') return 'the key is empty';
+      return `expected ${(typeof input === 'string' ? expectedKey(input.trim()) : undefined) ?? RULE}`;
+    },
   })
   .meta({ type: 'string', pattern: '^\\s*[\\x21-\\x7e]+\\s*$' });
 
@@ -44,8 +56,12 @@ export async function findKey(
   }
   const fromEnvironment = nonEmpty(env, KEY_VARIABLE)?.trim();
   if (fromEnvironment) {
-    if (KEY.test(fromEnvironment)) return { key: fromEnvironment, findings };
-    return { key: undefined, findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${RULE}` }] };
+    const expected = expectedKey(fromEnvironment);
+    if (expected === undefined) return { key: fromEnvironment, findings };
+    return {
+      key: undefined,
+      findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${expected}` }],
+    };
   }
   if (findings.length > 0) return { key: undefined, findings };
   if (ApiKeyFile.safeParse(file).success) {
@@ -68,5 +84,6 @@ async function readKeyFile(
     return refuse(`no such file in ${folder}; its name is not shown, because it could be the key`);
   }
   const key = text.trim();
-  return KEY.test(key) ? { key, findings: [] } : refuse(`expected ${file} to hold ${RULE}`);
+  const expected = expectedKey(key);
+  return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to hold ${expected}`);
 }

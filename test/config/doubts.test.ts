@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { describe, expect, it } from 'vitest';
 import { describeMistake } from '../../src/config/mistakes.ts';
 import { refusal, withConfig } from './with-config.ts';
@@ -105,13 +106,33 @@ describe('config/doubts', () => {
     [
       'api: {base_url: "https://beaconcha.in/api/v2"}',
       [
-        'config.yaml:1: api.base_url: /api/v2 is added to the URL, as in https://beaconcha.in/api/v2/api/v2/machine-metrics: leave it out',
+        'config.yaml:1: api.base_url: /api/v2 is added to the URL, as in https://beaconcha.in/api/v2/api/v2/machine-metrics: leave out /api/v2',
+      ],
+    ],
+    [
+      'api: {base_url: "https://beaconcha.in/api"}',
+      [
+        'config.yaml:1: api.base_url: /api/v2 is added to the URL, as in https://beaconcha.in/api/api/v2/machine-metrics: leave out /api',
+      ],
+    ],
+    [
+      'machines: {include: ["node-*"], exclude: [" a"]}',
+      [
+        'config.yaml:1: machines.include[0]: "node-*" is taken as a name: only chain_rules has patterns',
+        'config.yaml:1: machines.exclude[0]: " a" begins or ends with a space',
+      ],
+    ],
+    [
+      'state: {dir: ~/state}\nweb: {config_file: $HOME/web.yml}',
+      [
+        'config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}',
+        'config.yaml:2: web.config_file: $HOME is part of a name here: expected ${HOME}',
       ],
     ],
     [
       'chains: {hoodi: {v1_base_url: "https://hoodi.beaconcha.in/api/v1"}}',
       [
-        'config.yaml:1: chains.hoodi.v1_base_url: /api/v1 is added to the URL, as in https://hoodi.beaconcha.in/api/v1/api/v1/epoch/latest/slots: leave it out',
+        'config.yaml:1: chains.hoodi.v1_base_url: /api/v1 is added to the URL, as in https://hoodi.beaconcha.in/api/v1/api/v1/epoch/latest/slots: leave out /api/v1',
       ],
     ],
     [

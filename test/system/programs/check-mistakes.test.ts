@@ -138,6 +138,12 @@ describe.concurrent('system/programs/check-mistakes', () => {
     ]);
   });
 
+  it('check warns of a state in Redis that cannot be used now', async () => {
+    const { code, stdout } = await run('check', folderWith('state: {redis: {url: "redis://127.0.0.1:1"}}'));
+    expect(code).toBe(0);
+    expect(stdout).toContain('\nWarning: the state in Redis cannot be used: ECONNREFUSED; serve would not start\n');
+  });
+
   it('serve logs them once', async () => {
     const folder = folderWith('log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\n');
     const file = `--config.file=${folder}/config.yaml`;
