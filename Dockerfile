@@ -31,7 +31,7 @@ RUN printf '#!/bin/sh\nexec prlimit --core=0 node --disable-sigusr1 /app/dist/ma
     > /usr/local/bin/beaconchain-exporter && chmod 755 /usr/local/bin/beaconchain-exporter
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000
-# Relative paths of the configuration (the state directory, say) are relative to the working directory.
+# The default of state.dir, and paths in flags and variables, are relative to the working directory.
 WORKDIR /var/lib/beaconchain-exporter
 VOLUME /var/lib/beaconchain-exporter
 EXPOSE 10032

@@ -18,7 +18,12 @@ and the expected value, and prints how many requests the configuration needs.
 
 - A flag overrides its environment variable, which overrides the file, which overrides the default.
 - \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake.
+- Relative paths in the file are relative to the file, as in Prometheus. Those of flags and environment variables, and the
+  default of \`state.dir\`, are relative to the working directory.
 - An unknown key is a mistake. An empty section or chain uses the defaults.
+- \`check\` prints one line per mistake, of all files together, and exits with 1. What is legal and cannot work as meant, such as
+  an expected machine that is excluded, is a warning: \`check\` prints it and exits with 0, \`serve\` logs it.
+- \`check\` tries whether the state can be kept, and leaves nothing behind. Run it as the user of the exporter.
 - Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
 - SIGHUP and \`POST /-/reload\` reload the file. If it has a mistake, nothing changes, and the reason is reported. A change of
   \`state\`, \`web\` or \`log.format\` takes a restart; a reload refuses it.

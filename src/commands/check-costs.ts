@@ -3,9 +3,10 @@ import { WINDOWS } from '../budget/headers.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
 import { reservedForOthers } from '../budget/taken-by-others.ts';
+import type { Config } from '../config/config.ts';
 import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
 import type { State } from '../exporter/state.ts';
-import { formatDuration, MS_PER_DAY } from '../lib/duration.ts';
+import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
@@ -51,6 +52,18 @@ export function describeCosts(input: CheckInput): string {
       : ['A sweep of the machines is assumed to take one request, as up to 8 of them do.']),
     '',
   ].join('\n');
+}
+
+/** What cannot work as meant at the pace that the limits allow. */
+export function stretchWarnings({ machines }: Config, { state, viewOptions, now }: CheckInput): string[] {
+  const { enabled, staleAfterMs, intervalMs } = machines;
+  const view = viewsOf(state, viewOptions, now).find(({ source }) => source.name === 'machines');
+  if (!enabled || !view || staleAfterMs === 'auto') return [];
+  const { intervalMs: effective } = view.pace;
+  // Otherwise it is said of the configured interval.
+  if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= effective + MS_PER_MINUTE) return [];
+  const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(effective)})`;
+  return [`Warning: ${lengths}: values are withdrawn between polls. Leave stale_after at auto.`];
 }
 
 interface Cost {

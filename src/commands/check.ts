@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
-import { LEDGER } from '../exporter/state.ts';
+import { fingerprintOf, LEDGER, unreadable } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -10,12 +10,13 @@ import { RedisState } from '../replica/redis.ts';
 import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { peek } from '../state/file.ts';
-import { describeCosts } from './check-costs.ts';
+import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { ProbeAnswer } from './probe/ask-service.ts';
-import { withoutEffect } from './without-effect.ts';
+import { describeRefusal, isKeyRefused } from './probe/verdict.ts';
 
 export interface CheckOptions {
   readonly config: Config;
+  readonly key: string;
   readonly log: Logger;
   /** What the service answered, if it was asked. */
   readonly answer?: ProbeAnswer | undefined;
@@ -25,13 +26,21 @@ export interface CheckOptions {
 
 /** Works out what a configuration costs, by answers of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
-  const { config, log, answer, warnings, now } = options;
+  const { config, key, log, answer, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
-  const head = ['The configuration has no mistakes.', ...warnings, ...withoutEffect(config)];
-  if (answer?.isKeyRefused) return [...head, answer.text, ''].join('\n');
-  const probed = answer && hasLimits(answer.ledger) ? answer.ledger : undefined;
   const stored = storedState(config);
+  const away = await stored.problem();
+  const head = ['The configuration has no mistakes.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
+  if (answer?.isKeyRefused) {
+    stored.close();
+    return [...head, answer.text, ''].join('\n');
+  }
+  const probed = answer && hasLimits(answer.ledger) ? answer.ledger : undefined;
   const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
+  if (!answer && ledger && isRefusedWith(ledger, key)) {
+    stored.close();
+    return [...head, `Warning: ${describeRefusal(ledger)}`, ''].join('\n');
+  }
   const entries = new Map<string, Entry>();
   for (const source of viewOptions.sources) {
     const entry = await stored.peek(sourceId(source), entrySchema(source));
@@ -39,8 +48,14 @@ export async function check(options: CheckOptions): Promise<string> {
   }
   stored.close();
   const limitsFrom = probed ? 'as the service just said' : originOf(ledger, config, answer !== undefined);
-  const costs = describeCosts({ state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now });
-  return [...head, ...(answer ? [answer.text] : []), costs].join('\n');
+  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now };
+  const stretched = stretchWarnings(config, input);
+  return [...head, ...stretched, ...(answer ? [answer.text] : []), describeCosts(input)].join('\n');
+}
+
+/** Whether the service last refused this key. Another key has not been tried. */
+function isRefusedWith(ledger: Ledger, key: string): boolean {
+  return isKeyRefused(ledger) && ledger.key.fingerprint === fingerprintOf(key);
 }
 
 function hasLimits({ buckets }: Ledger): boolean {
@@ -49,11 +64,28 @@ function hasLimits({ buckets }: Ledger): boolean {
 
 type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S> | undefined>;
 
+interface StoredState {
+  readonly peek: Peek;
+  /** Why `serve` could not use it now. Of a directory, that is a mistake which has been told before. */
+  problem(): Promise<string | undefined>;
+  close(): void;
+}
+
 /** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
-function storedState({ state: { dir, redis } }: Config): { peek: Peek; close(): void } {
-  if (!redis) return { peek: (name, schema) => peek(dir, name, schema), close: () => undefined };
+function storedState({ state: { dir, redis } }: Config): StoredState {
+  if (!redis) {
+    return { peek: (name, schema) => peek(dir, name, schema), problem: async () => undefined, close: () => undefined };
+  }
   const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
-  return { peek: (name, schema) => state.peek(name, schema), close: () => state.close() };
+  return {
+    peek: (name, schema) => state.peek(name, schema),
+    problem: () =>
+      state.expectWritable().then(
+        () => undefined,
+        (error: unknown) => `${unreadable(error).message}; serve would not start`,
+      ),
+    close: () => state.close(),
+  };
 }
 
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {

@@ -102,6 +102,9 @@ const DEMO = {
   },
 } as const satisfies Table;
 
+/** What the sandbox has of them: it serves no metrics and has nothing to reload. */
+const WITHOUT_METRICS = ['web.listen-address', 'web.config.file'];
+
 const LOG = {
   'log.level': { value: 'LEVEL', config: ['log', 'level'], help: 'debug, info, warn or error (default info).' },
   'log.format': {
@@ -118,7 +121,9 @@ export const TABLE: readonly Flag[] = [
   ...flagsOf(['check'], CHECK),
   ...flagsOf(['backfill'], BACKFILL),
   ...flagsOf(['check', 'backfill'], CONSENT),
-  ...flagsOf(['serve', 'sandbox', 'demo'], WEB),
+  ...flagsOf(['serve', 'sandbox', 'demo'], WEB).map((flag) =>
+    WITHOUT_METRICS.includes(flag.name) ? flag : { ...flag, commands: ['serve', 'demo'] as const },
+  ),
   ...flagsOf(['demo'], DEMO),
   ...flagsOf(COMMAND_NAMES, LOG),
 ];

@@ -4,9 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Exposure } from '../config/exposure.ts';
-import { HOW_TO_GIVE_A_KEY } from '../config/key.ts';
 import { loadConfig } from '../config/load.ts';
-import { ConfigError } from '../config/mistakes.ts';
+import { ConfigError, type Mistake } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -14,25 +13,24 @@ import { createLogger, type Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
 import { startSandbox } from '../sandbox/server.ts';
+import { problemOf } from '../state/try-directory.ts';
 import { createBoundedServer, LIMITS } from '../web/limits.ts';
 import { Access } from '../web-config/access.ts';
-import { loadWebConfig } from '../web-config/load.ts';
+import { webConfigMistakes } from '../web-config/load.ts';
 import { backfill } from './backfill.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 import { check } from './check.ts';
+import { asMistakes, withWarnings } from './coloured.ts';
 import { sandboxAddress } from './demo/sandbox-address.ts';
 import { startDemo } from './demo.ts';
-import { exposureLog, exposureText } from './exposure-log.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
+import { isListenError, listenRefusal } from './listen-refusal.ts';
 import { askService, mayAsk } from './probe/ask-service.ts';
 import { DumpRefused } from './probe/dump.ts';
 import { startDaemon } from './serve.ts';
-
-class NoKey extends Error {
-  override readonly name = 'NoKey';
-}
+import { doubtText, exposureText, warningLog } from './warning-log.ts';
 
 type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
 type Given = Settings & { readonly proxies: Proxies | undefined };
@@ -48,22 +46,25 @@ const STOP_WITHIN_MS = 4_500;
 export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
   try {
     const command = parseCommand(argv, env);
-    if ('flags' in command) return await runCommand(command, env);
+    if ('flags' in command) return await runListening(command, env);
     print(command.name === 'help' ? helpText(command.command) : versionText());
     return EXIT.stopped;
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
-    const isRefusal = [ConfigError, NoKey, StateRefused, BackfillRefused, DumpRefused].some(
-      (refusal) => error instanceof refusal,
-    );
+    if (error instanceof ConfigError) return refuse(asMistakes(error.message, process.stderr), EXIT.refused);
+    const isRefusal = [StateRefused, BackfillRefused, DumpRefused].some((refusal) => error instanceof refusal);
     if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
-    if (isListenError(error)) {
-      const where = `${error.address ?? error.hostname}${error.port === undefined ? '' : `:${error.port}`}`;
-      const remedy = error.flag ? `: choose another one with ${error.flag}` : '';
-      if (error.code === 'EADDRINUSE') return refuse(`the address ${where} is taken${remedy}`, EXIT.addressTaken);
-      return refuse(`cannot listen on ${where}: ${error.code}`, EXIT.refused);
-    }
     throw error;
+  }
+}
+
+async function runListening(command: Flagged, env: Environment): Promise<number> {
+  try {
+    return await runCommand(command, env);
+  } catch (error) {
+    if (!isListenError(error)) throw error;
+    const code = error.code === 'EADDRINUSE' ? EXIT.addressTaken : EXIT.refused;
+    return refuse(listenRefusal(error, command.overrides), code);
   }
 }
 
@@ -73,35 +74,43 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   if (name === 'check' || name === 'backfill') endOnHangUp();
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
+  let doubts: readonly Mistake[] = [];
   const read = async (): Promise<Given> => {
-    const loaded = await loadConfig({ file: flags['config.file'], overrides, env, keyless });
+    const loaded = await loadConfig({
+      file: flags['config.file'],
+      overrides,
+      env,
+      keyless,
+      needsKey: !keyless,
+      checkWebConfig: webConfigMistakes,
+      ...(name === 'check' && { checkState: problemOf }),
+    });
     const { config, key, proxies } = loaded;
     exposures = loaded.exposures;
-    if (!keyless && key === undefined) throw new NoKey(HOW_TO_GIVE_A_KEY);
-    if (config.web.configFile !== null) await loadWebConfig(config.web.configFile);
+    doubts = loaded.warnings;
     return { config, key: key ?? '', proxies };
   };
   const settings = await read();
   if (name === 'backfill') return runBackfill(flags, settings);
   if (name === 'check') {
     const log = createLogger(settings.config.log);
-    const warnings = exposures.map(exposureText);
+    const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
     const dump = flags['probe.dump'];
     const isWanted = (flags.probe ?? false) || dump !== undefined;
     const isAsked = isWanted && (await mayAsk(settings, flags.yes ?? false));
     const now = systemClock.now();
     const answer = isAsked ? await askService({ ...settings, dump, now }) : undefined;
-    print(await check({ ...settings, log, answer, warnings, now }));
+    print(withWarnings(await check({ ...settings, log, answer, warnings, now }), process.stdout));
     return answer ? EXIT_OF_VERDICT[answer.verdict] : EXIT.stopped;
   }
   const log = createLogger(settings.config.log);
-  const warn = exposureLog(log);
+  const warn = warningLog(log);
   const readAgain = async (): Promise<Settings> => {
     const again = await read();
-    warn(exposures);
+    warn(exposures, doubts);
     return again;
   };
-  warn(exposures);
+  warn(exposures, doubts);
   return untilStopped((signal) => start(command, settings, readAgain, log, signal), log);
 }
 
@@ -165,7 +174,7 @@ async function start(
   const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
   const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
   const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
-  log.info({ url, key: sandbox.sandbox.key }, 'simulated API');
+  log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated API');
   return { stop: () => sandbox.close().then(() => access?.close()) };
 }
 
@@ -224,18 +233,4 @@ function print(text: string): void {
 function refuse(message: string, code: number): number {
   process.stderr.write(`${message.trimEnd()}\n`);
   return code;
-}
-
-/** A name that cannot be resolved is a `hostname`, everything else an `address`. */
-function isListenError(error: unknown): error is {
-  code: string;
-  address?: string;
-  hostname?: string;
-  port?: number;
-  /** The flag of the address, if it is not that of the exporter. */
-  flag?: string;
-} {
-  return (
-    error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
-  );
 }

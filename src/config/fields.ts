@@ -158,19 +158,24 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host: ipv6 ?? name, port };
 }
 
+/** The service takes the next one for nobody (api-facts 8.1). */
+const MAX_INDEX = 2_147_483_646;
+
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
 /** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
-export const indexRange = z.union(
-  [
-    z
-      .int()
-      .min(0)
-      .transform((only) => ({ first: only, last: only })),
-    parsed('a range', parseRange).meta({ pattern: RANGE.source }),
-  ],
-  { error: 'a validator index such as 12345 or a range such as "20000-20099"' },
-);
+export const indexRange = z
+  .union(
+    [
+      z
+        .int()
+        .min(0)
+        .transform((only) => ({ first: only, last: only })),
+      parsed('a range', parseRange).meta({ pattern: RANGE.source }),
+    ],
+    { error: 'a validator index such as 12345 or a range such as "20000-20099"' },
+  )
+  .refine(({ last }) => last <= MAX_INDEX, { error: `expected validator indices of at most ${MAX_INDEX}` });
 
 function parseRange(text: string): { first: number; last: number } | undefined {
   const [, from, to = from] = RANGE.exec(text) ?? [];

@@ -1,22 +1,35 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Environment, nonEmpty } from './environment.ts';
-import { type Finding, notBoth, readFailure } from './mistakes.ts';
+import { type Finding, fileFailure, notBoth } from './mistakes.ts';
+import { mayBeKey } from './paths.ts';
 import { valueAt } from './value-at.ts';
 
-// No message shows the key, or a path: it may be a key in the wrong place.
+// No message shows the key, or a name that may be a key in the wrong place.
 
-const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
+export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
+const ALONE = 'the key alone, without quotes and without the name of a variable';
 
 export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the command demo needs none`;
 
 /** The characters that a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
+/** As a line of a shell script or of a .env file. */
+const DRESSED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
+
+/** What was expected in place of this text; undefined: it can be a key. */
+function expectedKey(text: string): string | undefined {
+  if (!KEY.test(text)) return RULE;
+  return DRESSED.test(text) ? ALONE : undefined;
+}
 
 export const ApiKey = z
-  .custom<string>((value) => typeof value === 'string' && KEY.test(value.trim()), {
-    error: ({ input }) => (input === '' ? 'the key is empty' : `expected ${RULE}`),
+  .custom<string>((value) => typeof value === 'string' && expectedKey(value.trim()) === undefined, {
+    error: ({ input }) => {
+      if (input === '') return 'the key is empty';
+      return `expected ${(typeof input === 'string' ? expectedKey(input.trim()) : undefined) ?? RULE}`;
+    },
   })
   .meta({ type: 'string', pattern: '^\\s*[\\x21-\\x7e]+\\s*$' });
 
@@ -26,10 +39,14 @@ export const ApiKeyFile = z
   })
   .meta({ type: 'string', minLength: 1 });
 
-/** The key, from the environment before the file; undefined where none is given. */
+/**
+ * The key, from the environment before the file; undefined where none is given.
+ * @param given The document with its paths as they were given, and the folder that they are relative to.
+ */
 export async function findKey(
   document: unknown,
   env: Environment,
+  given: { readonly document: unknown; readonly folder: string },
 ): Promise<{ key: string | undefined; findings: Finding[] }> {
   const inline = valueAt(document, ['api', 'key']);
   const file = valueAt(document, ['api', 'key_file']);
@@ -39,22 +56,34 @@ export async function findKey(
   }
   const fromEnvironment = nonEmpty(env, KEY_VARIABLE)?.trim();
   if (fromEnvironment) {
-    if (KEY.test(fromEnvironment)) return { key: fromEnvironment, findings };
-    return { key: undefined, findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${RULE}` }] };
+    const expected = expectedKey(fromEnvironment);
+    if (expected === undefined) return { key: fromEnvironment, findings };
+    return {
+      key: undefined,
+      findings: [...findings, { place: KEY_VARIABLE, path: [], message: `expected ${expected}` }],
+    };
   }
   if (findings.length > 0) return { key: undefined, findings };
-  if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file));
+  if (ApiKeyFile.safeParse(file).success) {
+    return readKeyFile(String(file), String(valueAt(given.document, ['api', 'key_file'])), given.folder);
+  }
   return { key: typeof inline === 'string' ? inline.trim() : undefined, findings };
 }
 
-async function readKeyFile(file: string): Promise<{ key: string | undefined; findings: Finding[] }> {
+async function readKeyFile(
+  file: string,
+  given: string,
+  folder: string,
+): Promise<{ key: string | undefined; findings: Finding[] }> {
   const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return refuse(`the file ${readFailure(error)}`);
+    if (!mayBeKey(given, error)) return refuse(fileFailure(file, error));
+    return refuse(`no such file in ${folder}; its name is not shown, because it could be the key`);
   }
   const key = text.trim();
-  return KEY.test(key) ? { key, findings: [] } : refuse(`expected a file that holds ${RULE}`);
+  const expected = expectedKey(key);
+  return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to hold ${expected}`);
 }

@@ -1,14 +1,20 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isObject } from '../lib/is-object.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { chainFindings } from './chains.ts';
 import { type Config, ConfigFile } from './config.ts';
 import { readDocument } from './document.ts';
+import { doubtsIn } from './doubts.ts';
 import type { Environment } from './environment.ts';
 import { type Exposure, exposedFiles, exposedHosts } from './exposure.ts';
-import { findKey } from './key.ts';
-import { ConfigError, type Finding, locate, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
+import { findKey, HOW_TO_GIVE_A_KEY, KEY_VARIABLE } from './key.ts';
+import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
 import { type Override, override, withoutKey } from './override.ts';
+import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
 import { findProxies } from './proxies.ts';
+import { DEFAULT_DIR } from './state-section.ts';
+import { valueAt } from './value-at.ts';
 
 export interface LoadOptions {
   /** Path of the config file; without one there are only defaults. */
@@ -17,12 +23,20 @@ export interface LoadOptions {
   readonly env: Environment;
   /** For programs that send no requests: whatever is configured about a key is ignored. */
   readonly keyless?: boolean;
+  /** That there is no key is a mistake. */
+  readonly needsKey?: boolean;
+  /** Finds the mistakes of the web config file. */
+  readonly checkWebConfig?: (file: string) => Promise<readonly Mistake[]>;
+  /** Says why the directory of the state cannot be used. Without it, that is found out at the start. */
+  readonly checkState?: (dir: string) => Promise<string | undefined>;
 }
 
 export interface LoadedConfig {
   readonly config: Config;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
+  /** What is legal and cannot work as meant. */
+  readonly warnings: readonly Mistake[];
   /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
   /** Absent where the environment names none, and for keyless programs. */
@@ -33,37 +47,70 @@ export interface LoadedConfig {
  * Reads the configuration from file, environment and flags.
  * @throws ConfigError with every mistake at once.
  */
-export async function loadConfig({ file, overrides = [], env, keyless = false }: LoadOptions): Promise<LoadedConfig> {
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { file, overrides = [], env, keyless = false } = options;
   const document = readDocument(
     file === undefined ? '' : await readOrRefuse(file, (path) => readFile(path, 'utf8')),
     env,
   );
-  const value = override(keyless ? withoutKey(document.value) : document.value, overrides);
+  const given = keyless ? withoutKey(document.value) : document.value;
+  // Paths of the file are relative to the file, those of flags and variables to the working directory.
+  const folder = file === undefined ? process.cwd() : resolve(dirname(file));
+  const value = withAbsolutePaths(override(withAbsolutePaths(given, folder), overrides), process.cwd());
   const parsed = ConfigFile.safeParse(value);
   // Without requests, what the environment says of them is ignored too.
   const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv);
+  const { key, findings } = await findKey(value, requestEnv, { document: given, folder });
   const proxied = findProxies(requestEnv);
+  const { here, there } = await webFindings(value, options);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...schemaFindings(parsed.error?.issues ?? [], value, override(document.written, overrides)).map((finding) =>
       attribute(finding, overrides),
     ),
     ...chainFindings(value),
+    ...(keyless ? [] : await redisTlsFindings(value)),
+    ...here.map((finding) => attribute(finding, overrides)),
+    ...(await stateFindings(value, options)),
     ...findings,
     ...proxied.findings,
   ];
-  const mistakes = locate(file ?? '', all, document.positionOf);
+  // Where the file cannot be read as YAML, the key may be in it.
+  const isMissing = options.needsKey && key === undefined && document.value !== undefined && !all.some(isAboutKey);
+  const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
+  const mistakes = [...locate(file ?? '', all, document.positionOf), ...there, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless
     ? []
     : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config, proxied.proxies)];
-  return { config, key, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
+  const warnings = locate(file ?? '', doubtsIn(config), document.positionOf);
+  return { config, key, warnings, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 
-function isAboutKey({ path: [section, field] }: Finding): boolean {
-  return section === 'api' && (field === 'key' || field === 'key_file');
+/** The mistakes of the web config file. That it cannot be read is a mistake of the setting that names it. */
+async function webFindings(
+  document: unknown,
+  { checkWebConfig }: LoadOptions,
+): Promise<{ here: Finding[]; there: readonly Mistake[] }> {
+  const path = ['web', 'config_file'];
+  const file = valueAt(document, path);
+  const there = typeof file === 'string' && file !== '' ? ((await checkWebConfig?.(file)) ?? []) : [];
+  const [first] = there;
+  if (!first || first.line !== undefined || first.path !== '') return { here: [], there };
+  return { here: [{ path, message: `the file ${first.place} ${first.message}` }], there: [] };
+}
+
+async function stateFindings(document: unknown, { checkState }: LoadOptions): Promise<Finding[]> {
+  const path = ['state', 'dir'];
+  const dir = valueAt(document, path) ?? resolve(DEFAULT_DIR);
+  if (typeof dir !== 'string' || dir === '' || isObject(valueAt(document, ['state', 'redis']))) return [];
+  const message = await checkState?.(dir);
+  return message === undefined ? [] : [{ path, message }];
+}
+
+function isAboutKey({ place, path: [section, field] }: Finding): boolean {
+  return place === KEY_VARIABLE || (section === 'api' && (field === 'key' || field === 'key_file'));
 }
 
 /** A mistake in a value from a flag or variable names that in place of the file. */

@@ -1,3 +1,4 @@
+import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
 import { codeOf } from '../lib/error-code.ts';
 import { valueAt } from './value-at.ts';
@@ -37,9 +38,9 @@ export class ConfigError extends Error {
   }
 }
 
-function describeMistake({ place, line, path, message }: Mistake): string {
+export function describeMistake({ place, line, path, message }: Mistake): string {
   const where = line === undefined ? place : `${place}:${line}`;
-  return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
+  return [where, path, message].filter((part) => part !== '').join(': ');
 }
 
 /** Findings as mistakes, in the order of the file, then those from elsewhere. Of several at one spot only the first. */
@@ -109,6 +110,9 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',
   EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'its links lead in a circle',
 };
 
 /** Why a file could not be read, without its path. */
@@ -117,12 +121,18 @@ export function readFailure(error: unknown): string {
   return `cannot be read: ${READ_FAILURES[code] ?? code}`;
 }
 
+/** The same for a file that a setting names. @param file Its absolute path. */
+export function fileFailure(file: string, error: unknown): string {
+  return `the file ${file} ${readFailure(error)}`;
+}
+
 /** The text of a config file. @throws ConfigError */
 export async function readOrRefuse(file: string, read: (file: string) => Promise<string>): Promise<string> {
   try {
     return await read(file);
   } catch (error) {
-    throw new ConfigError([{ place: file, path: '', message: readFailure(error) }]);
+    const tried = isAbsolute(file) ? '' : ` (${resolve(file)})`;
+    throw new ConfigError([{ place: file, path: '', message: `${readFailure(error)}${tried}` }]);
   }
 }
 

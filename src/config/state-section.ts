@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { keyPrefix, redisUrl, section, text } from './fields.ts';
 
-const DEFAULT_DIR = './beaconchain-exporter-state';
+export const DEFAULT_DIR = './beaconchain-exporter-state';
 
 const file = text('the path of a file');
 
@@ -34,11 +35,12 @@ const Redis = section({
 });
 
 export const State = section({
-  dir: text('the path of a directory')
-    .optional()
-    .meta({ description: 'A directory for one process.', default: DEFAULT_DIR }),
+  dir: text('the path of a directory').optional().meta({
+    description: 'A directory for one process. The default is in the working directory.',
+    default: DEFAULT_DIR,
+  }),
   redis: Redis.nullish().describe('Instead of dir, for replicas on one key. See docs/high-availability.md.'),
 })
   .meta({ not: { type: 'object', required: ['dir', 'redis'], properties: { redis: { type: 'object' } } } })
   .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'dir and redis are both there, expected only one' })
-  .transform(({ dir = DEFAULT_DIR, redis }) => ({ dir, redis: redis ?? undefined }));
+  .transform(({ dir = DEFAULT_DIR, redis }) => ({ dir: resolve(dir), redis: redis ?? undefined }));

@@ -29,6 +29,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'sync-committee', title: 'Sync committee', about: 'its members, and whether yours are among them' },
   { name: 'backfill', title: 'Backfill', about: 'the past, for a Prometheus that starts today' },
   { name: 'web-config', title: 'TLS, passwords and limits', about: 'the web config file' },
+  { name: 'sandbox', title: 'The simulated service', about: 'to try things without a key, and to cause alerts' },
   { name: 'high-availability', title: 'High availability', about: 'replicas on one key' },
   { name: 'glossary', title: 'Glossary', about: 'the words of these pages' },
 ];

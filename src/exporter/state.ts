@@ -16,6 +16,7 @@ import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entr
 import { FileStore } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
+import { unusable } from '../state/try-directory.ts';
 
 /** The names of the documents that are not those of a source. */
 export const LEDGER = 'ledger';
@@ -49,7 +50,7 @@ export async function openState(dir: string, clock: Clock, log: Logger, signal?:
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StateLocked) throw new StateRefused(error.message, { cause: error });
-    throw new StateRefused(`the state directory ${dir} cannot be used: ${codeOf(error) ?? String(error)}`);
+    throw new StateRefused(unusable(dir, error));
   }
 }
 

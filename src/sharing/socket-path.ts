@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** The address of a Unix socket, without the byte that ends it (sys/un.h of Linux and of macOS). */
 const MAX_BYTES = { linux: 107, other: 103 };
@@ -7,5 +7,6 @@ const MAX_BYTES = { linux: 107, other: 103 };
 export function socketPathOf(dir: string, platform: string = process.platform): string | undefined {
   const path = join(dir, 'api.sock');
   const max = platform === 'linux' ? MAX_BYTES.linux : MAX_BYTES.other;
-  return Buffer.byteLength(path) <= max ? path : undefined;
+  // Seen from the working directory the path may be shorter.
+  return [path, `./${relative('', path)}`].find((one) => Buffer.byteLength(one) <= max);
 }

@@ -2,7 +2,16 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { readDocument } from '../config/document.ts';
-import { ConfigError, type Finding, locate, readFailure, readOrRefuse, schemaFindings } from '../config/mistakes.ts';
+import {
+  ConfigError,
+  type Finding,
+  fileFailure,
+  locate,
+  type Mistake,
+  readFailure,
+  readOrRefuse,
+  schemaFindings,
+} from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
 import type { Milliseconds } from '../lib/time.ts';
 import { authorityFindings, type Pem, pairFindings } from './certificates.ts';
@@ -38,12 +47,10 @@ export interface ReadResult {
   readonly stamps: ReadonlyMap<string, string>;
 }
 
-/**
- * Reads and checks a web config file and the files it names.
- * @throws ConfigError with every mistake at once.
- */
-export async function loadWebConfig(file: string): Promise<WebConfig> {
-  return configIn(await readWebConfig(file));
+/** What is wrong with a web config file and the files it names. */
+export async function webConfigMistakes(file: string): Promise<readonly Mistake[]> {
+  const { outcome } = await readWebConfig(file);
+  return outcome instanceof ConfigError ? outcome.mistakes : [];
 }
 
 /** @throws ConfigError */
@@ -52,6 +59,7 @@ export function configIn({ outcome }: ReadResult): WebConfig {
   return outcome;
 }
 
+/** Reads and checks a web config file and the files it names. */
 export async function readWebConfig(file: string): Promise<ReadResult> {
   const stamps = new Map<string, string>();
   const read = async (path: string): Promise<string> => {
@@ -107,10 +115,11 @@ async function readPems(document: unknown, folder: string, read: Read): Promise<
     const path = ['tls_server_config', `${name}_file`];
     const file = valueAt(document, path);
     if (typeof file !== 'string' || file === '') continue;
+    const tried = resolve(folder, file);
     try {
-      pems[name] = { path, text: await read(resolve(folder, file)) };
+      pems[name] = { path, text: await read(tried) };
     } catch (error) {
-      findings.push({ path, message: `the file ${readFailure(error)}` });
+      findings.push({ path, message: fileFailure(tried, error) });
     }
   }
   if (pems.cert && pems.key) findings.push(...pairFindings(pems.cert, pems.key));

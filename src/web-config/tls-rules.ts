@@ -1,5 +1,6 @@
 import { type Finding, notBoth } from '../config/mistakes.ts';
 import { valueAt } from '../config/value-at.ts';
+import { isObject } from '../lib/is-object.ts';
 import { HTTP2_SUITES, suiteNames, VERSIONS } from './tls-names.ts';
 
 const SECTION = 'tls_server_config';
@@ -16,7 +17,7 @@ const ORDER = Object.keys(VERSIONS);
 /** Contradictions between keys. Reads the document before the schema does, so that all mistakes are reported together. */
 export function tlsFindings(document: unknown): Finding[] {
   const tls = valueAt(document, [SECTION]);
-  if (typeof tls !== 'object' || tls === null) return [];
+  if (!isObject(tls)) return [];
   const given = Object.keys(tls).filter((key) => isGiven(valueAt(tls, [key])));
   const has = (key: string): boolean => given.includes(key);
   const asksNobody = !has('client_auth_type') || valueAt(tls, ['client_auth_type']) === 'NoClientCert';

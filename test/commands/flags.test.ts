@@ -152,10 +152,18 @@ describe('commands/flags', () => {
     [['--no-web.enable-lifecycle=true'], '--no-web.enable-lifecycle expects no value'],
     [['--no-web.enable-lifecycl'], 'unknown flag "--no-web.enable-lifecycl", try --help'],
     [['--no-log.level'], 'unknown flag "--no-log.level", did you mean --log.level?'],
+    [
+      ['sandbox', '--web.telemetry-path=/m'],
+      'unknown flag "--web.telemetry-path" of sandbox, it belongs to serve, demo',
+    ],
+    [
+      ['sandbox', '--web.disable-exporter-metrics'],
+      'unknown flag "--web.disable-exporter-metrics" of sandbox, it belongs to serve, demo',
+    ],
     [['--no-help'], 'unknown flag "--no-help", did you mean --help?'],
     [
       ['check', '--no-web.enable-lifecycle'],
-      'unknown flag "--web.enable-lifecycle" of check, it belongs to serve, sandbox, demo',
+      'unknown flag "--web.enable-lifecycle" of check, it belongs to serve, demo',
     ],
   ])('refuses %j in one line', (argv, line) => {
     expect(refusal(argv)).toBe(line);
@@ -201,11 +209,12 @@ describe('commands/flags', () => {
 
   it('gives every command log and config flags, and the web flags to those that listen', () => {
     const common = ['config.file', 'log.level', 'log.format'];
-    const web = ['web.config.file', 'web.listen-address', 'web.telemetry-path', DISABLE, LIFECYCLE];
+    const listen = ['web.config.file', 'web.listen-address'];
+    const web = [...listen, 'web.telemetry-path', DISABLE, LIFECYCLE];
     const of = (command: (typeof NAMES)[number]) =>
       TABLE.filter((flag) => flag.commands.includes(command)).map(({ name }) => name);
     expect(of('check').sort()).toEqual([...common, 'probe', 'probe.dump', 'yes'].sort());
-    expect(of('sandbox').sort()).toEqual([...common, ...web].sort());
+    expect(of('sandbox').sort()).toEqual([...common, ...listen].sort());
     expect(of('demo').sort()).toEqual([...common, ...web, 'sandbox.listen-address'].sort());
     expect(of('serve').sort()).toEqual([...common, ...web, 'config.check'].sort());
   });

@@ -1,9 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
+import { temporaryFolder } from '../support/files.ts';
 import { refusal, withConfig } from './with-config.ts';
 
-const KEY_FILE = 'test/config/fixtures/key';
+const KEY_FILE = resolve('test/config/fixtures/key');
 
 describe('config/key', () => {
   it('has no key where nobody gives one, which is no mistake of the file', async () => {
@@ -56,6 +59,24 @@ describe('config/key', () => {
       'BEACONCHAIN_API_KEY: expected an API key of printable ASCII characters without spaces',
     ]);
   });
+
+  it.each(['"s3cret"', "'s3cret'", 'BEACONCHAIN_API_KEY=s3cret', 'KEY="s3cret"'])(
+    'refuses a key with what belongs to a shell around it: %s',
+    async (text) => {
+      const message = 'the key alone, without quotes and without the name of a variable';
+      expect(await refusal(loadConfig({ env: { BEACONCHAIN_API_KEY: text } }))).toEqual([
+        `BEACONCHAIN_API_KEY: expected ${message}`,
+      ]);
+      expect(await refusal(withConfig('api: {key: "${KEY}"}', { env: { KEY: text } }))).toEqual([
+        `config.yaml:1: api.key: expected ${message}`,
+      ]);
+      const file = join(temporaryFolder(), 'key');
+      writeFileSync(file, text);
+      expect(await refusal(withConfig(`api: {key_file: ${file}}`))).toEqual([
+        `config.yaml:1: api.key_file: expected ${file} to hold ${message}`,
+      ]);
+    },
+  );
 
   it('keeps the key out of the config', async () => {
     const { config } = await withConfig('api: {key: s3cret}');

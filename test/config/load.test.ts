@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/mistakes.ts';
@@ -10,7 +11,7 @@ const LISTEN = ['web', 'listen_address'] as const;
 describe('config/load', () => {
   it('runs on the defaults without a file', async () => {
     const loaded = await loadConfig({ env: { BEACONCHAIN_API_KEY: 'secret' } });
-    expect(loaded).toEqual({ config: defaultConfig(), key: 'secret', exposures: [] });
+    expect(loaded).toEqual({ config: defaultConfig(), key: 'secret', warnings: [], exposures: [] });
   });
 
   it.each(['', '# nothing yet\n', 'api:\nmachines:\nlog: {}\nchains:\n  mainnet:\n'])(
@@ -89,7 +90,11 @@ log: {level: debug, format: json}
       },
       syncCommittee: { enabled: true, intervalMs: 3_600_000, weight: 1, members: true },
       state: { dir: '/var/lib/exporter' },
-      web: { listenAddress: { host: '::1', port: 0 }, telemetryPath: '/a/metrics', configFile: 'web.yml' },
+      web: {
+        listenAddress: { host: '::1', port: 0 },
+        telemetryPath: '/a/metrics',
+        configFile: expect.stringMatching(/^\/.+\/web\.yml$/),
+      },
       log: { level: 'debug', format: 'json' },
     });
   });
@@ -170,9 +175,11 @@ log: {level: debug, format: json}
   it('says in one line that the file cannot be read', async () => {
     const env = { BEACONCHAIN_API_KEY: 'secret key' };
     expect(await refusal(loadConfig({ file: 'test/no-such.yaml', env }))).toEqual([
-      'test/no-such.yaml: cannot be read: no such file',
+      `test/no-such.yaml: cannot be read: no such file (${resolve('test/no-such.yaml')})`,
     ]);
-    expect(await refusal(loadConfig({ file: 'test', env }))).toEqual(['test: cannot be read: it is a directory']);
+    expect(await refusal(loadConfig({ file: 'test', env }))).toEqual([
+      `test: cannot be read: it is a directory (${resolve('test')})`,
+    ]);
   });
 
   it('follows aliases, to the mistakes in them too', async () => {

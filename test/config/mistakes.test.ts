@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
 import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { refusal } from './with-config.ts';
@@ -69,12 +70,14 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'key-empty': [':2: api.key: the key is empty'],
   'key-file-content': [
-    ':2: api.key_file: expected a file that holds an API key of printable ASCII characters without spaces',
+    `:2: api.key_file: expected ${resolve(FOLDER, 'key-with-spaces')} to hold an API key of printable ASCII characters without spaces`,
   ],
   'key-file-empty': [
-    ':2: api.key_file: expected a file that holds an API key of printable ASCII characters without spaces',
+    `:2: api.key_file: expected ${resolve(FOLDER, 'key-empty')} to hold an API key of printable ASCII characters without spaces`,
   ],
-  'key-file': [':2: api.key_file: the file cannot be read: no such file'],
+  'key-file': [
+    `:2: api.key_file: no such file in ${resolve(FOLDER)}; its name is not shown, because it could be the key`,
+  ],
   'key-twice': [':3: api.key_file: api.key is there too, expected only one of the two'],
   'key-type': [':2: api.key: expected an API key of printable ASCII characters without spaces'],
   key: [':2: api.key: expected an API key of printable ASCII characters without spaces'],
@@ -130,6 +133,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':3: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
     ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
     ':5: state.redis.tls: expected cert_file and key_file together',
+    `:5: state.redis.tls.cert_file: the file ${resolve(FOLDER, 'cert.pem')} cannot be read: no such file`,
   ],
   'state-sentinels': [
     ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
@@ -140,7 +144,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'state-cluster': [
     ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
   ],
-  'state-tls': [':2: state.redis: tls is for a url that begins with rediss://'],
+  'state-tls': [
+    ':2: state.redis: tls is for a url that begins with rediss://',
+    `:2: state.redis.tls.ca_file: the file ${resolve(FOLDER, 'ca.pem')} cannot be read: no such file`,
+  ],
   'unknown-chain': [
     ':3: chains.hoody: unknown key, did you mean hoodi?',
     ':5: machines.chain: expected mainnet or hoodi, got "goerli"',

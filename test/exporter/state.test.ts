@@ -120,7 +120,7 @@ describe('exporter/state', () => {
     writeFileSync(file, '');
     const dir = join(file, 'state');
     await expect(openState(dir, new VirtualClock(NOW), SILENT)).rejects.toThrow(
-      new StateRefused(`the state directory ${dir} cannot be used: ENOTDIR`),
+      new StateRefused(`the state directory ${dir} cannot be used: a part of its path is a file, ENOTDIR`),
     );
     const taken = temporaryFolder();
     await documentsIn(taken);

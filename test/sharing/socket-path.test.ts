@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { socketPathOf } from '../../src/sharing/socket-path.ts';
 
@@ -15,5 +16,10 @@ describe('sharing/socket-path', () => {
     expect(Buffer.byteLength(dir + name)).toBe(bytes);
     expect(socketPathOf(dir, platform)).toBe(dir + name);
     expect(socketPathOf(`${dir}x`, platform)).toBeUndefined();
+  });
+
+  it('is relative to the working directory where only that is short enough', () => {
+    const name = 'y'.repeat(95);
+    expect(socketPathOf(join(process.cwd(), name), 'linux')).toBe(`./${name}/api.sock`);
   });
 });

@@ -2,7 +2,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/mistakes.ts';
-import { loadWebConfig } from '../../src/web-config/load.ts';
+import { configIn, readWebConfig } from '../../src/web-config/load.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
@@ -13,6 +13,10 @@ const TLS = `tls_server_config:\n${PAIR}`;
 const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
 /** A hash of nothing in particular, in the right shape. */
 const HASH = `$2y$10$${'a'.repeat(53)}`;
+
+async function loadWebConfig(file: string) {
+  return configIn(await readWebConfig(file));
+}
 
 const folder = isSkipped ? '' : folderWithCertificates();
 
@@ -41,7 +45,7 @@ async function mistakesIn(text: string): Promise<string[]> {
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.message.split('\n').map((line) => line.replace(file, ''));
+    return error.message.split('\n').map((line) => line.replace(file, '').replace(folder, 'FOLDER'));
   }
 }
 
@@ -157,14 +161,14 @@ describe.skipIf(isSkipped)('web-config/files', () => {
     [
       'noAuth_certPath_invalid.bad',
       'tls_server_config:\n  cert_file: somefile\n  key_file: server.key\n',
-      [':2: tls_server_config.cert_file: the file cannot be read: no such file'],
+      [':2: tls_server_config.cert_file: the file FOLDER/somefile cannot be read: no such file'],
     ],
     [
       'noAuth_keyPath_invalid.bad and noAuth_certPath_keyPath_invalid.bad',
       'tls_server_config:\n  cert_file: server.cert\n  key_file: somefile\n',
       [
-        ':2: tls_server_config.cert_file: the file cannot be read: no such file',
-        ':3: tls_server_config.key_file: the file cannot be read: no such file',
+        ':2: tls_server_config.cert_file: the file FOLDER/server.cert cannot be read: no such file',
+        ':3: tls_server_config.key_file: the file FOLDER/somefile cannot be read: no such file',
       ],
     ],
     [
@@ -177,7 +181,7 @@ describe.skipIf(isSkipped)('web-config/files', () => {
     [
       'auth_clientCAs_invalid.bad',
       `${TLS}  client_auth_type: RequestClientCert\n  client_ca_file: somefile\n`,
-      [':5: tls_server_config.client_ca_file: the file cannot be read: no such file'],
+      [':5: tls_server_config.client_ca_file: the file FOLDER/somefile cannot be read: no such file'],
     ],
     [
       'auth_user_list_invalid.bad',

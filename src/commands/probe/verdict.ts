@@ -26,13 +26,19 @@ export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolea
 
 /** What the service said of the key and the plan, for the reader. */
 export function describeKey({ ledger, findings }: Probe): string {
-  const { standing, validHeader } = ledger.key;
   if (isKeyRefused(ledger)) {
-    return `Key: ${standing === 'revoked' ? REVOKED : REFUSED} Nothing is planned: the limits are not known.`;
+    const reason = ledger.key.standing === 'revoked' ? REVOKED : REFUSED;
+    return `Key: ${reason} Nothing is planned: the limits are not known.`;
   }
   const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answers name no limit';
-  const isValid = validHeader || findings.some(({ failure }) => failure === undefined);
+  const isValid = ledger.key.validHeader || findings.some(({ failure }) => failure === undefined);
   return `Key: ${isValid ? 'valid' : 'not known, because no answer could be read'}. Plan: ${plan}.`;
+}
+
+/** The same of a key that the daemon tried. */
+export function describeRefusal({ key: { standing, since } }: Ledger): string {
+  const reason = standing === 'revoked' ? REVOKED : REFUSED;
+  return `key (as of ${new Date(since).toISOString()}): ${reason} Nothing is planned; check --probe asks again.`;
 }
 
 const REFUSED =

@@ -113,7 +113,9 @@ describe.concurrent('system/programs/state', () => {
     writeFileSync(file, '');
     const program = startServe(config(api.url, join(file, 'state')), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
-    expect(program.stderr).toBe(`the state directory ${file}/state cannot be used: ENOTDIR\n`);
+    expect(program.stderr).toBe(
+      `the state directory ${file}/state cannot be used: a part of its path is a file, ENOTDIR\n`,
+    );
     expect(api.requests).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import type { Exposure } from '../config/exposure.ts';
+import { describeMistake, type Mistake } from '../config/mistakes.ts';
 import type { Logger } from '../lib/log.ts';
 
 const MESSAGES: Readonly<Record<Exposure['kind'], string>> = {
@@ -13,16 +14,23 @@ const HELP: Readonly<Record<Exposure['kind'], string>> = {
   proxy: 'name the host in NO_PROXY, or use https',
 };
 
-/** Warns of each exposure once: after a reload only of new ones. */
-export function exposureLog(log: Logger): (exposures: readonly Exposure[]) => void {
+/** Warns of each exposure and doubt once: after a reload only of new ones. */
+export function warningLog(log: Logger): (exposures: readonly Exposure[], doubts: readonly Mistake[]) => void {
   let warned = new Set<string>();
-  return (exposures) => {
-    for (const exposure of exposures) {
-      const { kind, ...fields } = exposure;
-      if (!warned.has(JSON.stringify(exposure))) log.warn({ ...fields, help: HELP[kind] }, MESSAGES[kind]);
+  return (exposures, doubts) => {
+    const isNew = (warning: Exposure | Mistake): boolean => !warned.has(JSON.stringify(warning));
+    for (const { kind, ...fields } of exposures.filter(isNew))
+      log.warn({ ...fields, help: HELP[kind] }, MESSAGES[kind]);
+    for (const { place, line, path, message } of doubts.filter(isNew)) {
+      log.warn({ file: place, line, setting: path, problem: message }, 'a setting cannot work as meant');
     }
-    warned = new Set(exposures.map((exposure) => JSON.stringify(exposure)));
+    warned = new Set([...exposures, ...doubts].map((warning) => JSON.stringify(warning)));
   };
+}
+
+/** A doubt in the output of `check`. */
+export function doubtText(doubt: Mistake): string {
+  return `Warning: ${describeMistake(doubt)}`;
 }
 
 /** The same warning in the output of `check`. */

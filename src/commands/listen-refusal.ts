@@ -1,0 +1,27 @@
+import type { Override } from '../config/override.ts';
+
+interface ListenError extends Error {
+  readonly code: string;
+  /** Of a name that cannot be resolved, `hostname`. */
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+  /** The flag of the address, if it is not that of the exporter. */
+  readonly flag?: string;
+}
+
+export function isListenError(error: unknown): error is ListenError {
+  return (
+    error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
+  );
+}
+
+/** Why the program cannot listen, and which setting to change. */
+export function listenRefusal(error: ListenError, overrides: readonly Override[]): string {
+  const { code, address, hostname, port } = error;
+  const where = `${address ?? hostname}${port === undefined ? '' : `:${port}`}`;
+  const given = overrides.find(({ path }) => path.join('.') === 'web.listen_address')?.origin;
+  const setting = error.flag ?? given ?? '--web.listen-address or web.listen_address in the configuration';
+  const problem = code === 'EADDRINUSE' ? `the address ${where} is taken` : `cannot listen on ${where}: ${code}`;
+  return `${problem}: choose another one with ${setting}`;
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { hasCode } from '../lib/error-code.ts';
+import { isObject } from '../lib/is-object.ts';
+import { type Finding, fileFailure } from './mistakes.ts';
+import { valueAt } from './value-at.ts';
+
+type Path = readonly string[];
+
+const REDIS_TLS = ['state', 'redis', 'tls'];
+const PEM_FILES = ['ca_file', 'cert_file', 'key_file'] as const;
+
+/** The settings that hold the path of a file or a directory. */
+const SETTINGS: readonly Path[] = [
+  ['api', 'key_file'],
+  ['state', 'dir'],
+  ...PEM_FILES.map((name) => [...REDIS_TLS, name]),
+  ['web', 'config_file'],
+];
+
+/** The document with absolute paths. */
+export function withAbsolutePaths(document: unknown, folder: string): unknown {
+  return SETTINGS.reduce((changed, path) => resolveAt(changed, path, folder), document);
+}
+
+function resolveAt(value: unknown, [key = '', ...rest]: Path, folder: string): unknown {
+  if (!isObject(value) || !Object.hasOwn(value, key)) return value;
+  const at = value[key];
+  if (rest.length > 0) return { ...value, [key]: resolveAt(at, rest, folder) };
+  return typeof at === 'string' && at !== '' ? { ...value, [key]: resolve(folder, at) } : value;
+}
+
+/** What is wrong with the files for the TLS of Redis. */
+export async function redisTlsFindings(document: unknown): Promise<Finding[]> {
+  const texts: Partial<Record<(typeof PEM_FILES)[number], string>> = {};
+  const findings: Finding[] = [];
+  for (const name of PEM_FILES) {
+    const path = [...REDIS_TLS, name];
+    const file = valueAt(document, path);
+    if (typeof file !== 'string' || file === '') continue;
+    try {
+      texts[name] = await readFile(file, 'utf8');
+    } catch (error) {
+      findings.push({ path, message: fileFailure(file, error) });
+    }
+  }
+  const { cert_file: cert, key_file: key } = texts;
+  if (cert !== undefined && key !== undefined && !isPair(cert, key)) {
+    const message = 'expected a certificate in PEM, and in key_file its key without a passphrase';
+    findings.push({ path: [...REDIS_TLS, 'cert_file'], message });
+  }
+  return findings;
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether this text, which was given as a path, can be an API key that was put in the wrong place. A key has no extension,
+ * does not begin as a path does, and is long or has digits.
+ */
+export function mayBeKey(text: string, error: unknown): boolean {
+  const isMissing = hasCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG');
+  const isPath = /^\.{0,2}\//.test(text) || /\.[a-z]{1,5}$/.test(text);
+  return isMissing && !isPath && (/\d/.test(text) || text.length >= 20);
+}

@@ -1,0 +1,170 @@
+import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
+import { PLANS } from '../lib/plans.ts';
+import type { UnixMs } from '../lib/time.ts';
+import type { Sandbox } from './world.ts';
+
+/** The order is invalid; the message says what was expected. */
+export class BadOrder extends Error {
+  override readonly name = 'BadOrder';
+}
+
+export interface Order {
+  readonly about: string;
+  /** What is expected of each parameter. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** A query that the order takes. */
+  readonly example: string;
+  /** Returns what has happened, in a line. @throws BadOrder */
+  readonly carryOut: (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
+}
+
+const MACHINE = { machine: 'the name of a machine' };
+const CHAIN = { chain: `${CHAIN_NAMES.join(' or ')} (default mainnet)` };
+const PLAN_NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
+
+/** Changes and faults with which to try out alerts, by path. docs/sandbox.md has them as a table. */
+export const ORDERS: Readonly<Record<string, Order>> = {
+  '/-/silence': {
+    about: 'A machine stops pushing.',
+    parameters: MACHINE,
+    example: 'machine=node-a',
+    carryOut: (sandbox, given, now) => {
+      const name = machineIn(sandbox, given);
+      sandbox.silence(name, now);
+      return `${name} pushes nothing any more`;
+    },
+  },
+  '/-/wake': {
+    about: 'A silent machine pushes again.',
+    parameters: MACHINE,
+    example: 'machine=node-a',
+    carryOut: (sandbox, given, now) => {
+      const name = machineIn(sandbox, given);
+      sandbox.wake(name, now);
+      return `${name} pushes again`;
+    },
+  },
+  '/-/fill-disk': {
+    about: 'The disk of a machine fills up, or is emptied.',
+    parameters: { ...MACHINE, free: 'the share that stays free, from 0 to 1 (default 0.05)' },
+    example: 'machine=node-a&free=0.05',
+    carryOut: (sandbox, given, now) => {
+      const name = machineIn(sandbox, given);
+      const free = Number(given.get('free') ?? '0.05');
+      if (!(free >= 0 && free <= 1)) throw new BadOrder('free: expected a share from 0 to 1');
+      sandbox.fillDisk(name, free, now);
+      return `${free * 100} % of the disk of ${name} are free`;
+    },
+  },
+  '/-/slash': {
+    about: 'The next block slashes validators.',
+    parameters: {
+      ...CHAIN,
+      validators: 'indices, separated by commas',
+      offence: 'attester or proposer (default attester)',
+    },
+    example: 'chain=mainnet&validators=12340,12341&offence=attester',
+    carryOut: (sandbox, given, now) => {
+      const chain = chainIn(given);
+      const validators = (given.get('validators') ?? '').split(',');
+      if (!validators.every(isIndex)) throw new BadOrder('validators: expected indices such as 12,345');
+      const offence = given.get('offence') ?? 'attester';
+      if (offence !== 'attester' && offence !== 'proposer') {
+        throw new BadOrder('offence: expected attester or proposer');
+      }
+      const indices = validators.map(Number);
+      const slot =
+        offence === 'proposer' ? sandbox.slashProposers(chain, indices, now) : sandbox.slash(chain, indices, now);
+      return `slot ${slot} of ${chain} slashes ${validators.join(', ')}`;
+    },
+  },
+  '/-/miss-proposal': {
+    about: 'A validator is to propose one of the next blocks, and misses it.',
+    parameters: { ...CHAIN, validator: 'an index' },
+    example: 'chain=mainnet&validator=12340',
+    carryOut: (sandbox, given, now) => {
+      const chain = chainIn(given);
+      const validator = given.get('validator') ?? '';
+      if (!isIndex(validator)) throw new BadOrder('validator: expected an index such as 12345');
+      const slot = sandbox.missProposal(chain, Number(validator), now);
+      return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
+    },
+  },
+  '/-/revoke': {
+    about: 'Access is revoked, as after the end of a trial: every request gets a 429 with limits of 0.',
+    parameters: {},
+    example: '',
+    carryOut: (sandbox) => {
+      sandbox.revoked = true;
+      return 'access is revoked';
+    },
+  },
+  '/-/grant': {
+    about: 'Access is granted again.',
+    parameters: {},
+    example: '',
+    carryOut: (sandbox) => {
+      sandbox.revoked = false;
+      return 'access is granted';
+    },
+  },
+  '/-/fail': {
+    about: 'An outage: every request gets a 500.',
+    parameters: {},
+    example: '',
+    carryOut: (sandbox) => {
+      sandbox.outage = true;
+      return 'every request is answered with a 500';
+    },
+  },
+  '/-/recover': {
+    about: 'The end of the outage.',
+    parameters: {},
+    example: '',
+    carryOut: (sandbox) => {
+      sandbox.outage = false;
+      return 'requests are answered again';
+    },
+  },
+  '/-/plan': {
+    about: 'The account changes to another plan.',
+    parameters: { plan: `${PLAN_NAMES.join(', ')} (at the start: scale)` },
+    example: 'plan=free_trial',
+    carryOut: (sandbox, given) => {
+      const plan = PLAN_NAMES.find((name) => name === given.get('plan'));
+      if (!plan) throw new BadOrder(`plan: expected one of ${PLAN_NAMES.join(', ')}`);
+      sandbox.plan = plan;
+      return `the plan is ${plan}`;
+    },
+  },
+  '/-/spend': {
+    about: 'Somebody else on the account uses requests. A plan with a quota shows what is left.',
+    parameters: { requests: 'a number from 1 to 1000000' },
+    example: 'requests=200',
+    carryOut: (sandbox, given, now) => {
+      const requests = Number(given.get('requests'));
+      if (!Number.isInteger(requests) || requests < 1 || requests > 1_000_000) {
+        throw new BadOrder('requests: expected a number from 1 to 1000000');
+      }
+      sandbox.spend(requests, now);
+      return `others have used ${requests} requests`;
+    },
+  },
+};
+
+function machineIn({ fleet }: Sandbox, given: URLSearchParams): string {
+  const names = [...fleet.machines.keys()];
+  const name = given.get('machine') ?? '';
+  if (!names.includes(name)) throw new BadOrder(`machine: expected one of ${names.join(', ')}`);
+  return name;
+}
+
+function chainIn(given: URLSearchParams): Chain {
+  const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
+  if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
+  return chain;
+}
+
+function isIndex(value: string): boolean {
+  return /^\d{1,9}$/.test(value);
+}

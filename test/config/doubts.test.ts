@@ -1,0 +1,181 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { describe, expect, it } from 'vitest';
+import { describeMistake } from '../../src/config/mistakes.ts';
+import { refusal, withConfig } from './with-config.ts';
+
+async function doubts(text: string): Promise<string[]> {
+  const { warnings } = await withConfig(text);
+  return warnings.map(describeMistake).map((line) => line.replace(/^\/.*\/config\.yaml/, 'config.yaml'));
+}
+
+describe('config/doubts', () => {
+  it.each<[string, string[]]>([
+    [
+      'machines: {expected: [a, b], exclude: [b]}',
+      ['config.yaml:1: machines.expected[1]: "b" is in machines.exclude too: it has no series and no alert'],
+    ],
+    [
+      'machines: {expected: [a, b], include: [b]}',
+      [
+        'config.yaml:1: machines.expected[0]: "a" is not in machines.include: it is shown, because expected machines always are',
+      ],
+    ],
+    [
+      'machines: {include: [a, b], exclude: [a]}',
+      ['config.yaml:1: machines.include[0]: "a" is in machines.exclude too: it is not shown'],
+    ],
+    [
+      'machines:\n  include: [a]\n  exclude: [a]\n',
+      [
+        'config.yaml:2: machines.include[0]: "a" is in machines.exclude too: it is not shown',
+        'config.yaml:2: machines.include: every machine of it is excluded: no machine is shown',
+      ],
+    ],
+    [
+      'machines:\n  stale_after: 4m\n  interval: 5m\n',
+      [
+        'config.yaml:2: machines.stale_after: 4m is less than machines.interval (5m) and the minute between two pushes: values are withdrawn between polls',
+      ],
+    ],
+    [
+      'machines: {stale_after: 1m}',
+      [
+        'config.yaml:1: machines.stale_after: 1m is less than machines.interval (1m) and the minute between two pushes: values are withdrawn between polls',
+      ],
+    ],
+    [
+      'machines:\n  forget_after: 10m\n  stale_after: 20m\n',
+      [
+        'config.yaml:2: machines.forget_after: 10m is less than machines.stale_after (20m): a machine that falls silent is forgotten before its values are stale',
+      ],
+    ],
+    [
+      'machines: {forget_after: 9m}',
+      [
+        'config.yaml:1: machines.forget_after: 9m is less than machines.stale_after (auto, at least 10m): a machine that falls silent is forgotten before its values are stale',
+      ],
+    ],
+    [
+      'machines: {forget_after: 1h, interval: 30m}',
+      [
+        'config.yaml:1: machines.forget_after: 1h is less than machines.stale_after (auto, at least 1h3m): a machine that falls silent is forgotten before its values are stale',
+      ],
+    ],
+    [
+      'machines: {max: 1, expected: [a, b]}',
+      ['config.yaml:1: machines.max: 1 is less than the 2 machines of machines.expected: some of them are dropped'],
+    ],
+    [
+      'machines: {enabled: false, expected: [a]}',
+      ['config.yaml:1: machines.expected: has no effect, because machines.enabled is false'],
+    ],
+    [
+      'machines: {chain_rules: [{match: "*", chain: mainnet}, {match: "a-*", chain: mainnet}]}',
+      ['config.yaml:1: machines.chain_rules[1]: has no effect, because an earlier rule matches the same names'],
+    ],
+    [
+      'slashings: {enabled: false, watch: [1]}',
+      ['config.yaml:1: slashings.watch: has no effect, because slashings.enabled is false'],
+    ],
+    [
+      'slashings: {enabled: false, proposer_names: true}',
+      ['config.yaml:1: slashings.proposer_names: has no effect, because slashings.enabled is false'],
+    ],
+    [
+      'slashings: {watch: [5, "9000000-90000000"]}',
+      ['config.yaml:1: slashings.watch: 90000000 is more than any validator index so far: is there a digit too many?'],
+    ],
+    [
+      'slashings: {interval: 1h, catch_up: 30m}',
+      [
+        'config.yaml:1: slashings.catch_up: 30m is less than slashings.interval (1h): finalized epochs between polls are skipped',
+      ],
+    ],
+    [
+      'sync_committee: {members: true}',
+      ['config.yaml:1: sync_committee.members: has no effect, because slashings.watch names no validator'],
+    ],
+    [
+      'sync_committee: {members: true, enabled: false}\nslashings: {watch: [1]}',
+      ['config.yaml:1: sync_committee.members: has no effect, because sync_committee.enabled is false'],
+    ],
+    [
+      'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
+      ['config.yaml:1: every source is switched off: nothing is polled and there are no data'],
+    ],
+    [
+      'api: {base_url: "https://beaconcha.in/api/v2"}',
+      [
+        'config.yaml:1: api.base_url: /api/v2 is added to the URL, as in https://beaconcha.in/api/v2/api/v2/machine-metrics: leave out /api/v2',
+      ],
+    ],
+    [
+      'api: {base_url: "https://beaconcha.in/api"}',
+      [
+        'config.yaml:1: api.base_url: /api/v2 is added to the URL, as in https://beaconcha.in/api/api/v2/machine-metrics: leave out /api',
+      ],
+    ],
+    [
+      'machines: {include: ["node-*"], exclude: [" a"]}',
+      [
+        'config.yaml:1: machines.include[0]: "node-*" is taken as a name: only chain_rules has patterns',
+        'config.yaml:1: machines.exclude[0]: " a" begins or ends with a space',
+      ],
+    ],
+    [
+      'state: {dir: ~/state}\nweb: {config_file: $HOME/web.yml}',
+      [
+        'config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}',
+        'config.yaml:2: web.config_file: $HOME is part of a name here: expected ${HOME}',
+      ],
+    ],
+    [
+      'chains: {hoodi: {v1_base_url: "https://hoodi.beaconcha.in/api/v1"}}',
+      [
+        'config.yaml:1: chains.hoodi.v1_base_url: /api/v1 is added to the URL, as in https://hoodi.beaconcha.in/api/v1/api/v1/epoch/latest/slots: leave out /api/v1',
+      ],
+    ],
+    [
+      'chains:\n  mainnet: {}\n  hoodi: {v1_base_url: "https://beaconcha.in"}\nmachines: {chain: mainnet}',
+      ['config.yaml:3: chains.hoodi.v1_base_url: the same as of mainnet: both chains would show the same data'],
+    ],
+    [
+      'chains: {hoodi: {v1_base_url: "https://beaconcha.in"}}',
+      ['config.yaml:1: chains.hoodi.v1_base_url: this is the host of mainnet, expected https://hoodi.beaconcha.in'],
+    ],
+    [
+      'web: {telemetry_path: /status.json}',
+      ['config.yaml:1: web.telemetry_path: /status.json is a page of its own, which the metrics replace'],
+    ],
+    [
+      'web: {telemetry_path: /docs/}',
+      ['config.yaml:1: web.telemetry_path: /docs/ is a page of its own, which the metrics replace'],
+    ],
+  ])('%s', async (text, expected) => {
+    expect(await doubts(text)).toEqual(expected);
+  });
+
+  it.each([
+    '',
+    'machines: {stale_after: 10m, forget_after: 10m}',
+    'machines: {expected: [a], include: [a], exclude: [b]}',
+    'machines: {enabled: false}',
+    'slashings: {enabled: false, watch: [1]}\nsync_committee: {members: true}',
+    'slashings: {catch_up: 0}',
+    'chains: {mainnet: {v1_base_url: "http://127.0.0.1:1"}, hoodi: {v1_base_url: "http://127.0.0.1:1/hoodi"}}\nmachines: {chain: hoodi}',
+    'api: {base_url: "https://proxy.example/api"}',
+  ])('has no doubt about %j', async (text) => {
+    expect(await doubts(text)).toEqual([]);
+  });
+
+  it('refuses an index that no validator can have', async () => {
+    const text = 'slashings:\n  watch:\n    - 2147483646\n    - 2147483647\n    - "5-99999999999"\n';
+    expect(await refusal(withConfig(text))).toEqual([
+      'config.yaml:4: slashings.watch[1]: expected validator indices of at most 2147483646',
+      'config.yaml:5: slashings.watch[2]: expected validator indices of at most 2147483646',
+    ]);
+    expect(await refusal(withConfig('slashings: {watch: {mainnet: [9007199254740991]}}'))).toEqual([
+      'config.yaml:1: slashings.watch.mainnet[0]: expected validator indices of at most 2147483646',
+    ]);
+  });
+});

@@ -1,0 +1,174 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { emptyLedger } from '../../../src/budget/ledger.ts';
+import { fingerprintOf } from '../../../src/exporter/state.ts';
+import { problemOf } from '../../../src/state/try-directory.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { portOf, SURROUNDINGS, start, startExporter } from '../../support/program.ts';
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
+const KEY = 'a-key-that-nobody-may-see';
+
+function folderWith(config: string, files: Readonly<Record<string, string>> = {}): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries({ ...files, 'config.yaml': config }))
+    writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+async function run(command: string, folder: string, env: NodeJS.ProcessEnv = { BEACONCHAIN_API_KEY: KEY }) {
+  const program = startExporter([command, `--config.file=${folder}/config.yaml`], env);
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr.replaceAll(folder, 'FOLDER') };
+}
+
+/** All that is below a folder. */
+function contentOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}
+
+describe.concurrent('system/programs/check-mistakes', () => {
+  it.each(['check', 'serve'])('%s tells the mistakes of all files at once', async (command) => {
+    const folder = folderWith(
+      [
+        'api: {key_file: key.txt}',
+        'machines: {intervall: 1m}',
+        'web: {config_file: web.yml}',
+        'slashings: {watch: [9999999999]}',
+      ].join('\n'),
+      {
+        'key.txt': 'two words\n',
+        'web.yml': 'tls_server_config: {cert_file: cert.pem}\nbasic_auth_users: {me: plain}\nrate_limits: {}\n',
+      },
+    );
+    const { code, stdout, stderr } = await run(command, folder, {});
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.split('\n')).toEqual([
+      'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to hold an API key of printable ASCII characters without spaces',
+      'FOLDER/config.yaml:2: machines.intervall: unknown key, did you mean interval?',
+      'FOLDER/config.yaml:4: slashings.watch[0]: expected validator indices of at most 2147483646',
+      'FOLDER/web.yml:1: tls_server_config.key_file: missing one of key or key_file',
+      'FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/cert.pem cannot be read: no such file',
+      expect.stringMatching(/^FOLDER\/web\.yml:2: basic_auth_users\.me: expected a bcrypt hash/),
+      'FOLDER/web.yml:3: rate_limits: unknown key, did you mean rate_limit?',
+      '',
+    ]);
+  });
+
+  it('that there is no key is told with the other mistakes', async () => {
+    const { stderr } = await run('check', folderWith('machines: {max: 0}'), {});
+    expect(stderr.split('\n')).toEqual([
+      'FOLDER/config.yaml:1: machines.max: expected a whole number of at least 1, got 0',
+      expect.stringMatching(/^no API key: set BEACONCHAIN_API_KEY/),
+      '',
+    ]);
+    const { stderr: broken } = await run('check', folderWith('api: {key: x'), {});
+    expect(broken).not.toContain('no API key');
+  });
+
+  it('check refuses a state directory that is a file or below one, and other mistakes with it', async () => {
+    const folder = folderWith('log: {level: loud}\nstate:\n  dir: file/state\n', { file: '' });
+    const { code, stderr } = await run('check', folder);
+    expect(code).toBe(1);
+    expect(stderr.split('\n')).toEqual([
+      'FOLDER/config.yaml:1: log.level: expected debug, info, warn or error, got "loud"',
+      'FOLDER/config.yaml:3: state.dir: the state directory FOLDER/file/state cannot be used: a part of its path is a file, ENOTDIR',
+      '',
+    ]);
+    writeFileSync(join(folder, 'config.yaml'), 'state: {dir: file}');
+    expect((await run('check', folder)).stderr).toBe(
+      'FOLDER/config.yaml:1: state.dir: the state directory FOLDER/file cannot be used: it is a file, EEXIST\n',
+    );
+    expect(contentOf(folder)).toEqual(['config.yaml', 'file']);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('check refuses one that this user may not write or make', async () => {
+    const folder = folderWith('state: {dir: state}');
+    chmodSync(folder, 0o755);
+    const env = { ...SURROUNDINGS, NODE_COMPILE_CACHE: undefined, BEACONCHAIN_API_KEY: KEY };
+    const asNobody = async (): Promise<string> => {
+      const args = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, MAIN, 'check'];
+      const program = start('setpriv', [...args, `--config.file=${folder}/config.yaml`], { cwd: '/', env });
+      expect((await program.ended).code).toBe(1);
+      return program.stderr.replaceAll(folder, 'FOLDER');
+    };
+    const line =
+      'FOLDER/config.yaml:1: state.dir: the state directory FOLDER/state cannot be used: permission denied, EACCES (to user 65534)\n';
+    expect(await asNobody()).toBe(line);
+    mkdirSync(join(folder, 'state'), { mode: 0o755 });
+    expect(await asNobody()).toBe(line);
+    // The files of another user, which the daemon could not read.
+    chmodSync(join(folder, 'state'), 0o777);
+    writeFileSync(join(folder, 'state/ledger.json'), '{}', { mode: 0o600 });
+    expect(await asNobody()).toBe(line);
+    expect(contentOf(folder)).toEqual(['config.yaml', 'state', 'state/ledger.json']);
+  });
+
+  it('check leaves nothing behind, whether the directory is there or not', async () => {
+    const folder = folderWith('state: {dir: a/b/state}');
+    expect((await run('check', folder)).code).toBe(0);
+    expect(contentOf(folder)).toEqual(['config.yaml']);
+    mkdirSync(join(folder, 'a/b/state'), { recursive: true });
+    expect((await run('check', folder)).code).toBe(0);
+    expect(contentOf(folder)).toEqual(['a', 'a/b', 'a/b/state', 'config.yaml']);
+  });
+
+  it('a directory that the system refuses is named with the reason', async () => {
+    expect(await problemOf('/proc/x/state')).toBe(
+      'the state directory /proc/x/state cannot be used: it cannot be made there, ENOENT',
+    );
+    expect(await problemOf(`/tmp/${'x'.repeat(300)}`)).toMatch(/the path is too long, ENAMETOOLONG$/);
+    expect(existsSync('/tmp/beaconchain-exporter-state')).toBe(false);
+  });
+
+  it('check tells warnings apart from mistakes, and does not fail for them', async () => {
+    const folder = folderWith(
+      'machines:\n  expected: [a]\n  exclude: [a]\n  stale_after: 30m\nbudget: {plan: {per_second: 1, per_month: 500}}\nslashings: {interval: 10s}\n',
+    );
+    const { code, stdout, stderr } = await run('check', folder);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [head, ...rest] = stdout.replaceAll(folder, 'FOLDER').split('\n');
+    expect(head).toBe('The configuration has no mistakes.');
+    expect(rest.filter((line) => line.startsWith('Warning:'))).toEqual([
+      'Warning: FOLDER/config.yaml:2: machines.expected[0]: "a" is in machines.exclude too: it has no series and no alert',
+      expect.stringMatching(
+        /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\): values are withdrawn between polls\. Leave stale_after at auto\.$/,
+      ),
+    ]);
+  });
+
+  it('check warns of a state in Redis that cannot be used now', async () => {
+    const { code, stdout } = await run('check', folderWith('state: {redis: {url: "redis://127.0.0.1:1"}}'));
+    expect(code).toBe(0);
+    expect(stdout).toContain('\nWarning: the state in Redis cannot be used: ECONNREFUSED; serve would not start\n');
+  });
+
+  it('serve logs them once', async () => {
+    const folder = folderWith('log: {format: json}\nmachines: {expected: [a], exclude: [a], enabled: true}\n');
+    const file = `--config.file=${folder}/config.yaml`;
+    const program = startExporter([file, '--web.listen-address=127.0.0.1:0'], { BEACONCHAIN_API_KEY: KEY });
+    const port = await portOf(program);
+    const { status } = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
+    expect(status).toBe(200);
+    expect(program.lines('a setting cannot work as meant')).toMatchObject([
+      { level: 'warn', file: `${folder}/config.yaml`, line: 2, setting: 'machines.expected[0]' },
+    ]);
+  });
+
+  it('check plans nothing for a key that the daemon was refused with', async () => {
+    const ledger = emptyLedger();
+    const value = {
+      ...ledger,
+      key: { ...ledger.key, fingerprint: fingerprintOf(KEY), standing: 'refused', since: 1_700_000_000_000 },
+    };
+    const folder = folderWith('state: {dir: .}', { 'ledger.json': JSON.stringify({ version: 1, value }) });
+    const { code, stdout } = await run('check', folder);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Warning: key (as of 2023-11-14T22:13:20.000Z): refused. Copy it again');
+    expect(stdout).not.toContain('requests/day');
+    expect(stdout).not.toContain(KEY);
+    // Another key has not been tried.
+    expect((await run('check', folder, { BEACONCHAIN_API_KEY: 'other' })).stdout).toContain('requests/day');
+  });
+});

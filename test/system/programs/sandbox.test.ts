@@ -1,0 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/files.ts';
+import { startExporter } from '../../support/program.ts';
+
+const DOCUMENT = readFileSync('docs/sandbox.md', 'utf8');
+const ADDRESS = 'http://127.0.0.1:10034';
+
+describe('system/programs/sandbox', () => {
+  it('an exporter with the configuration in docs/sandbox.md understands every answer, on both chains', async () => {
+    const sandbox = startExporter(['sandbox', '--web.listen-address=127.0.0.1:0', '--log.format=json']);
+    const { url, hoodi, key } = await sandbox.line('simulated API');
+    expect({ hoodi, key }).toEqual({ hoodi: `${url}/hoodi`, key: 'sandbox' });
+    const [, config = ''] = /```yaml\n([\s\S]*?)```/.exec(DOCUMENT) ?? [];
+    const file = join(temporaryFolder(), 'config.yaml');
+    writeFileSync(file, config.replaceAll(ADDRESS, String(url)), { mode: 0o600 });
+    const program = startExporter(['check', '--probe', '--yes', `--config.file=${file}`]);
+    expect((await program.ended).code, program.output).toBe(0);
+    expect(program.stdout).not.toContain('Warning');
+    const order = await fetch(`${url}/-/plan?plan=free_trial`, { method: 'POST' });
+    expect([order.status, await order.text()]).toEqual([200, 'the plan is free_trial\n']);
+    const again = startExporter(['check', '--probe', '--yes', `--config.file=${file}`]);
+    expect((await again.ended).code, again.output).toBe(0);
+    expect(again.stdout).toContain('Plan: 1 per second and 1000 per month');
+  });
+});
