@@ -102,7 +102,7 @@ export function driftFamily(samples: readonly Sample[]): Family {
   return {
     name: 'beaconchain_api_schema_drift',
     type: 'gauge',
-    help: 'Fields in which the answers of the last day differ from the specification, as this process has read them: absent, unknown, or of another type or unit.',
+    help: 'Response fields that differed from the specification in the last day: absent, unknown, or of another type or unit. Counts only responses read by this process.',
     samples,
   };
 }
