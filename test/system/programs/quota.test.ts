@@ -88,7 +88,7 @@ describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
     const page = (await ask(port, '/')).body.toString();
     expect(page).toContain('Not working: all sources wait for the quota');
     expect(page).not.toContain('configured intervals');
-    expect(page).toContain('one request a day asks for more');
+    expect(page).toContain('one request a day checks for a larger quota');
     expect((await ask(port, '/-/healthy')).status).toBe(200);
     await second.stop('SIGKILL');
 
