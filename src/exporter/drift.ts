@@ -78,7 +78,7 @@ export class SchemaDrift {
       known.seenAt = seenAt;
     } else if (this.#of(endpoint, kind).length < MAX_DIFFERENCES) {
       this.#seen.set(id, { endpoint, kind, answers: 1, seenAt });
-      this.#log.info({ endpoint, kind, field, ...(detail && { detail }) }, 'answer differs from the specification');
+      this.#log.info({ endpoint, kind, field, ...(detail && { detail }) }, 'response differs from the specification');
     }
   }
 

@@ -73,7 +73,7 @@ describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
     const line = await second.line('sources wait for the quota');
     const until = new Date(RENEWAL).toISOString();
     expect(line['level']).toBe('warn');
-    expect(line['waits']).toMatchObject({ machines: `quota of the month, until ${until}` });
+    expect(line['waits']).toMatchObject({ machines: `monthly quota, until ${until}` });
     expect(second.output).not.toContain('configured intervals');
     const port = await portOf(second);
     const text = await scrape(port);
