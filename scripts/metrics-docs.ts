@@ -37,7 +37,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Daily returns',
     families: DAILY_RETURNS,
     freshness:
-      'The newest finalized beaconchain-day, polled once a day. The values stay until the next day is available. By the terms of the service they must not be used as a financial benchmark.',
+      'The newest finalized beaconchain-day, polled once a day. The values stay until the next day is available. By the terms of the service, they must not be used as a financial benchmark.',
   },
   {
     title: 'Chain and slashings',
@@ -49,12 +49,12 @@ const SECTIONS: readonly Section[] = [
     title: 'Sync committee',
     families: SYNC_COMMITTEE,
     freshness:
-      'The current period, polled once a period, which is 27 hours. Members (`beaconchain_watched_sync_committee_*`) are read only with `sync_committee.members`, and are withdrawn when their period is over. See [sync-committee.md](sync-committee.md).',
+      'The current period, polled once per period of about 27 hours. Members (`beaconchain_watched_sync_committee_*`) are read only with `sync_committee.members`, and are withdrawn when their period is over. See [sync-committee.md](sync-committee.md).',
   },
   {
     title: 'API and budget',
     families: API,
-    freshness: 'As of the last answer of the service; counters survive restarts.',
+    freshness: 'As of the last response of the service; counters survive restarts.',
   },
   { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape; counters survive restarts.' },
   { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
@@ -64,8 +64,8 @@ const HEAD = `# Metrics
 
 <!-- Written by node scripts/metrics-docs.ts. -->
 
-A name, type or label changes only with a line in the changelog; see [the policy](../CONTRIBUTING.md#metrics). Names
-end with the unit: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in brackets. There are also \`process_*\` and
+Every change of a name, type or label is listed in the changelog; see [the policy](../CONTRIBUTING.md#metrics). Names
+end with the unit: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in parentheses. There are also \`process_*\` and
 \`nodejs_*\`, which \`--web.disable-exporter-metrics\` disables.
 `;
 
@@ -102,7 +102,7 @@ export async function metricsDocs(): Promise<string> {
       '',
       freshness,
       '',
-      '| family | type | labels | what | to ask |',
+      '| family | type | labels | description | example query |',
       '|---|---|---|---|---|',
       ...families.map((family) => rowOf(family, helps)),
       '',

@@ -3,7 +3,7 @@
 // Left to Node, this signal opens the inspector, which shows the memory of the process and the API key in it.
 process.on('SIGUSR1', () => undefined);
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(`beaconchain-exporter needs Node 24 or newer, this is ${process.versions.node}\n`);
+  process.stderr.write(`beaconchain-exporter needs Node 24 or newer; this is ${process.versions.node}\n`);
   process.exit(1);
 }
 const { holdHangUps } = await import('./commands/hang-up.ts');

@@ -112,7 +112,7 @@ function leafDifferences(field: string, leaf: Leaf, values: readonly unknown[]):
 
 /** @param other Undefined: there is no value of another type. */
 function typeDifference(field: string, other: unknown, expected: string): Difference[] {
-  return other === undefined ? [] : [difference('type', field, `${named(other)} in place of ${expected}`)];
+  return other === undefined ? [] : [difference('type', field, `${named(other)} instead of ${expected}`)];
 }
 
 function difference(kind: DifferenceKind, field: string, detail = ''): Difference {

@@ -74,7 +74,7 @@ export class Egress {
       const answer = await this.#awaiting(options.path, asked);
       if (answer.statusCode === 200) return answer;
       answer.socket.on('error', () => undefined).destroy();
-      throw new ProxyFailed(`the proxy answers with status ${answer.statusCode}`);
+      throw new ProxyFailed(`the proxy responded with status ${answer.statusCode}`);
     };
     return Object.assign(proxy, { connect: open });
   }

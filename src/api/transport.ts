@@ -122,16 +122,16 @@ async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>):
     yield* limited(endpoint, gunzip);
   } catch (error) {
     if (!codeOf(error)?.startsWith('Z_')) throw error;
-    throw new RequestFailed(endpoint, 'invalid_body', 'not the gzip that it is said to be');
+    throw new RequestFailed(endpoint, 'invalid_body', 'content-encoding is gzip, but the body is not');
   }
 }
 
 function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {
   if (error instanceof RequestFailed) return error;
   if (error instanceof ProxyFailed) return new RequestFailed(endpoint, 'network', error.message);
-  if (isProxyPassword(error)) return new RequestFailed(endpoint, 'network', 'the proxy answers with status 407');
+  if (isProxyPassword(error)) return new RequestFailed(endpoint, 'network', 'the proxy responded with status 407');
   if (timeout.aborted || error instanceof undici.ConnectTimeoutError) {
-    return new RequestFailed(endpoint, 'timeout', 'no complete answer within api.timeout');
+    return new RequestFailed(endpoint, 'timeout', 'no complete response within api.timeout');
   }
   return new RequestFailed(endpoint, 'network', connectionFailure(error));
 }

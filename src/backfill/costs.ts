@@ -33,8 +33,8 @@ export function costsText(costs: Costs): string {
 }
 
 function quotaText({ requests, left: { month }, isBeside = false }: Costs): string {
-  if (month === undefined) return 'no quota of a month on this plan, as far as is known';
-  const beside = isBeside ? " beside the exporter's own" : '';
+  if (month === undefined) return 'this plan has no known monthly quota';
+  const beside = isBeside ? " after the exporter's own requests" : '';
   if (month === 0) return `nothing is left this month${beside}`;
-  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests that are left this month${beside}`;
+  return `${Math.ceil((100 * requests) / month)} % of the ${month} requests left this month${beside}`;
 }

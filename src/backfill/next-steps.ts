@@ -16,18 +16,16 @@ const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
 export function nextSteps({ source, files, hasTargetLabels }: WrittenFiles): string {
   const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${BLOCK_DURATION[source]}`;
   return [
-    'Next, make blocks of it in the data directory of your Prometheus (--storage.tsdb.path), as the user it runs as:',
+    'Next, create blocks in the data directory of Prometheus (--storage.tsdb.path), as the user that runs Prometheus:',
     '',
     ...files.map((file) => `  ${create} ${quote(file)} /var/lib/prometheus`),
     '',
-    'Prometheus shows them within a minute. If it runs in a container: promtool is in its image, and docs/backfill.md has',
+    'Prometheus loads them within a minute. If it runs in a container, promtool is in its image, and docs/backfill.md has',
     'the commands for Compose and Kubernetes.',
-    'Prometheus drops blocks older than --storage.tsdb.retention.time (15 days unless set): raise it first.',
+    'Prometheus deletes blocks older than --storage.tsdb.retention.time (default 15 days): raise it first.',
     ...(hasTargetLabels
       ? []
-      : [
-          'Without --label job=... --label instance=... these are series of their own: they do not join what Prometheus scrapes.',
-        ]),
+      : ['Without --label job=... --label instance=..., these series do not join the series that Prometheus scrapes.']),
     '',
   ].join('\n');
 }

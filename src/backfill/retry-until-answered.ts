@@ -37,7 +37,7 @@ export async function retryUntilAnswered<T>(
       if (signal.aborted) throw error;
       const now = clock.now();
       if (error instanceof BudgetClosed && error.until - now <= MAX_CLOSED_MS) {
-        onWait('the service limits requests', error.until);
+        onWait('the service limits the request rate', error.until);
         await clock.sleep(error.until - now, signal);
         continue;
       }

@@ -71,7 +71,7 @@ export class Store {
       database.exec(SETTINGS);
       const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
       if (version === 0) database.exec(TABLES);
-      else if (version !== VERSION) throw new Error(`another version of this program made ${file}`);
+      else if (version !== VERSION) throw new Error(`${file} was written by another version of this program`);
     } catch (error) {
       database.close();
       throw error;

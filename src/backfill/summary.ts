@@ -14,18 +14,18 @@ export interface BackfillResult {
 /** What was written, and what is missing in it. */
 export function summary({ written, bad, endings, isDaily, fullResolution }: BackfillResult): string {
   const records = sumOf(written, (span) => span.records);
-  if (records === 0) return 'There are no records in this time: nothing was written.\n';
+  if (records === 0) return 'There are no records in this time range. Nothing was written.\n';
   const parts = written.flatMap((span) => span.parts);
-  if (parts.length === 0) return 'Scrapes cover all of this time: nothing was written.\n';
+  if (parts.length === 0) return 'Scrapes already cover this time range. Nothing was written.\n';
   const samples = sumOf(parts, (part) => part.samples);
   const bytes = sumOf(parts, (part) => part.bytes);
   const files = parts.length === 1 ? '1 file' : `${parts.length} files`;
   const lines = [`${records} records, ${samples} samples in ${files}, ${(bytes / 1e6).toFixed(1)} MB.`];
   const duplicates = sumOf(written, (span) => span.duplicates);
-  if (duplicates > 0) lines.push(`${duplicates} records came more than once and are written once.`);
-  if (bad > 0) lines.push(`${bad} records could not be read, or are of another time, and are left out.`);
+  if (duplicates > 0) lines.push(`${duplicates} duplicate records were dropped.`);
+  if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
   const missing = sumOf(written, (span) => span.missingDays);
-  if (missing > 0) lines.push(`${missing} days are missing at the service.`);
+  if (missing > 0) lines.push(`The service has no data for ${missing} days.`);
   if (endings.length > 0) {
     lines.push(`Data may be missing: ${endings.map((ending) => ENDINGS[ending] ?? ending).join('; ')}.`);
   }
@@ -40,14 +40,14 @@ function sumOf<T>(items: readonly T[], amount: (item: T) => number): number {
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {
-  repeated_cursor: 'the service led back to pages that had been read',
-  empty_pages: 'the service sent page after page without a record',
+  repeated_cursor: 'the service repeated pages that were already read',
+  empty_pages: 'the service sent several pages in a row without records',
 };
 
 function sparseText(min: number, max: number, fullResolution: boolean): string {
   const [from, to] = [Math.round(min), Math.round(max)];
   const apart = from === to ? `${from} s` : `${from} to ${to} s`;
   return fullResolution
-    ? `Records are ${apart} apart, also in the shortest spans: so often do these machines report.`
-    : `Records are ${apart} apart: the service leaves some out of spans of a day. --full-resolution reads them all.`;
+    ? `Records are ${apart} apart, even in the shortest spans: this is how often these machines report.`
+    : `Records are ${apart} apart: the service leaves out some records in spans of a day. Use --full-resolution to read all of them.`;
 }

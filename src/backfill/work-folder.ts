@@ -17,7 +17,7 @@ export class WorkFolder implements Disposable {
   /** What an earlier run kept; undefined: nothing. @throws Error where it cannot be read or has another version. */
   async load(): Promise<Plan | undefined> {
     if (existsSync(join(this.path, 'plan.json'))) {
-      throw new Error('another version of the program made it, and only that one can resume it');
+      throw new Error('it was written by another version of the program; only that version can resume it');
     }
     if (existsSync(this.#file)) await this.#open();
     return this.#store?.plan();

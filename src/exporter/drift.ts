@@ -78,7 +78,7 @@ export class SchemaDrift {
       known.seenAt = seenAt;
     } else if (this.#of(endpoint, kind).length < MAX_DIFFERENCES) {
       this.#seen.set(id, { endpoint, kind, answers: 1, seenAt });
-      this.#log.info({ endpoint, kind, field, ...(detail && { detail }) }, 'answer differs from the specification');
+      this.#log.info({ endpoint, kind, field, ...(detail && { detail }) }, 'response differs from the specification');
     }
   }
 
@@ -102,7 +102,7 @@ export function driftFamily(samples: readonly Sample[]): Family {
   return {
     name: 'beaconchain_api_schema_drift',
     type: 'gauge',
-    help: 'Fields in which the answers of the last day differ from the specification, as this process has read them: absent, unknown, or of another type or unit.',
+    help: 'Response fields that differed from the specification in the last day: absent, unknown, or of another type or unit. Counts only responses read by this process.',
     samples,
   };
 }

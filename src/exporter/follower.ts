@@ -30,7 +30,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
   function apply(values: ReadonlyMap<string, unknown>): void {
     for (const [document, value] of values) {
       const next = withDocument(state, viewOptions.sources, document, value);
-      if (!next) log.warn({ document }, 'state not readable, the last is shown');
+      if (!next) log.warn({ document }, 'state not readable, still serving the previous state');
       state = next ?? state;
     }
     touch(...ALL_PARTS);

@@ -11,8 +11,8 @@ const MESSAGES = {
 const HOW_TO_SET = 'in api.key or api.key_file and reload, or in BEACONCHAIN_API_KEY and restart';
 
 const HELP: Readonly<Record<keyof typeof MESSAGES, string>> = {
-  refused: `get or renew a key at beaconcha.in and set it ${HOW_TO_SET}; one request every 10 minutes asks whether the key is accepted`,
-  revoked: `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no request is sent until then`,
+  refused: `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again every 10 minutes`,
+  revoked: `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
 };
 
 /**

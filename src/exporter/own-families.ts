@@ -21,13 +21,18 @@ import type { State } from './state.ts';
 type SourceColumn = readonly [name: string, type: MetricType, help: string, value: (view: SourceView) => number];
 
 const SOURCE_COLUMNS: readonly SourceColumn[] = [
-  ['up', 'gauge', '1 if the last attempt succeeded, else 0; 0 before the first', ({ entry }) => Number(isUp(entry))],
-  ['attempts_total', 'counter', 'Polls that were made', ({ entry }) => entry.attempts],
-  ['failures_total', 'counter', 'Polls that failed', ({ entry }) => entry.failures],
+  [
+    'up',
+    'gauge',
+    '1 if the last poll succeeded, 0 if it failed or no poll has been made',
+    ({ entry }) => Number(isUp(entry)),
+  ],
+  ['attempts_total', 'counter', 'Number of polls', ({ entry }) => entry.attempts],
+  ['failures_total', 'counter', 'Number of failed polls', ({ entry }) => entry.failures],
   [
     'last_attempt_timestamp_seconds',
     'gauge',
-    'Unix time at which the last poll began; 0 before the first',
+    'Unix time at which the last poll started; 0 before the first',
     ({ entry }) => (entry.lastAttemptAt ?? 0) / 1000,
   ],
   [
@@ -39,25 +44,25 @@ const SOURCE_COLUMNS: readonly SourceColumn[] = [
   [
     'next_attempt_timestamp_seconds',
     'gauge',
-    'Unix time at which the next poll is due and permitted, a wait for a reset or for the quota included; +Inf while access is revoked',
+    'Unix time of the next poll, after any wait for a reset or for the quota; +Inf while access is revoked',
     (view) => view.nextAttemptAt / 1000,
   ],
   [
     'quota_wait_end_timestamp_seconds',
     'gauge',
-    'Unix time until which the source waits because too little is left of the quota for its interval; 0 while it does not',
+    'Unix time until which the source waits because the remaining quota is too small for its interval; 0 if it does not wait',
     ({ wait }) => (wait?.until ?? 0) / 1000,
   ],
   [
     'interval_seconds',
     'gauge',
-    'Effective interval between polls, after the budget stretched it; while the source waits for the quota, that of its last poll; of slashings that of the head pass, or of the finalized pass where head passes have stopped',
+    'Effective interval between polls, as stretched by the budget. While the source waits for the quota, this is the interval of its last poll. For slashings, this is the interval of the head passes, or of the finalized passes if the budget allows no head passes',
     ({ pace }) => pace.intervalMs / 1000,
   ],
   [
     'duration_seconds',
     'gauge',
-    'Duration of the last poll, waits for the budget included',
+    'Duration of the last poll, including waits for the budget',
     ({ entry }) => entry.durationMs / 1000,
   ],
 ];
@@ -107,16 +112,22 @@ export function accountFamilies(ledger: Ledger): Family[] {
   return [
     gauge(
       'api_key_valid',
-      '0 after the service refused the key (401, or ratelimit-validapikey: false), else 1; absent before the first response',
+      '0 if the service refused the key (401, or ratelimit-validapikey: false), otherwise 1; absent before the first response',
       standing === 'unknown' ? [] : [{ labels: {}, value: Number(valid) }],
     ),
-    gauge('api_access_revoked', '1 after a 429 whose limits are all 0: trial over or subscription cancelled', [
-      { labels: {}, value: Number(standing === 'revoked') },
-    ]),
-    gauge('ratelimit_limit', 'Requests per window as the last response said (x-ratelimit-limit-*)', reported('limits')),
+    gauge(
+      'api_access_revoked',
+      '1 after a 429 in which all limits are 0 (trial over or subscription cancelled), otherwise 0',
+      [{ labels: {}, value: Number(standing === 'revoked') }],
+    ),
+    gauge(
+      'ratelimit_limit',
+      'Requests allowed per window, as reported by the last response (x-ratelimit-limit-*)',
+      reported('limits'),
+    ),
     gauge(
       'ratelimit_remaining',
-      'Requests left in the window as the last response said (x-ratelimit-remaining-*)',
+      'Requests left in the window, as reported by the last response (x-ratelimit-remaining-*)',
       reported('remaining'),
     ),
     gauge(
@@ -126,7 +137,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
     ),
     gauge(
       'ratelimit_used_by_others',
-      'Requests that others on the account made in the current hour or month, as of the last response: the limit, less what is left, less what this exporter made; absent where the window is not limited',
+      'Requests that other users of the account made in the current hour or month, as of the last response: the limit minus the remaining requests minus those of this exporter; absent if the window has no limit',
       perWindow(LONG_WINDOWS, usedByOthers),
     ),
   ];
@@ -150,17 +161,17 @@ export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigu
   return [
     gauge(
       'budget_planned_requests_per_day',
-      'Requests per day that the effective intervals ask for; while a source waits for the quota, what is left for it',
+      'Requests per day at the effective intervals; while a source waits for the quota, the requests per day that are left for it',
       perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
     ),
     gauge(
       'budget_allowed_requests_per_day',
-      'Requests per day that the limits leave this exporter',
+      'Requests per day that the limits allow this exporter',
       [...figures.allowedPerDay].map(([bucket, value]) => ({ labels: { bucket }, value })),
     ),
     gauge(
       'budget_taken_by_others_requests_per_day',
-      "Requests per day that the limits would leave this exporter in addition if nobody else used the month's quota, up to the pace of a whole quota",
+      'Additional requests per day that the limits would allow this exporter if nothing else used the monthly quota; at most the daily share of a full quota',
       [...figures.takenPerDay].map(([bucket, value]) => ({ labels: { bucket }, value })),
     ),
     gauge(
@@ -195,21 +206,25 @@ function exporterFamilies({ lastReload, stateWriteFailures, isLeader }: OwnFigur
     ]),
     gauge(
       'exporter_config_last_reload_successful',
-      '1 if the configuration was last read without a mistake',
+      '1 if the last load of the configuration succeeded, otherwise 0',
       one(Number(lastReload.isSuccessful)),
     ),
     gauge(
       'exporter_config_last_reload_success_timestamp_seconds',
-      'Unix time at which the configuration was last read without a mistake',
+      'Unix time of the last successful load of the configuration',
       one(lastReload.successAt / 1000),
     ),
     {
       name: STATE_WRITE_FAILURES,
       type: 'counter',
-      help: 'Times that the state could not be written; what is shown then stays as it was.',
+      help: 'Failed writes of the state; the exposed values stay the same until a write succeeds.',
       samples: one(stateWriteFailures),
     },
-    gauge('exporter_leader', '1 on the replica that polls; always 1 with file state', one(Number(isLeader))),
+    gauge(
+      'exporter_leader',
+      '1 on the replica that polls, otherwise 0; always 1 with file state',
+      one(Number(isLeader)),
+    ),
   ];
 }
 

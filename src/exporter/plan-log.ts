@@ -10,14 +10,14 @@ export function logPlan(log: Logger, paces: ReadonlyMap<Source, Pace>): void {
   const stretched = [...paces].some(([source, pace]) => pace.intervalMs > source.intervalMs);
   const perDay = Math.ceil([...paces.values()].reduce((sum, pace) => sum + pace.requestsPerDay, 0));
   const fields = { intervals, requests_per_day: perDay };
-  if (stretched) log.warn(fields, 'the budget does not allow the configured intervals, they are stretched');
+  if (stretched) log.warn(fields, 'the budget does not allow the configured intervals: intervals are stretched');
   else log.info(fields, 'the budget allows the configured intervals');
 }
 
 const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   full: '',
   finalized: ' (no head passes)',
-  sampled: ' (newest finalized epoch only, those between are skipped)',
+  sampled: ' (newest finalized epoch only, the others are skipped)',
 };
 
 function describePace({ intervalMs, coverage }: Pace): string {
@@ -25,8 +25,8 @@ function describePace({ intervalMs, coverage }: Pace): string {
 }
 
 const LIMITS: Readonly<Record<Wait['limit'], string>> = {
-  hour: 'quota of the hour',
-  month: 'quota of the month',
+  hour: 'hourly quota',
+  month: 'monthly quota',
   '429': 'refused with 429',
 };
 

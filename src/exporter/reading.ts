@@ -11,13 +11,13 @@ const READ_WITHIN_MS = 10_000;
 export function limitedReading<T>(read: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
   let isReading = false;
   return async () => {
-    if (isReading) throw new Error('the files are still being read for an earlier reload');
+    if (isReading) throw new Error('an earlier reload is still reading the files');
     isReading = true;
     const reading = read().finally(() => {
       isReading = false;
     });
     const late = (): never => {
-      throw new Error(`the files cannot be read within ${READ_WITHIN_MS / 1000} s`);
+      throw new Error(`the files could not be read within ${READ_WITHIN_MS / 1000} s`);
     };
     return within(clock, READ_WITHIN_MS, reading, late, signal);
   };

@@ -94,7 +94,7 @@ class Supervisor {
       await this.#start(known);
     } catch (error) {
       // Only a leader reads the stored state, which may fail.
-      log.error({ err: String(error) }, 'not able to lead');
+      log.error({ err: String(error) }, 'cannot lead');
       replica?.resign();
       await this.#start(known);
     }

@@ -22,6 +22,6 @@ export function assertNoRestartNeeded({ config: now }: Settings, { config: next 
     'log.format': [now.log.format, next.log.format],
   };
   for (const [setting, [before, after]] of Object.entries(fixed)) {
-    if (!isDeepStrictEqual(before, after)) throw new Error(`${setting} has changed, which takes a restart`);
+    if (!isDeepStrictEqual(before, after)) throw new Error(`${setting} has changed: this requires a restart`);
   }
 }

@@ -71,7 +71,7 @@ export class SharedAccess implements Shared {
 
   /** Ends the requests in progress, and begins none before `resume`. */
   async interrupt(): Promise<void> {
-    this.#stop.abort(new Error('the settings change'));
+    this.#stop.abort(new Error('the settings have changed'));
     await Promise.allSettled(this.#running);
   }
 

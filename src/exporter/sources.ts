@@ -50,7 +50,7 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
     ...(machines.enabled
       ? [
           machinesSource({ ...machines, chains }, (reason) =>
-            log.warn({ source: 'machines', reason }, 'not all machine metrics were read'),
+            log.warn({ source: 'machines', reason }, 'machine metrics were read only in part'),
           ),
         ]
       : []),
@@ -72,7 +72,7 @@ function membersOf(
     isWatched: (validator) => watches(watch, validator),
     operatorAt,
     onRefused: ({ message }) =>
-      log.warn({ source: 'sync_committee', chain, err: message }, 'members of the sync committee are not read'),
+      log.warn({ source: 'sync_committee', chain, err: message }, 'sync committee members cannot be read'),
   };
 }
 
@@ -90,7 +90,7 @@ function slashingsOf({ slashings, chains }: Config, chain: Chain, log: Logger, o
     onMissedProposal: ({ slot, validator, status }) =>
       log.warn({ chain, slot, validator, status }, 'watched validator missed a proposal'),
     onUnnamed: ({ message }) =>
-      log.warn({ source: 'slashings', chain, err: message }, 'proposer slashings are counted without names'),
+      log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
   });
 }

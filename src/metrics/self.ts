@@ -40,14 +40,14 @@ export const REQUEST_FAMILIES = {
   requests: head(
     'requests_total',
     'counter',
-    'Requests that were sent, retries included: what the service charges for',
+    'Requests sent, including retries; the service counts them against the limits',
   ),
-  failures: head('request_failures_total', 'counter', 'Requests that were sent and failed, by reason'),
-  invalid: head('invalid_records_total', 'counter', 'Records that were dropped because they could not be read'),
+  failures: head('request_failures_total', 'counter', 'Requests that failed, by reason'),
+  invalid: head('invalid_records_total', 'counter', 'Records dropped because they were invalid'),
   duration: head(
     'request_duration_seconds',
     'histogram',
-    'Time from sending a request to the end of its answer, without the wait for the budget',
+    'Time from sending a request to the end of its response, excluding waits for the budget',
   ),
 };
 

@@ -22,7 +22,7 @@ export type Decision =
   /** Stay what it is. */
   | { readonly action: 'stay' };
 
-export const LOST_WRITES = 'redis has lost writes, writing everything again';
+export const LOST_WRITES = 'redis has lost writes: writing everything again';
 
 /** What to do after a heartbeat. `lease` is the lease after the reply; `revision` the newest in Redis. */
 export function decide(
@@ -36,6 +36,6 @@ export function decide(
   // Other replicas may have led in between and written what this one has not read.
   if (status === 'taken' && revision > newestRevision) return { action: 'lapse', why: 'lease lost' };
   if (revision < newestRevision) return { action: 'rewrite', why: LOST_WRITES };
-  if (isUnwritten) return { action: 'rewrite', why: 'writing what is not written' };
+  if (isUnwritten) return { action: 'rewrite', why: 'writing what was not yet written' };
   return { action: 'stay' };
 }

@@ -43,7 +43,7 @@ export class SharedDocuments {
       this.#revisions.set(name, revision);
       const opened = unwrap(text);
       if (opened.success) values.set(name, opened.value);
-      else this.#log.warn({ document: name, why: opened.why }, 'state not readable, the last is shown');
+      else this.#log.warn({ document: name, why: opened.why }, 'state not readable, still serving the previous state');
     }
     return values;
   }

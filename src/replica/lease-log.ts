@@ -16,7 +16,8 @@ export class LeaseLog {
     this.#last = news;
     const [, leader] = value.split(' ');
     if (status === 'other' && leader) this.#log.info({ leader }, 'following');
-    else if (status === 'other') this.#log.warn('the lease in Redis is not of a replica, waiting until it expires');
-    else if (status === 'newer') this.#log.warn('the state is of a newer version of the program, not leading');
+    else if (status === 'other')
+      this.#log.warn('the lease in Redis was not written by a replica: waiting until it expires');
+    else if (status === 'newer') this.#log.warn('the state was written by a newer version: not leading');
   }
 }

@@ -5,27 +5,30 @@ export class RedisAway extends Error {
   override readonly name = 'RedisAway';
 }
 
-const SUPPORTED = 'supported are one server, or a primary with standbys behind one address';
-const RIGHTS = 'the user lacks a right: docs/high-availability.md lists what it needs';
+const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';
+const RIGHTS = 'the user lacks a permission: docs/high-availability.md lists the permissions it needs';
 
 /** What an error means, by its code in Node or by the first words of the server's text. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^WRONGPASS/, 'the user or the password is wrong'],
-  [/^NOAUTH/, 'it expects a password: state.redis.password'],
+  [/^NOAUTH/, 'a password is required: set state.redis.password'],
   [/^NOPERM/, RIGHTS],
-  [/^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)/, `it is a cluster: ${SUPPORTED}`],
-  [/^ERR unknown command/, `it runs no scripts, as a Sentinel does not: ${SUPPORTED}`],
-  [/^ERR DB index/, 'it has no database of this number: state.redis.url'],
-  [/^READONLY/, 'it is a standby: the address must lead to the primary'],
+  [/^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)/, `the server is a cluster: ${SUPPORTED}`],
+  [/^ERR unknown command/, `the server does not run scripts (it may be a Sentinel): ${SUPPORTED}`],
+  [/^ERR DB index/, 'the database number in state.redis.url does not exist'],
+  [/^READONLY/, 'the server is a standby: state.redis.url must point to the primary'],
   [/^WRONGTYPE/, 'another program uses these key names: choose another state.redis.prefix'],
-  [/^LOADING/, 'it is reading its data from disk'],
-  [/^MASTERDOWN/, 'it is a standby that has lost its primary'],
-  [/^OOM/, 'its memory is full: maxmemory'],
-  [/^MISCONF/, 'it cannot write to its disk'],
-  [/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'its certificate is not trusted: state.redis.tls.ca_file'],
-  [/^ERR_TLS_CERT_ALTNAME/, 'its certificate is for another name: state.redis.tls.server_name'],
-  [/^CERT_HAS_EXPIRED/, 'its certificate has expired'],
-  [/^ERR_SSL_.*CERTIFICATE_REQUIRED/, 'it expects a client certificate: state.redis.tls.cert_file and key_file'],
+  [/^LOADING/, 'the server is loading its data from disk'],
+  [/^MASTERDOWN/, 'the server is a standby that has lost its primary'],
+  [/^OOM/, 'the server is out of memory: check maxmemory'],
+  [/^MISCONF/, 'the server cannot write to its disk'],
+  [
+    /^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+    'the certificate of the server is not trusted: set state.redis.tls.ca_file',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME/, 'the certificate of the server is for another name: set state.redis.tls.server_name'],
+  [/^CERT_HAS_EXPIRED/, 'the certificate of the server has expired'],
+  [/^ERR_SSL_.*CERTIFICATE_REQUIRED/, 'a client certificate is required: set state.redis.tls.cert_file and key_file'],
 ];
 
 /** The error code of Node, or the first word of the server's text, such as WRONGPASS. */

@@ -65,7 +65,7 @@ export class Replica implements StateStore {
    * may have run out.
    */
   leads(): boolean {
-    if (this.#isLeader && !isValid(this.#lease, this.clock.monotonic())) this.#lapse('lease not prolonged in time');
+    if (this.#isLeader && !isValid(this.#lease, this.clock.monotonic())) this.#lapse('lease not renewed in time');
     return this.#isLeader;
   }
 
@@ -122,7 +122,7 @@ export class Replica implements StateStore {
 
   /** Stops leading, and lets the lease run out. */
   resign(): void {
-    if (this.#isLeader) this.#lapse('not able to lead');
+    if (this.#isLeader) this.#lapse('cannot lead');
     this.#lease = NO_LEASE;
   }
 
@@ -174,7 +174,7 @@ export class Replica implements StateStore {
   #onReply(reply: HeartbeatReply, sent: Pick<Known, 'newestRevision' | 'canLead'> & { sentAt: MonotonicMs }): void {
     const wasAway = this.#isAway;
     this.#isAway = false;
-    if (wasAway) this.#log.info('redis is back');
+    if (wasAway) this.#log.info('redis is reachable again');
     const { status, lease: value } = reply;
     const { sentAt, newestRevision, canLead } = sent;
     this.#lease = afterReply(this.#lease, { status, value, sentAt, connection: this.#redis.connection }, this.#timings);
@@ -188,7 +188,7 @@ export class Replica implements StateStore {
     try {
       return await this.#redis.heartbeat(request);
     } catch (error) {
-      if (!this.#isAway) this.#log.error({ err: String(error) }, 'redis is away');
+      if (!this.#isAway) this.#log.error({ err: String(error) }, 'redis is unreachable');
       this.#isAway = true;
       throw error;
     }

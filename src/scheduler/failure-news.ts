@@ -11,12 +11,13 @@ const NOT_PUBLISHED = 'the service does not publish which plans include it';
 
 /** What is known of the plan that an endpoint needs (api-facts 3.1). */
 const PLANS: Readonly<Partial<Record<Endpoint, string>>> = {
-  daily_returns: 'by the documentation only ranges of days need a plan, Scale or Enterprise, and this request has none',
+  daily_returns:
+    'according to the documentation, only requests for a range of days need a Scale or Enterprise plan, and this request has no range',
 };
 
 function helpOn(endpoint: Endpoint): string {
   const known = PLANS[endpoint] ?? NOT_PUBLISHED;
-  return `the plan of the account may not include this endpoint; ${known}: see beaconcha.in/pricing, or set enabled: false for this source, which asks again every hour`;
+  return `the plan of the account may not include this endpoint; ${known}. See beaconcha.in/pricing, or set enabled: false for this source. Until then it is tried again every hour`;
 }
 
 /** Decides how the failure of a poll is logged. */

@@ -41,7 +41,7 @@ export class Tasks {
     const meant = this.on.filter(({ source }) => isMeant(source));
     for (const task of meant) {
       task.isHeld = true;
-      task.stop.abort(new Error('configured otherwise'));
+      task.stop.abort(new Error('the configuration has changed'));
     }
     await Promise.allSettled(meant.map(({ run }) => run));
   }

@@ -14,7 +14,7 @@ import { NotPassedOn } from './shared.ts';
 /** The exporter has stopped, or starts again. */
 export class ExporterGone extends RequestFailed {
   constructor(endpoint: Endpoint, path: string, error: unknown) {
-    super(endpoint, 'network', `nothing answers on ${path} (${codeOf(error) ?? String(error)})`);
+    super(endpoint, 'network', `no process answers on ${path} (${codeOf(error) ?? String(error)})`);
   }
 }
 
@@ -84,12 +84,12 @@ async function greet({ path, clock, signal }: BorrowOptions) {
     if (hasCode(error, ...NOBODY)) return undefined;
     if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
     throw new SocketRefused(
-      `the socket ${path} cannot be used (${codeOf(error)}): run this as the user of the exporter`,
+      `the socket ${path} cannot be used (${codeOf(error)}): run this command as the user that runs the exporter`,
     );
   }
   const greeting = Greeting.safeParse(await json(answer.body).catch(() => undefined));
   if (greeting.success && answer.limits) return { greeting: greeting.data, limits: answer.limits };
-  throw new SocketRefused(`the exporter that listens on ${path} is of another version`);
+  throw new SocketRefused(`the exporter that listens on ${path} is another version`);
 }
 
 function errorOf(endpoint: Endpoint, refusal: Refusal): Error {

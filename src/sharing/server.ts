@@ -79,12 +79,12 @@ async function questionOf(request: IncomingMessage): Promise<Question> {
   let text = '';
   for await (const piece of request.setEncoding('utf8')) {
     text += piece;
-    if (text.length > MAX_QUESTION_BYTES) throw new NotPassedOn('a question that is too long');
+    if (text.length > MAX_QUESTION_BYTES) throw new NotPassedOn('a request that is too long');
   }
   try {
     return Question.parse(JSON.parse(text));
   } catch {
-    throw new NotPassedOn('not a question of a backfill');
+    throw new NotPassedOn('not a request of a backfill');
   }
 }
 

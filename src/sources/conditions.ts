@@ -61,7 +61,7 @@ function machines(
 export const MACHINE_CONDITIONS = {
   MachineOffline: machines('critical', 'silent', 'silent', 'machine_offline_seconds'),
   BeaconNodeNotSynced: machines('critical', 'not synced', 'not synced'),
-  ExecutionClientDisconnected: machines('critical', 'without execution client', 'no execution client'),
+  ExecutionClientDisconnected: machines('critical', 'without an execution client', 'no execution client'),
   DiskAlmostFull: machines('critical', 'with an almost full disk', 'disk almost full', 'disk_free_ratio'),
   MachineNeverSeen: machines('warning', 'never seen', 'never seen'),
   ProcessSilent: machines(
@@ -98,7 +98,7 @@ export const CONDITIONS = {
   // Of the last ten proposals: the page has no others.
   WatchedProposalsMissedOften: condition(
     'critical',
-    ([chain], counted) => `Watched validators of ${chain} miss their proposals: ${counted} in the last day.`,
+    ([chain], counted) => `Watched validators of ${chain} missed ${counted} proposals in the last day.`,
     'missed_proposals',
     'missed_proposals_ratio',
   ),
@@ -117,12 +117,12 @@ export const CONDITIONS = {
   // The alert takes the mean of a quarter of an hour, the page the newest block.
   SyncParticipationLow: condition(
     'warning',
-    ([chain], share) => `Few take part in the sync committee of ${chain}: ${share} in the newest block.`,
+    ([chain], share) => `Sync committee participation of ${chain} is low: ${share} in the newest block.`,
     'sync_participation_ratio',
   ),
   NoFinality: condition(
     'critical',
-    ([chain], lag) => `${chain} does not finalize: finality is ${lag} behind.`,
+    ([chain], lag) => `${chain} is not finalizing: finality is ${lag} behind.`,
     'finality_lag_epochs',
   ),
   DailyReturnLate: condition(
@@ -135,37 +135,39 @@ export const CONDITIONS = {
   AccessRevoked: condition(
     'critical',
     (_, ago) =>
-      `The service ended access ${ago}: the trial is over or the subscription was cancelled. Nothing is asked any more until there is another key, or the exporter is restarted.`,
+      `The service revoked access ${ago}: the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.`,
   ),
   // The page knows only the failures since the last success: it tells of the first one.
   SourceFailing: condition('warning', (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`),
   SourceStale: condition(
     'warning',
-    (names) => `Not polled although it is due: ${names.join(', ')}. See the log, and restart the exporter.`,
+    (names) => `Overdue: ${names.join(', ')}. Check the log and restart the exporter.`,
     'source_stale_seconds',
   ),
   SourceWaitsForQuota: condition(
     'warning',
-    (names, what) => `Waiting for ${what}: ${names.join(', ')}. Values are withdrawn as in an outage.`,
+    (names, what) => `Waiting for ${what}: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
   ),
   QuotaTakenByOthers: condition(
     'warning',
     (_, share) =>
-      `Others on the account take ${share} of the requests that this exporter would have without them: polls come more rarely because of them.`,
+      `Other users of the account take ${share} of the requests that this exporter would otherwise have, so it polls less often.`,
     'taken_by_others_ratio',
   ),
   BudgetNearlyUsed: condition(
     'warning',
-    ([window], left) => `The quota of the ${window} is nearly used: ${left} of it is left.`,
+    ([window], left) => `The ${window}ly quota is nearly used: ${left} is left.`,
     'budget_remaining_ratio',
   ),
   ConfigReloadFailed: condition(
     'warning',
-    () => 'The configuration was refused when it was last reloaded; the one before holds. The log says why.',
+    () =>
+      'The last configuration reload failed. The previous configuration is still in use. See the log for the reason.',
   ),
   StateWriteFailing: condition(
     'critical',
-    (_, ago) => `The state could not be written ${ago}: what cannot be stored is not shown. The log says why.`,
+    (_, ago) =>
+      `The state could not be written ${ago}. New values are not shown until they are stored. See the log for the reason.`,
   ),
 
   // Of severity info: good to know, and no reason for a colour.
@@ -175,19 +177,19 @@ export const CONDITIONS = {
   ),
   ApiSchemaDrift: condition(
     'info',
-    (endpoints) => `Answers differ from the specification: ${endpoints.join(', ')}. The log names the fields.`,
+    (endpoints) => `Responses differ from the specification: ${endpoints.join(', ')}. The log lists the fields.`,
   ),
 } as const satisfies Record<string, Condition>;
 export type Alert = keyof typeof CONDITIONS;
 
 /** Why the page has no notice for the other alerts of severity critical or warning. */
 export const NOT_ON_PAGE = {
-  ExporterDown: 'is about the scrape: an exporter that is down has no page',
-  NoLeader: 'is about all replicas together, and the page about one',
+  ExporterDown: 'is about the scrape: an exporter that is down serves no page',
+  NoLeader: 'is about all replicas, and the page shows only one',
   DiskFullSoon: 'needs twelve hours of history',
   CPUBusy: 'needs the rate of a counter',
   ManyMissedSlots: 'needs the rate of a counter',
-  EpochsSkipped: 'needs the value of an hour ago; the facts of the chain have the count',
+  EpochsSkipped: 'needs the value of an hour ago; the page shows the count under its chain',
   InvalidRecords: 'needs the value of six hours ago',
 } as const satisfies Readonly<Record<string, string>>;
 

@@ -36,7 +36,8 @@ async function isDirectory(path: string): Promise<boolean> {
 /** Warns when everybody can replace the state. A group may write: clusters hand a volume to its user that way. */
 export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<void> {
   const { mode } = await stat(dir);
-  if (mode & WRITABLE_BY_ALL) log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'everybody can write to the state');
+  if (mode & WRITABLE_BY_ALL)
+    log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'the state directory is writable by all users');
 }
 
 const ABANDONED_AFTER_MS = 60_000;

@@ -25,12 +25,12 @@ export function unwrap(text: string): Unwrapped {
     return { success: false, why: 'not JSON', isNewer: false };
   }
   const envelope = Envelope.safeParse(json);
-  if (!envelope.success) return { success: false, why: `not of version ${STATE_VERSION}`, isNewer: false };
+  if (!envelope.success) return { success: false, why: `not a version ${STATE_VERSION} document`, isNewer: false };
   const { version, oldest_reader: oldestReader = version, value } = envelope.data;
   if (oldestReader <= STATE_VERSION && version >= 1) return { success: true, value, version };
   return {
     success: false,
-    why: `of version ${version}, this program reads ${STATE_VERSION}`,
+    why: `version ${version}, but this program reads version ${STATE_VERSION}`,
     isNewer: version > STATE_VERSION,
   };
 }

@@ -110,7 +110,7 @@ export async function peek<S extends z.ZodType>(
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
   const opened = unwrap(text);
   const isOther = opened.success ? opened.version !== STATE_VERSION : opened.isNewer;
-  if (isOther) return { success: false, why: `not of version ${STATE_VERSION}` };
+  if (isOther) return { success: false, why: `not a version ${STATE_VERSION} document` };
   if (!opened.success) return opened;
   return parseValue(opened.value, schema);
 }

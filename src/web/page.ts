@@ -95,8 +95,8 @@ function noticeItem({ tone, text, alert }: Notice): Html {
 /** A page that reloads loses the reader's position, so it reloads only on request. */
 function refreshing({ isRefreshing }: StatusPage): Html {
   return isRefreshing
-    ? html`Loads again every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
-    : html`<a href="${REFRESH_QUERY}">Load again every ${REFRESH_SECONDS} s</a>`;
+    ? html`Refreshes every ${REFRESH_SECONDS} s. <a href="./">Stop</a>`
+    : html`<a href="${REFRESH_QUERY}">Refresh every ${REFRESH_SECONDS} s</a>`;
 }
 
 export const REFRESH_SECONDS = 30;
@@ -113,7 +113,7 @@ ${folded === undefined ? '' : html`<details><summary>${folded}</summary>`}<table
 }
 
 function tableEnd({ size, notes = [], folded }: Table, shown: number): Html {
-  const rest = shown < size ? [`${plural(size - shown, 'row')} more: the page ends here, /metrics has them all.`] : [];
+  const rest = shown < size ? [`${plural(size - shown, 'more row')} not shown. /metrics has all of them.`] : [];
   return html`</tbody></table>${folded === undefined ? '' : END_OF_DETAILS}
 ${[...rest, ...notes].map((note) => html`<p class="note">${note}</p>\n`)}</section>
 `;

@@ -129,7 +129,8 @@ function refuseLifecycle(_: IncomingMessage, response: ServerResponse): void {
 }
 
 async function sendReload({ headers }: IncomingMessage, response: ServerResponse, pages: Pages): Promise<void> {
-  if (isCrossOrigin(headers)) return sendText(response, 403, 'not reloaded: asked by a page of another origin\n');
+  if (isCrossOrigin(headers))
+    return sendText(response, 403, 'not reloaded: the request comes from a page of another origin\n');
   const refusal = await pages.reload();
   if (refusal === undefined) sendText(response, 200, 'reloaded\n');
   else sendText(response, 500, `not reloaded: ${refusal}\n`);

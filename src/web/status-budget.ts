@@ -33,7 +33,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
 /** `5,224 of 388,800 requests a day`: what the polls cost of what the limits allow. */
 export function costOf(input: StatusInput, now: UnixMs): string {
   const { ledger, budgetOptions } = input;
-  if (ledger.key.standing === 'revoked') return 'No request leaves.';
+  if (ledger.key.standing === 'revoked') return 'No requests are sent.';
   const buckets = Object.entries(ledger.buckets);
   const planned = buckets.reduce((sum, [name]) => sum + pacePerDay(input, name), 0);
   const allowed = buckets.reduce((sum, [, bucket]) => sum + allowedPerDay(bucket, budgetOptions, now), 0);
@@ -74,7 +74,7 @@ function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
       digits,
     ),
     'every second',
-    average === 0 ? 'nothing leaves' : `${digits(average)} a second on average`,
+    average === 0 ? 'no requests' : `${digits(average)} a second on average`,
   ];
 }
 
@@ -149,15 +149,15 @@ function shares(total: number, parts: readonly Part[], write: (value: number) =>
 function resets({ window, until }: LongQuota, now: UnixMs): Cell {
   const end = calendarEnd(window, now);
   if (until <= end) return time(end, now);
-  return lines(time(end, now), html`${quiet('or as a trial ')}${time(until, now)}`);
+  return lines(time(end, now), html`${quiet('or, on a trial, ')}${time(until, now)}`);
 }
 
 /** When what is left is used up, if all polls run as planned. */
 function quotaEnd(input: StatusInput, { name, bucket, window, left, until }: LongQuota, now: UnixMs): Cell {
   const pace = pacePerDay(input, name);
-  if (input.ledger.key.standing === 'revoked') return 'nothing leaves';
+  if (input.ledger.key.standing === 'revoked') return 'no requests';
   if (left < 1) return lines('used up', quiet(untilThen(bucket, window, now)));
-  if (pace === 0) return 'nothing leaves';
+  if (pace === 0) return 'no requests';
   const end = now + (left / pace) * MS_PER_DAY;
   const spare = left - (pace * (until - now)) / MS_PER_DAY;
   const lasts = end >= until ? `lasts, ${count(Math.max(0, spare))} to spare` : html`ends ${time(end, now)}`;
@@ -167,7 +167,7 @@ function quotaEnd(input: StatusInput, { name, bucket, window, left, until }: Lon
 /** What happens until the reset. One request a day looks for a larger plan, but none during the wait after a 429. */
 function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs): string {
   const asks = window === 'month' && closedUntil <= now;
-  return asks ? 'one request a day asks for more' : 'nothing leaves before the reset';
+  return asks ? 'one request a day checks for a larger quota' : 'no requests until the reset';
 }
 
 /** The plan as learned from answers, and a wait that the service demanded. */
@@ -175,13 +175,15 @@ function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bu
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));
   const share =
-    ledger.key.standing === 'revoked' ? 'None may leave.' : `This exporter may make ${allowed} requests a day.`;
+    ledger.key.standing === 'revoked'
+      ? 'No requests are allowed.'
+      : `This exporter may make ${allowed} requests a day.`;
   const reserved = Math.round(reservedForOthers(bucket, budgetOptions, now));
   const others =
     reserved > 0
       ? ` Until the quota resets, ${plural(reserved, 'request')} ${reserved === 1 ? 'is' : 'are'} reserved for others on the account.`
       : '';
-  const wait = bucket.closedUntil > now ? ` Closed after a 429 for ${span(bucket.closedUntil - now)}.` : '';
+  const wait = bucket.closedUntil > now ? ` No requests for ${span(bucket.closedUntil - now)} after a 429.` : '';
   const assumed = (budgetOptions.perSecond ?? budgetOptions.perMonth) ? 'as configured' : '1 per second is assumed';
   const plan = planOf(bucket) ?? `not learned yet, ${assumed}`;
   return `Plan${of}: ${plan}. ${share}${others}${wait}`;

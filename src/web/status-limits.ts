@@ -10,9 +10,9 @@ import type { StatusInput } from './status-input.ts';
 import { nameOf } from './status-sources.ts';
 
 const LIMITS = {
-  hour: 'the quota of the hour',
-  month: 'the quota of the month',
-  '429': 'the service, which refused with 429',
+  hour: 'the hourly quota',
+  month: 'the monthly quota',
+  '429': 'the service, which responded with 429',
 } as const satisfies Record<Wait['limit'], string>;
 
 export function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
@@ -29,7 +29,7 @@ export function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: 
   const opensAt = Object.values(ledger.buckets).map((bucket) => bucketOpensAt(bucket, budgetOptions, now));
   const last = Math.max(0, ...opensAt);
   if (last <= now) return [];
-  return [notice('warning', `The budget is closed: requests leave again ${relative(last, now)}.`)];
+  return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
 }
 
 /** As the last answers said. An hour that repeats the month is no window of its own. */

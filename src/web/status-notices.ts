@@ -31,11 +31,11 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
     case 'revoked':
       return [firing('AccessRevoked', [], relative(since, now))];
     case 'refused': {
-      const detail = `The service refused the key ${relative(since, now)}. Get or renew a key at beaconcha.in and set it. One request in ten minutes asks whether the key is accepted.`;
+      const detail = `The service refused the key ${relative(since, now)}. Create or renew a key at beaconcha.in and set it. The exporter tries the key again every 10 minutes.`;
       return [firing('ApiKeyInvalid', [], detail)];
     }
     default: {
-      const detail = 'The service does not take the key for a valid one.';
+      const detail = 'The service reports that the key is not valid.';
       return [
         ...(validHeader === false ? [firing('ApiKeyInvalid', [], detail)] : []),
         ...startNotices(input),

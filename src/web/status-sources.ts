@@ -17,7 +17,7 @@ export function sourcesTable(views: readonly SourceView[], now: UnixMs): Table {
     columns: ['Source', 'State', 'Last success', 'Next attempt', 'Pace', 'Last error'],
     rows: all.map(({ row }) => row),
     size: views.length,
-    empty: 'None is enabled.',
+    empty: 'No source is enabled.',
     brief: new Set(all.filter(({ view }) => isHealthy(view)).map(({ row }) => row)),
   };
 }
@@ -35,7 +35,7 @@ function rowOf(view: SourceView, now: UnixMs): Row {
     chain ? html`${name} ${quiet(chain)}` : name,
     badge(tone, text),
     time(entry.lastSuccessAt, now),
-    running ? 'under way' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt, now),
+    running ? 'in progress' : nextAttemptAt <= now ? 'now' : time(nextAttemptAt, now),
     paceText(view),
     lastError(view, now),
   ];
@@ -66,13 +66,13 @@ export function nameOf({ source }: SourceView): string {
   return source.chain ? `${name} of ${source.chain}` : name;
 }
 
-/** `every minute, 1,440 requests a day`; of a source that looks for a new day: `checked hourly, asked once a day`. */
+/** `every minute, 1,440 requests a day`; of a source that looks for a new day: `checked hourly, requested once a day`. */
 function paceText(view: SourceView): Cell {
   const { source, pace, nextAttemptAt } = view;
   const { intervalMs, requestsPerDay } = pace;
   const isAsked = Number.isFinite(nextAttemptAt) && requestsPerDay > 0;
   const how = source.isDaily ? `checked ${every(intervalMs)}` : every(intervalMs);
-  const cost = source.isDaily ? `asked ${asked(requestsPerDay)}` : `${perDay(requestsPerDay)} requests a day`;
+  const cost = source.isDaily ? `requested ${requested(requestsPerDay)}` : `${perDay(requestsPerDay)} requests a day`;
   const text = isAsked ? `${how}, ${cost}` : how;
   return isStretched(view) ? lines(text, quiet(`instead of ${every(source.intervalMs)}`)) : text;
 }
@@ -87,9 +87,9 @@ function every(intervalMs: Milliseconds): string {
   return EVERY.get(intervalMs) ?? `every ${span(intervalMs)}`;
 }
 
-function asked(requestsPerDay: number): string {
+function requested(requestsPerDay: number): string {
   if (requestsPerDay > 1.05) return `${perDay(requestsPerDay)} times a day`;
-  return requestsPerDay > 0.95 ? 'once a day' : `once in ${Math.round(MS_PER_DAY / requestsPerDay / MS_PER_HOUR)} h`;
+  return requestsPerDay > 0.95 ? 'once a day' : `once every ${Math.round(MS_PER_DAY / requestsPerDay / MS_PER_HOUR)} h`;
 }
 
 function perDay(requests: number): string {

@@ -13,6 +13,6 @@ export function verdictOf({ views, ledger }: StatusInput, notices: readonly Noti
   if (broken > 0 && broken === views.length) return notice('bad', 'Not working');
   if (notices.some(({ tone }) => tone === 'bad')) return notice('bad', 'Needs attention');
   if (waiting > 0) return notice('warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`);
-  if (notices.some(({ tone }) => tone === 'warning')) return notice('warning', 'Working, with something to look at');
+  if (notices.some(({ tone }) => tone === 'warning')) return notice('warning', 'Working, with warnings');
   return notice('good', 'Working');
 }

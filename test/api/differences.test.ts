@@ -72,14 +72,14 @@ describe('api/differences', () => {
       'machine_metrics',
       machinesPage({ system: [systemRecord({ cpu_cores: '8' })] }),
       'type data.system_metrics[].cpu_cores',
-      'a string in place of a number',
+      'a string instead of a number',
     ],
     [
       'a number for wei',
       'daily_returns',
       { ...(returnsPage(datapoint({ deposits: 1e21 })) as object), range: RANGE },
       'type data[].deposits',
-      'a number in place of a decimal string',
+      'a number instead of a decimal string',
     ],
     [
       'wei with a fraction',
@@ -100,15 +100,9 @@ describe('api/differences', () => {
       'daily_returns',
       { data: datapoint(), range: RANGE },
       'type data',
-      'an object in place of a list',
+      'an object instead of a list',
     ],
-    [
-      'a list for an object',
-      'sync_committee',
-      { data: [1], range: RANGE },
-      'type data',
-      'a list in place of an object',
-    ],
+    ['a list for an object', 'sync_committee', { data: [1], range: RANGE }, 'type data', 'a list instead of an object'],
   ])('finds %s', ([, endpoint, answer, difference, detail]) => {
     expect(told(endpoint, answer)).toEqual([difference]);
     expect(detailOf(endpoint, answer)).toBe(detail);

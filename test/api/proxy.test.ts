@@ -152,7 +152,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       const proxy = await startForwardProxy({ credentials: CREDENTIALS });
       const failure = await failing(proxy, 'user:wrong');
       expect(failure).toMatchObject({ reason: 'network', status: undefined });
-      expect(failure.message).toBe('epoch_slots: network (the proxy answers with status 407)');
+      expect(failure.message).toBe('epoch_slots: network (the proxy responded with status 407)');
     });
 
     it('is network where it takes no connection, and over when it does', async () => {
@@ -218,7 +218,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       for (let i = 0; i < 2; i += 1) {
         const failure = await failureOf(send(get(base), noSignal()));
         expect(failure).toMatchObject({ reason: 'network', status: undefined });
-        expect(failure.message).toBe(`epoch_slots: network (the proxy answers with status ${status})`);
+        expect(failure.message).toBe(`epoch_slots: network (the proxy responded with status ${status})`);
       }
       proxy.behave(undefined);
       expect((await send(get(base), noSignal())).status).toBe(200);

@@ -12,9 +12,9 @@ const COSTS: Costs = {
 
 describe('backfill/costs', () => {
   it.each([
-    [COSTS, '40 % of the 12000 requests that are left this month'],
-    [{ ...COSTS, isBeside: true }, "40 % of the 12000 requests that are left this month beside the exporter's own"],
-    [{ ...COSTS, isBeside: true, left: { month: 0 } }, "nothing is left this month beside the exporter's own"],
+    [COSTS, '40 % of the 12000 requests left this month'],
+    [{ ...COSTS, isBeside: true }, "40 % of the 12000 requests left this month after the exporter's own requests"],
+    [{ ...COSTS, isBeside: true, left: { month: 0 } }, "nothing is left this month after the exporter's own requests"],
   ])('%#: says what it takes of the quota', (costs, quota) => {
     expect(costsText(costs).split('\n')[3]).toBe(`  quota     ${quota}`);
     expect(costsText(costs)).toContain('at 0.88 requests a second');

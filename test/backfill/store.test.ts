@@ -113,7 +113,7 @@ describe('backfill/store', () => {
     const other = new DatabaseSync(path);
     other.exec('CREATE TABLE page (id INTEGER); PRAGMA user_version = 7');
     other.close();
-    await expect(Store.open(path)).rejects.toThrow('another version of this program made');
+    await expect(Store.open(path)).rejects.toThrow('was written by another version of this program');
     const left = new DatabaseSync(path);
     expect(left.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'page' }]);
     left.close();

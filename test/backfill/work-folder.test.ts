@@ -34,7 +34,7 @@ describe('backfill/work-folder', () => {
     mkdirSync(`${output}.backfill`);
     writeFileSync(`${output}.backfill/plan.json`, '{}');
     using folder = new WorkFolder(output);
-    await expect(folder.load()).rejects.toThrow('only that one can resume it');
+    await expect(folder.load()).rejects.toThrow('only that version can resume it');
     expect(readFileSync(`${output}.backfill/plan.json`, 'utf8')).toBe('{}');
   });
 

@@ -12,7 +12,7 @@ describe('commands/backfill-errors', () => {
   it.each([
     [
       new ExporterGone('machine_metrics', '/state/api.sock', Object.assign(new Error(''), { code: 'ENOENT' })),
-      'The exporter stopped: nothing answers on /state/api.sock (ENOENT).',
+      'The exporter stopped: no process answers on /state/api.sock (ENOENT).',
     ],
     [
       new QuotaKept(Date.UTC(2026, 11, 1)),

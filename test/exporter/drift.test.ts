@@ -29,7 +29,7 @@ describe('exporter/drift', () => {
     expect(counts()).toEqual({ absent: 1, unknown: 1, type: 1 });
     expect(lines.map(({ level, kind, field, detail }) => [level, kind, field, detail])).toEqual([
       ['info', 'absent', 'data.system_metrics[].cpu_cores', undefined],
-      ['info', 'type', 'data.system_metrics[].misc_os', 'a number in place of a string'],
+      ['info', 'type', 'data.system_metrics[].misc_os', 'a number instead of a string'],
       ['info', 'unknown', 'data.system_metrics[].colour', undefined],
     ]);
   });

@@ -39,10 +39,10 @@ describe('exporter/plan-log', () => {
       intervals: {
         'daily_returns-mainnet': '1h',
         machines: '2h8m1s',
-        'slashings-mainnet': '1h25m21s (newest finalized epoch only, those between are skipped)',
+        'slashings-mainnet': '1h25m21s (newest finalized epoch only, the others are skipped)',
       },
       requests_per_day: 30,
-      msg: 'the budget does not allow the configured intervals, they are stretched',
+      msg: 'the budget does not allow the configured intervals: intervals are stretched',
     });
   });
 
@@ -66,10 +66,10 @@ describe('exporter/plan-log', () => {
       {
         level: 40,
         waits: {
-          'daily_returns-mainnet': 'quota of the month, until 2026-11-01T00:00:00.000Z',
-          'sync_committee-mainnet': 'quota of the hour, until 2026-11-01T00:00:00.000Z',
+          'daily_returns-mainnet': 'monthly quota, until 2026-11-01T00:00:00.000Z',
+          'sync_committee-mainnet': 'hourly quota, until 2026-11-01T00:00:00.000Z',
           machines: 'refused with 429, until 2026-11-01T00:00:00.000Z',
-          'slashings-mainnet': 'quota of the month, until 2026-11-01T00:00:00.000Z',
+          'slashings-mainnet': 'monthly quota, until 2026-11-01T00:00:00.000Z',
         },
         msg: 'sources wait for the quota',
       },

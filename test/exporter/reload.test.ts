@@ -161,9 +161,9 @@ describe('exporter/reload', () => {
     const world = await start({ plan: 'hobbyist' });
     world.hang();
     const before = world.clock.monotonic();
-    expect(await world.reload()).toBe('the files cannot be read within 10 s');
+    expect(await world.reload()).toBe('the files could not be read within 10 s');
     expect(world.clock.monotonic() - before).toBeLessThan(11_000);
-    expect(await world.reload()).toBe('the files are still being read for an earlier reload');
+    expect(await world.reload()).toBe('an earlier reload is still reading the files');
     expect(world.readings()).toBe(1);
     expect(world.shown().value('beaconchain_exporter_config_last_reload_successful')).toBe(0);
   });

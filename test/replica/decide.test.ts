@@ -27,15 +27,15 @@ describe('replica/decide', () => {
     ['it stops when the answer comes after the end', ENDED, 'held', 5, LEADER, 'lapse: lease lost'],
     [
       'it writes everything again when Redis went back',
-      ...([VALID, 'held', 4, LEADER, 'rewrite: redis has lost writes, writing everything again'] as const),
+      ...([VALID, 'held', 4, LEADER, 'rewrite: redis has lost writes: writing everything again'] as const),
     ],
     [
       'also when it has to take the lease again',
-      ...([VALID, 'taken', 0, LEADER, 'rewrite: redis has lost writes, writing everything again'] as const),
+      ...([VALID, 'taken', 0, LEADER, 'rewrite: redis has lost writes: writing everything again'] as const),
     ],
     [
       'also when a write may be missing',
-      ...([VALID, 'held', 5, { ...LEADER, isUnwritten: true }, 'rewrite: writing what is not written'] as const),
+      ...([VALID, 'held', 5, { ...LEADER, isUnwritten: true }, 'rewrite: writing what was not yet written'] as const),
     ],
     [
       'it stops first, whatever is not written',

@@ -138,7 +138,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     await a.replica.save('doc', { count: 5 });
     await waitFor(() => expect(b.seen).toEqual([{ count: 5 }]));
     await redis.kill();
-    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is away')).toBe(true));
+    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is unreachable')).toBe(true));
     await redis.start();
     await waitFor(() => expect(a.told.rewrites).toBeGreaterThan(0));
     await a.leads();
@@ -190,7 +190,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     await redis.command('DEL', `${PREFIX}:lease`);
     for (const [name, text] of kept) await redis.command('HSET', `${PREFIX}:${name}`, ...text);
     near.heal();
-    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is back')).toBe(true));
+    await waitFor(() => expect(a.lines.some(({ msg }) => msg === 'redis is reachable again')).toBe(true));
     far.heal();
     await waitFor(async () => expect(await redis.command('EXISTS', `${PREFIX}:lease`)).toBe(1));
     expect(String(await redis.command('GET', `${PREFIX}:lease`))).toContain(b.replica.id);
@@ -268,7 +268,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
       await a.start();
       await a.leads();
       expect(a.lines.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
-        'warn: the lease in Redis is not of a replica, waiting until it expires',
+        'warn: the lease in Redis was not written by a replica: waiting until it expires',
         'info: leading',
       ]);
     });
@@ -337,10 +337,10 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
 
     it('it says so where it cannot read that, and leaves it as it is', async () => {
       const a = await newer({ version: 2, value: { counts: [3] } });
-      await expect(a.replica.load('doc', Doc)).rejects.toThrow('of version 2, this program reads 1');
+      await expect(a.replica.load('doc', Doc)).rejects.toThrow('version 2, but this program reads version 1');
       expect(a.seen).toEqual([]);
       expect(a.lines).toContainEqual(
-        expect.objectContaining({ document: 'doc', why: 'of version 2, this program reads 1' }),
+        expect.objectContaining({ document: 'doc', why: 'version 2, but this program reads version 1' }),
       );
     });
   });

@@ -141,7 +141,7 @@ describe('sharing/socket', () => {
     expect(await failure).toBeInstanceOf(ExporterGone);
     await expect(request(borrowed)).rejects.toMatchObject({
       reason: 'network',
-      detail: expect.stringMatching(/nothing answers .*ENOENT/),
+      detail: expect.stringMatching(/no process answers .*ENOENT/),
     });
     world.answer = async () => '{"data":[]}';
     await world.listen();
@@ -173,7 +173,7 @@ describe('sharing/socket', () => {
     atTheEnd(() => server.close());
     const borrowed = borrow({ path, isAgreed: false, clock: systemClock, signal: noSignal() });
     await expect(borrowed).rejects.toThrow(
-      new SocketRefused(`the exporter that listens on ${path} is of another version`),
+      new SocketRefused(`the exporter that listens on ${path} is another version`),
     );
   });
 

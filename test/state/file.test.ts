@@ -64,10 +64,10 @@ describe('state/file', () => {
     ['empty', '', 'not JSON'],
     ['cut off', '{"version":1,"value":{"count":7,"na', 'not JSON'],
     ['of another program', '<html></html>', 'not JSON'],
-    ['of another version', '{"version":2,"value":{}}', 'not of version 1'],
-    ['no document', '[]', 'not of version 1'],
+    ['of another version', '{"version":2,"value":{}}', 'not a version 1 document'],
+    ['no document', '[]', 'not a version 1 document'],
     ['of another shape', '{"version":1,"value":{"count":"7","names":[]}}', 'unexpected count'],
-    ['without a value', '{"version":1}', 'not of version 1'],
+    ['without a value', '{"version":1}', 'not a version 1 document'],
   ])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
@@ -112,7 +112,7 @@ describe('state/file', () => {
     chmodSync(dir, 0o777);
     const { lines } = await open(dir);
     expect(lines).toEqual([
-      expect.objectContaining({ level: 'warn', dir, mode: '777', msg: 'everybody can write to the state' }),
+      expect.objectContaining({ level: 'warn', dir, mode: '777', msg: 'the state directory is writable by all users' }),
     ]);
   });
 

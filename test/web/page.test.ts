@@ -104,8 +104,8 @@ describe('web/page', () => {
   });
 
   it('loads again by itself only for those who ask, and lets them stop', () => {
-    expect(pageText(page())).toContain('<a href="?refresh=30">Load again every 30 s</a>');
-    expect(pageText(page({ isRefreshing: true }))).toContain('Loads again every 30 s. <a href="./">Stop</a>');
+    expect(pageText(page())).toContain('<a href="?refresh=30">Refresh every 30 s</a>');
+    expect(pageText(page({ isRefreshing: true }))).toContain('Refreshes every 30 s. <a href="./">Stop</a>');
   });
 
   it('ends before a megabyte, whatever it is given, and says what it leaves out', () => {
@@ -116,7 +116,7 @@ describe('web/page', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
     expect(Buffer.byteLength(text)).toBeGreaterThan(900_000);
     const shown = text.split('<tr role="row"><th').length - 2;
-    expect(text).toContain(`${(5_000 - shown).toLocaleString('en-GB')} rows more: the page ends here`);
+    expect(text).toContain(`${(5_000 - shown).toLocaleString('en-GB')} more rows not shown`);
   });
 
   it('is made piece by piece: a row is not read before its turn', () => {

@@ -214,7 +214,8 @@ describe('web/server', () => {
       const sent = origin === undefined ? headers : { ...headers, origin: origin.replace('PORT', String(port)) };
       const answer = await ask(port, '/-/reload', { method: 'POST', headers: sent });
       expect([answer.status, reloads]).toEqual([status, status === 200 ? 1 : 0]);
-      if (status === 403) expect(String(answer.body)).toBe('not reloaded: asked by a page of another origin\n');
+      if (status === 403)
+        expect(String(answer.body)).toBe('not reloaded: the request comes from a page of another origin\n');
     });
 
     it('reloads for nobody where that is switched off', async () => {

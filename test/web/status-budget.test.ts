@@ -108,13 +108,13 @@ describe('web/status-budget', () => {
 
   it('plans a quota that may be a trial to last its thirty days', () => {
     const [, month] = words(monthly({ limit: 1_000, own: 300, remaining: 600 }));
-    expect(month).toContain('2026-10-01 00:00:00 UTC or as a trial in 10 d 2026-10-10 12:01:00 UTC');
+    expect(month).toContain('2026-10-01 00:00:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
   });
 
   it('says that a quota is used up', () => {
     const [, month] = words(monthly({ own: 90_000, remaining: 5_000 }));
     expect(month).toContain('left 0 of 100,000');
-    expect(month).toContain('used up one request a day asks for more');
+    expect(month).toContain('used up one request a day checks for a larger quota');
   });
 
   it('shows an hour that is a limit of its own', () => {
@@ -141,9 +141,9 @@ describe('web/status-budget', () => {
 
   it('tells of a wait that the service asked for, and that nothing leaves when access is revoked', () => {
     const closed = { default: { ...EMPTY_BUCKET, closedUntil: NOW + HOUR } };
-    expect(words(closed).at(-1)).toContain('Closed after a 429 for 1 h.');
+    expect(words(closed).at(-1)).toContain('No requests for 1 h after a 429.');
     const revoked = words(monthly({ own: 5 }), { known: knownIn('revoked') });
-    expect(revoked.filter((row) => row.endsWith('nothing leaves'))).toHaveLength(2);
-    expect(revoked.at(-1)).toContain('None may leave.');
+    expect(revoked.filter((row) => row.endsWith('no requests'))).toHaveLength(2);
+    expect(revoked.at(-1)).toContain('No requests are allowed.');
   });
 });

@@ -52,7 +52,7 @@ describe('web/status-verdict', () => {
 
   it('tells of a configuration that was refused, also when access is revoked', () => {
     for (const state of ['healthy', 'revoked'] as const) {
-      expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('refused when it was last reloaded');
+      expect(texts({ ...knownIn(state), isConfigRead: false })[0]).toContain('The last configuration reload failed.');
     }
   });
 
@@ -66,7 +66,7 @@ describe('web/status-verdict', () => {
     const revoked = texts(knownIn('revoked'));
     expect(revoked).toHaveLength(1);
     expect(revoked[0]).toMatch(
-      /^The service ended access 3 h ago: .* until there is another key, or the exporter is restarted\.$/,
+      /^The service revoked access 3 h ago: .* until you set another key or restart the exporter\.$/,
     );
     const refused = withKey({ standing: 'refused', since: NOW - 5 * MINUTE });
     expect(verdict(refused)).toBe('Not working: the key is refused');
@@ -83,19 +83,16 @@ describe('web/status-verdict', () => {
       const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 1_000 }, firstUseAt: since, month };
       return { ...known, ledger: { ...known.ledger, buckets: { default: bucket } } };
     };
-    const much = texts(taken(200)).filter((text) => text.startsWith('Others on the account'));
-    expect(much).toEqual([expect.stringMatching(/take 6\d % of the requests that this exporter would have/)]);
-    expect(verdict(taken(200))).toBe('Working, with something to look at');
+    const much = texts(taken(200)).filter((text) => text.startsWith('Other users of the account'));
+    expect(much).toEqual([expect.stringMatching(/take 6\d % of the requests that this exporter would otherwise have/)]);
+    expect(verdict(taken(200))).toBe('Working, with warnings');
     // Half is left, or nothing is stretched.
-    for (const known of [taken(500), taken(200, 'healthy')]) expect(texts(known).join()).not.toContain('Others');
+    for (const known of [taken(500), taken(200, 'healthy')]) expect(texts(known).join()).not.toContain('Other users');
   });
 
   it('names the sources that fail, and calls it not working when all do', () => {
     const one = withEntries(FAILING, ['machines']);
-    expect([verdict(one), ...texts(one)]).toEqual([
-      'Working, with something to look at',
-      '1 of 7 sources failing: machines.',
-    ]);
+    expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 7 sources failing: machines.']);
     const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
     expect(verdict(all)).toBe('Not working');
   });
@@ -111,8 +108,8 @@ describe('web/status-verdict', () => {
     if (!bucket) throw new Error('no bucket');
     const buckets = { [name]: { ...bucket, closedUntil: NOW + 2 * HOUR } };
     const closed = { ...known, ledger: { ...known.ledger, buckets } };
-    expect(texts(closed)).toEqual(['The budget is closed: requests leave again in 2 h.']);
-    expect(verdict(closed)).toBe('Working, with something to look at');
+    expect(texts(closed)).toEqual(['No requests are allowed now. They resume in 2 h.']);
+    expect(verdict(closed)).toBe('Working, with warnings');
   });
 
   it('tells which sources wait for what, until when, and calls it not working where all do', () => {
@@ -125,12 +122,12 @@ describe('web/status-verdict', () => {
     const some = waiting(['machines', 'sync_committee']);
     expect([verdict(some), ...texts(some)]).toEqual([
       'Waiting for the quota: 3 of 7 sources',
-      'Waiting for the quota of the month, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Values are withdrawn as in an outage.',
+      'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
     const all = waiting(known.views.map(({ source }) => source.name));
     expect(verdict(all)).toBe('Not working: all sources wait for the quota');
     const refused = waiting(['machines'], { ...wait, limit: '429' });
-    expect(texts(refused)[0]).toMatch(/^Waiting for the service, which refused with 429, until 2026-10-09/);
+    expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
   });
 
   it('does not call what a 429 refused failing while it waits for the quota', () => {
@@ -150,7 +147,7 @@ describe('web/status-verdict', () => {
     const known = { ...knownIn('healthy'), unwrittenAt: NOW - 14 * MINUTE };
     expect([verdict(known), ...texts(known)]).toEqual([
       'Needs attention',
-      'The state could not be written 14 min ago: what cannot be stored is not shown. The log says why.',
+      'The state could not be written 14 min ago. New values are not shown until they are stored. See the log for the reason.',
     ]);
     expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);
   });
@@ -161,9 +158,7 @@ describe('web/status-verdict', () => {
       ...known,
       views: known.views.map((view) => (view.source.name === 'machines' ? { ...view, nextAttemptAt: NOW - ms } : view)),
     });
-    expect(texts(late(16 * MINUTE))).toEqual([
-      'Not polled although it is due: machines. See the log, and restart the exporter.',
-    ]);
+    expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);
     expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);
   });
@@ -175,7 +170,7 @@ describe('web/status-verdict', () => {
       return { ...known, ledger: { ...known.ledger, buckets: { default: bucket } } };
     };
     expect(texts(left({ second: 5, month: 1_000 }, { month: 40 }))).toEqual([
-      'The quota of the month is nearly used: 4 % of it is left.',
+      'The monthly quota is nearly used: 4 % is left.',
     ]);
     expect(texts(left({ second: 5, month: 1_000 }, { month: 50 }))).toEqual([]);
     expect(texts(left({ second: 5, hour: 5, month: 5 }, { hour: 0, month: 0 }))).toEqual([]);
@@ -186,7 +181,7 @@ describe('web/status-verdict', () => {
     const known = { ...knownIn('healthy'), drift: drift('absent') };
     expect([verdict(known), ...texts(known)]).toEqual([
       'Working',
-      'Answers differ from the specification: epoch slots. The log names the fields.',
+      'Responses differ from the specification: epoch slots. The log lists the fields.',
     ]);
     expect(texts({ ...known, drift: drift('unknown') })).toEqual([]);
   });

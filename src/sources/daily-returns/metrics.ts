@@ -3,7 +3,7 @@ import { type Family, type Labels, mergeFamilies, type Sample } from '../../metr
 import type { Datapoint } from './schema.ts';
 
 const TERMS =
-  'Newest finalized beaconchain-day, polled once a day; by the terms of the service not to be used as a financial benchmark.';
+  'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark.';
 
 const LAYERS = [
   ['consensus', 'consensus_layer'],
@@ -49,7 +49,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', one((day) => day.day_end)],
   [
     'effective_balance_ether',
-    'Sum of the effective balances of the validators of the whole day, the denominator of the APR (effective_balance)',
+    'Sum of the effective balances of the validators active for the whole day; the denominator of the APR (effective_balance)',
     one((day) => day.effective_balance),
   ],
   [
@@ -59,16 +59,20 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   ],
   [
     'end_balance_ether',
-    'Sum of the balances at the end of the day; withdrawals are not published, so start, deposits and rewards do not add up to it (end_balance)',
+    'Sum of the balances at the end of the day; not the sum of start balance, deposits and rewards, because withdrawals are not published (end_balance)',
     one((day) => day.end_balance),
   ],
-  ['deposits_ether', 'Deposits credited during the day, no part of the rewards (deposits)', one((day) => day.deposits)],
+  [
+    'deposits_ether',
+    'Deposits credited during the day; not part of the rewards (deposits)',
+    one((day) => day.deposits),
+  ],
   [
     'rewards_ether',
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
     byLayer((day) => day.rewards),
   ],
-  ['total_rewards_ether', 'Rewards of the day of both layers (rewards.total)', one((day) => day.rewards.total)],
+  ['total_rewards_ether', 'Rewards of the day, both layers together (rewards.total)', one((day) => day.rewards.total)],
   [
     'apr_ratio',
     'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
@@ -76,7 +80,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: Descri
   ],
   [
     'combined_apr_ratio',
-    'Simple annual return of both layers, 1 = 100 % (apr.combined)',
+    'Simple annual return of both layers together, 1 = 100 % (apr.combined)',
     one((day) => day.apr.combined),
   ],
   [

@@ -46,5 +46,5 @@ function lateNotices(chain: Chain, { day_end }: Datapoint, { lastSuccessAt }: Po
 }
 
 function rate(ratio: number | null | undefined): string {
-  return ratio == null ? 'not given' : percent(ratio, 2);
+  return ratio == null ? 'not reported' : percent(ratio, 2);
 }

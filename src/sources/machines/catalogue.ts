@@ -12,7 +12,7 @@ export interface FieldFamily extends FamilyHead {
 }
 
 const POLLED =
-  'Pushed by the client about once a minute and polled here: beaconchain_machine_last_seen_timestamp_seconds says how old it is.';
+  'Pushed by the client about once a minute and polled by the exporter; beaconchain_machine_last_seen_timestamp_seconds is the time of the newest record.';
 
 type Field<R> = keyof R & string;
 
@@ -49,51 +49,55 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   system(
     'cpu_seconds_total',
     'cpu_node_system_seconds_total',
-    'CPU time in all modes together, idle included, despite the name of the field',
+    'CPU time in all modes, including idle, despite the name of the field',
   ),
   system('cpu_user_seconds_total', 'cpu_node_user_seconds_total', 'CPU time in user mode'),
-  system('cpu_iowait_seconds_total', 'cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; 0 from Lodestar'),
-  system('cpu_idle_seconds_total', 'cpu_node_idle_seconds_total', 'CPU time idle'),
-  system('memory_total_bytes', 'memory_node_bytes_total', 'RAM of the host, container limits aside'),
+  system('cpu_iowait_seconds_total', 'cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; Lodestar reports 0'),
+  system('cpu_idle_seconds_total', 'cpu_node_idle_seconds_total', 'Idle CPU time'),
+  system('memory_total_bytes', 'memory_node_bytes_total', 'RAM of the host, regardless of container limits'),
   system(
     'memory_free_bytes',
     'memory_node_bytes_free',
     'Free RAM; Teku reports available RAM here',
     zeroWhere('memory_node_bytes_total'),
   ),
-  system('memory_cached_bytes', 'memory_node_bytes_cached', 'Page cache; 0 from Teku'),
-  system('memory_buffers_bytes', 'memory_node_bytes_buffers', 'Buffers; 0 from Teku'),
-  system('disk_total_bytes', 'disk_node_bytes_total', 'Size of the file system at / (of the data directory from Teku)'),
+  system('memory_cached_bytes', 'memory_node_bytes_cached', 'Page cache; Teku reports 0'),
+  system('memory_buffers_bytes', 'memory_node_bytes_buffers', 'Buffers; Teku reports 0'),
+  system(
+    'disk_total_bytes',
+    'disk_node_bytes_total',
+    'Size of the file system at /; Teku reports that of its data directory',
+  ),
   system(
     'disk_free_bytes',
     'disk_node_bytes_free',
-    'Free space on that file system; available to users from Lodestar',
+    'Free space on the file system of beaconchain_machine_disk_total_bytes; Lodestar reports the space available to users',
     zeroWhere('disk_node_bytes_total'),
   ),
   system(
     'disk_io_seconds_total',
     'disk_node_io_seconds',
-    'Time spent on disk I/O as reported: the standalone pusher sends milliseconds of one disk, most clients 0',
+    'Time spent on disk I/O, as reported: the standalone pusher reports milliseconds of one disk, most clients report 0',
   ),
-  system('disk_reads_total', 'disk_node_reads_total', 'Completed read operations, not bytes; 0 from Teku'),
-  system('disk_writes_total', 'disk_node_writes_total', 'Completed write operations, not bytes; 0 from Teku'),
+  system('disk_reads_total', 'disk_node_reads_total', 'Completed read operations, not bytes; Teku reports 0'),
+  system('disk_writes_total', 'disk_node_writes_total', 'Completed write operations, not bytes; Teku reports 0'),
   system(
     'network_receive_bytes_total',
     'network_node_bytes_total_receive',
-    'Bytes received on all interfaces; on the first one only from Lodestar',
+    'Bytes received on all interfaces; Lodestar reports only the first interface',
   ),
   system(
     'network_transmit_bytes_total',
     'network_node_bytes_total_transmit',
-    'Bytes sent on all interfaces; on the first one only from Lodestar',
+    'Bytes sent on all interfaces; Lodestar reports only the first interface',
   ),
   system(
     'boot_time_seconds',
     'misc_node_boot_ts_seconds',
-    'Unix time of the last boot; Lodestar recomputes it, so it moves by a second',
+    'Unix time of the last boot; Lodestar recomputes it, so it can vary by a second',
   ),
-  both('process_cpu_seconds_total', 'cpu_process_seconds_total', 'CPU time of the process since its start'),
-  both('process_memory_bytes', 'memory_process_bytes', 'Resident memory; sum of the JVM pools from Teku'),
+  both('process_cpu_seconds_total', 'cpu_process_seconds_total', 'CPU time of the process since it started'),
+  both('process_memory_bytes', 'memory_process_bytes', 'Resident memory; Teku reports the sum of its JVM memory pools'),
   both(
     'consensus_fallback_configured',
     'sync_eth2_fallback_configured',
@@ -106,37 +110,37 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
     'Whether the second beacon node is in use; only Lighthouse validator clients report it',
     zero,
   ),
-  validator('validators', 'validator_total', 'Validator keys that are loaded', zero),
+  validator('validators', 'validator_total', 'Loaded validator keys', zero),
   validator(
     'validators_active',
     'validator_active',
-    'Keys that are active; locally enabled keys from Lighthouse, active on chain from Teku',
+    'Active validator keys; Lighthouse reports keys that are enabled locally, Teku keys that are active on chain',
     zero,
   ),
   node(
     'beacon_database_bytes',
     'disk_beaconchain_bytes_total',
-    'Size of the beacon chain database; the hot one from Lighthouse, 0 from Teku and Nimbus',
+    'Size of the beacon chain database; Lighthouse reports only the hot database, Teku and Nimbus report 0',
   ),
   node(
     'libp2p_receive_bytes_total',
     'network_libp2p_bytes_total_receive',
-    'Bytes received over libp2p; messages from Prysm, 0 from Teku, Nimbus and some Lighthouse versions',
+    'Bytes received over libp2p; Prysm reports messages instead, Teku, Nimbus and some Lighthouse versions report 0',
   ),
   node(
     'libp2p_transmit_bytes_total',
     'network_libp2p_bytes_total_transmit',
-    'Bytes sent over libp2p; 0 from Teku, Nimbus, Prysm and some Lighthouse versions',
+    'Bytes sent over libp2p; Teku, Nimbus, Prysm and some Lighthouse versions report 0',
   ),
   node('peers', 'network_peers_connected', 'Connected peers of the beacon node', zero),
   node(
     'execution_connected',
     'sync_eth1_connected',
-    'Whether the execution client is connected; always 1 from Prysm and Nimbus',
+    'Whether the execution client is connected; Prysm and Nimbus always report 1',
     zero,
   ),
-  node('synced', 'sync_eth2_synced', 'Whether the beacon node is synced; always 1 from Prysm and Nimbus', zero),
-  node('head_slot', 'sync_beacon_head_slot', 'Head slot of the beacon node; steps back on a reorganisation'),
+  node('synced', 'sync_eth2_synced', 'Whether the beacon node is synced; Prysm and Nimbus always report 1', zero),
+  node('head_slot', 'sync_beacon_head_slot', 'Head slot of the beacon node; can decrease in a reorganisation'),
   node(
     'execution_fallback_configured',
     'sync_eth1_fallback_configured',
@@ -156,12 +160,12 @@ export const FLEET = {
   lastSeen: {
     name: 'beaconchain_machine_last_seen_timestamp_seconds',
     type: 'gauge',
-    help: "Unix time of the newest record (timestamp), by the client's own clock; 0 for an expected machine that was never seen. Stays when the values are withdrawn as stale.",
+    help: "Unix time of the newest record, by the client's clock (timestamp); 0 for an expected machine that was never seen. Remains when stale values are withdrawn.",
   },
   info: {
     name: 'beaconchain_machine_info',
     type: 'gauge',
-    help: `Operating system as the client names it and version of the standalone pusher (misc_os, exporter_version); always 1. ${POLLED}`,
+    help: `Operating system as reported by the client, and version of the standalone pusher (misc_os, exporter_version); always 1. ${POLLED}`,
   },
   clientInfo: {
     name: 'beaconchain_machine_client_info',
@@ -171,11 +175,11 @@ export const FLEET = {
   count: {
     name: 'beaconchain_machines',
     type: 'gauge',
-    help: 'Machines seen within machines.forget_after, expected ones included.',
+    help: 'Machines seen within machines.forget_after, including expected machines.',
   },
   dropped: {
     name: 'beaconchain_machines_dropped',
     type: 'gauge',
-    help: 'Machines that the last sweep left out because of machines.max; 0 normally.',
+    help: 'Machines that the last sweep dropped because of machines.max; normally 0.',
   },
 } as const satisfies Record<string, FamilyHead>;

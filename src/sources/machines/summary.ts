@@ -48,14 +48,14 @@ function tablesOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) =>
   const rest = isFolding ? all.filter((one) => !isHealthy(one)) : all;
   const listed = tableOf('Machines', rest, rowFor);
   if (healthy.length === 0) return [{ ...listed, notes: NOTES }];
-  const folded = `${plural(healthy.length, 'machine')} without trouble`;
+  const folded = `${plural(healthy.length, 'machine')} without problems`;
   return [
-    { ...listed, empty: 'None has trouble.' },
-    { ...tableOf('Machines without trouble', healthy, rowFor), folded, notes: NOTES },
+    { ...listed, empty: 'No machine has a problem.' },
+    { ...tableOf('Machines without problems', healthy, rowFor), folded, notes: NOTES },
   ];
 }
 
-const NOTES = ['Values that are too old are withdrawn, as in /metrics. The time of the last report stays.'];
+const NOTES = ['Stale values are withdrawn, as in /metrics. The time of the last report remains.'];
 
 function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table {
   return {
@@ -67,7 +67,7 @@ function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: Lis
       },
     },
     size: all.length,
-    empty: 'None seen yet. A client reports machines once it is told the address of the service.',
+    empty: 'No machine seen yet. Clients report machines only if they are configured to push to the service.',
   };
 }
 
@@ -78,7 +78,7 @@ function isHealthy(machine: ListedMachine): boolean {
 function badges(machine: ListedMachine): Cell {
   const { alerts, shown } = machine;
   if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
-  if (!shown) return badge('neutral', 'not looked for yet');
+  if (!shown) return badge('neutral', 'not searched for yet');
   return isFresh(machine) ? badge('good', 'fresh') : badge('neutral', 'out of date');
 }
 
@@ -99,7 +99,7 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
     return names.length === 0 ? [] : [firing(alert, names)];
   });
   if (dropped === 0) return notices;
-  return [...notices, notice('warning', `${plural(dropped, 'machine')} left out: more than machines.max.`)];
+  return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
 }
 
 function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {

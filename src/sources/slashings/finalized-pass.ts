@@ -85,7 +85,7 @@ function afterFinality(
 ): Slashings {
   const { epoch } = view;
   if (latest !== undefined && (epoch > latest || (epoch === latest && !isWhole(view)))) {
-    throw implausible(`epoch ${epoch} is called finalized, and ${latest} the latest`);
+    throw implausible(`epoch ${epoch} is reported as finalized, but ${latest} as the latest`);
   }
   const report = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
   const state = withoutFutureScan(withFinality(previous, report), chain, now);

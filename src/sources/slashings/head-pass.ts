@@ -41,7 +41,8 @@ export async function headPass(context: PollContext, previous: Slashings): Promi
     reread === undefined ? undefined : await attempt(context, () => readEpoch(context, reread, 'head_pass'));
   if (isJump(state, latest.epoch) && passed) {
     // If there is no epoch before the latest one, the answer was wrong, and nothing of it is kept.
-    const doubt = passed instanceof Error ? passed : errorIfEmpty(passed, `epoch ${latest.epoch} is called the latest`);
+    const doubt =
+      passed instanceof Error ? passed : errorIfEmpty(passed, `epoch ${latest.epoch} is reported as the latest`);
     if (doubt) return { state, failure: doubt };
   }
   state = afterReread(withHead(state, latest, context.now), reread, passed);

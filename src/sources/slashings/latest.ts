@@ -22,7 +22,9 @@ export function readLatest(context: PollContext, { selector }: Slashings): Promi
 async function readBegun(context: PollContext, epoch: number): Promise<EpochRows> {
   const read = await readEpoch(context, epoch, 'head_pass');
   const failure =
-    epoch === epochAt(context.chain, context.now) ? errorIfEmpty(read, 'by the clock it has begun') : undefined;
+    epoch === epochAt(context.chain, context.now)
+      ? errorIfEmpty(read, 'the epoch has started by the clock')
+      : undefined;
   if (failure) throw failure;
   return read;
 }

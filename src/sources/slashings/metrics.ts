@@ -10,11 +10,10 @@ import { type Watch, watchedCount, watches } from './watch.ts';
 type SlashingValue = number | null | undefined;
 
 const MIN_HEAD_STALE_MS = 600_000;
-const HEAD =
-  'of the newest canonical block of the latest epoch; polled, and withdrawn when it could not be read for long';
-const FINAL = 'of canonical blocks of finalized epochs, each epoch once';
+const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
+const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 const NAMES =
-  'Proposer slashings only with slashings.proposer_names: the specified API gives their count, without the validator';
+  'Includes proposer slashings only with slashings.proposer_names, because the specified API reports their number without the validators';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
@@ -44,25 +43,25 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
   [
     'finalized_epoch',
     'gauge',
-    'Epoch of the finalized view as last read; an answer that contradicts the others is left out',
+    'Newest finalized epoch as last reported by the API; contradictory responses are ignored',
     one((state) => state.finalizedEpoch),
   ],
   [
     'scanned_epoch',
     'gauge',
-    'Newest finalized epoch that is counted; beaconchain_finalized_epoch minus this is the lag',
+    'Newest finalized epoch that has been counted; beaconchain_finalized_epoch minus this value is the lag',
     one((state) => state.scannedEpoch),
   ],
   [
     'skipped_epochs_total',
     'counter',
-    'Finalized epochs given up: beyond slashings.catch_up, unreadable for an hour, or more than a scarce budget can read',
+    'Finalized epochs that were skipped and not counted: older than slashings.catch_up, unreadable for an hour, or more than the budget allows',
     one(({ totals }) => totals.skippedEpochs),
   ],
   [
     'slots_total',
     'counter',
-    'Slots of finalized epochs by status, each slot once',
+    'Slots of finalized epochs by status; each slot counts once',
     ({ totals }) => SLOT_STATUSES.map((status) => [{ status }, totals.slots[status]]),
   ],
   [
@@ -94,19 +93,19 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
   [
     'attester_slashings_total',
     'counter',
-    'Attester slashings by kind, each counted once, when first seen in a canonical block; never taken back after a reorganisation',
+    'Attester slashings by kind; each counts once, when first seen in a canonical block, and still counts after a reorganisation',
     ({ totals }) => KINDS.map((kind) => [{ kind }, totals.attesterSlashings[kind]]),
   ],
   [
     'attester_slashed_validators_total',
     'counter',
-    'Distinct validators in both index lists of an attester slashing, each once; an upper bound, some may have been slashed before',
+    'Distinct validators in both index lists of an attester slashing; an upper bound, because some may already have been slashed',
     one(({ totals }) => totals.slashedValidators),
   ],
   [
     'proposer_slashings_total',
     'counter',
-    `Proposer slashings ${FINAL}; the validators are known only with slashings.proposer_names (proposerslashingscount)`,
+    `Proposer slashings ${FINAL}. Their validators are known only with slashings.proposer_names (proposerslashingscount)`,
     one(({ totals }) => totals.proposerSlashings),
   ],
 ];
@@ -118,7 +117,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
   return [
     gauge(
       'genesis_timestamp_seconds',
-      'Genesis of the chain, a constant; (time - genesis) / 12 is the slot of a time',
+      'Genesis time of the chain, a constant; the slot at a given time is (time - genesis) / 12',
       sample(chain, CHAINS[chain].genesis),
     ),
     ...HEAD_FAMILIES.map(([name, help, value]) => gauge(`head_${name}`, help, head ? sample(chain, value(head)) : [])),
@@ -151,26 +150,26 @@ function watchedFamilies({ chain, watch }: SlashingsOptions, state: Slashings): 
   const timePerValidator = (slots: readonly [validator: number, slot: number][]): Sample[] =>
     slots.flatMap(([validator, slot]) => sample(chain, timeOf(chain, slot), { validator: String(validator) }));
   return [
-    gauge('watched_validators', 'Validators that slashings.watch names', sample(chain, watchedCount(watch))),
+    gauge('watched_validators', 'Number of validators in slashings.watch', sample(chain, watchedCount(watch))),
     gauge(
       'watched_validators_slashed',
-      `Watched validators that were seen slashed. ${NAMES}`,
+      `Number of watched validators that were slashed. ${NAMES}`,
       sample(chain, slashed.length),
     ),
     gauge(
       'watched_validator_slashed_timestamp_seconds',
-      `Time of the slot in which a watched validator was seen slashed. ${NAMES}`,
+      `Time of the slot whose block includes the slashing of a watched validator. ${NAMES}`,
       timePerValidator(slashed),
     ),
     {
       name: 'beaconchain_watched_proposals_total',
       type: 'counter',
-      help: 'Proposals of watched validators in finalized epochs by outcome, each once (proposer, status).',
+      help: 'Proposals of watched validators in finalized epochs by outcome; each counts once (proposer, status).',
       samples: SLOT_STATUSES.flatMap((status) => sample(chain, state.totals.watchedProposals[status], { status })),
     },
     gauge(
       'watched_validator_missed_proposal_timestamp_seconds',
-      'Time of the slot of the newest missed or orphaned proposal of a watched validator. Of a chain, only the 100 validators that missed last have one',
+      'Time of the slot of the newest missed or orphaned proposal of a watched validator. Limited to the 100 validators per chain with the newest ones',
       timePerValidator(missed),
     ),
   ];

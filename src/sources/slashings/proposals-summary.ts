@@ -27,7 +27,7 @@ export function proposalTable({ chain, watch }: SlashingsOptions, state: Slashin
         outcome(status),
       ]),
     size: shown.length,
-    empty: 'None in the finalized epochs that were counted.',
+    empty: 'None in the finalized epochs counted so far.',
   };
 }
 

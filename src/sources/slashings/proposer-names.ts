@@ -81,7 +81,7 @@ function withNames(
 
 function incomplete({ slot, proposerslashingscount: announced }: SlotRow, known: number): Error {
   return implausible(
-    `slot ${slot} announces ${announced} proposer slashings, ${known} can be read`,
+    `slot ${slot} reports ${announced} proposer slashings, but only ${known} could be read`,
     'proposer_slashings',
   );
 }

@@ -74,7 +74,7 @@ export function isWhole({ rows }: EpochRows): boolean {
 
 /** The service refuses an epoch that the chain has not reached, or answers with scheduled slots (api-facts 5.1). */
 export function errorIfEmpty({ epoch, rows }: EpochRows, why: string): RequestFailed | undefined {
-  return rows.some(({ status }) => status !== '0') ? undefined : implausible(`${why}, and epoch ${epoch} has no block`);
+  return rows.some(({ status }) => status !== '0') ? undefined : implausible(`${why}, but epoch ${epoch} has no block`);
 }
 
 /** Blocks whose slashings are not completely read; at the head only those that were not tried too often. */

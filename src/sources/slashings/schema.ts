@@ -49,7 +49,7 @@ export const SlotRow = z
     exec_gas_used: Summand,
     exec_transactions_count: Summand,
   })
-  .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block has a root');
+  .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block must have a root');
 export type SlotRow = z.infer<typeof SlotRow>;
 
 /** v1 envelope (api-facts 5); an error on a 200 has `data: null` and is no answer. */

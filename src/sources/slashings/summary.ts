@@ -39,7 +39,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
         columns: ['Slot', 'Chain', 'Time', 'Kind', 'Validators'],
         rows: state.recent.toReversed().map((slashing) => rowOf(options, slashing, timing)),
         size: state.recent.length,
-        empty: 'None seen since the exporter began to look.',
+        empty: 'None seen since the exporter first started.',
       },
     ],
   };
@@ -47,8 +47,8 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
 
 function head(chain: Chain, state: Slashings, timing: Timing): Cell {
   const shown = shownHead(state, timing);
-  if (!shown && timing.coverage !== 'full') return 'not read: the budget allows no look at the head';
-  if (!shown) return state.head ? 'not read for long' : NOT_KNOWN;
+  if (!shown && timing.coverage !== 'full') return 'not read: the budget does not allow head passes';
+  if (!shown) return state.head ? 'not read recently' : NOT_KNOWN;
   const { slot, epoch } = shown;
   return lines(
     html`${link(`slot ${slot}`, slotUrl(chain, slot))}, epoch ${epoch}`,
@@ -60,7 +60,9 @@ const COVERAGE = {
   full: [],
   finalized: [],
   sampled: [
-    quiet('the budget allows only some finalized epochs; the others are skipped, with their slashings and proposals'),
+    quiet(
+      'the budget allows reading only some finalized epochs; slashings and proposals in the others are not counted',
+    ),
   ],
 } as const satisfies Record<Timing['coverage'], readonly Html[]>;
 
@@ -75,8 +77,8 @@ function counted({ totals }: Slashings): Cell {
   const { attesterSlashings, proposerSlashings, slashedValidators } = totals;
   const all = Object.values(attesterSlashings).reduce((sum, one) => sum + one, 0);
   return lines(
-    `${count(all)} of attesters, ${plural(slashedValidators, 'validator')}`,
-    `${count(proposerSlashings)} of proposers`,
+    `${plural(all, 'attester slashing')}, ${plural(slashedValidators, 'validator')}`,
+    plural(proposerSlashings, 'proposer slashing'),
   );
 }
 

@@ -24,7 +24,7 @@ export function syncCommitteeFamilies(
     ([name, help, value]): Family => ({
       name: `beaconchain_sync_committee_${name}`,
       type: 'gauge',
-      help: `${help}. Polled once a period, which is 27 hours.`,
+      help: `${help}. Polled once per period of about 27 hours.`,
       samples: period ? [{ labels: { chain }, value: value(period) }] : [],
     }),
   );
@@ -40,18 +40,18 @@ function memberFamilies(chain: Chain, watched: WatchedMembers | undefined): Fami
   const family = (name: string, help: string, samples: Sample[]): Family => ({
     name: `beaconchain_watched_${name}`,
     type: 'gauge',
-    help: `${help}; only with sync_committee.members, absent while not known (data.validators).`,
+    help: `${help}. Requires sync_committee.members; absent until known (data.validators).`,
     samples,
   });
   return [
     family(
       'sync_committee_validators',
-      'Watched validators that are members of the sync committee of the current or the next period',
+      'Number of watched validators in the sync committee of the current or the next period',
       known.map(({ period, validators }) => ({ labels: { chain, period }, value: validators.length })),
     ),
     family(
       'sync_committee_validator',
-      'A watched validator that is a member of the sync committee of the current or the next period, always 1',
+      'Always 1, for each watched validator in the sync committee of the current or the next period',
       known.flatMap(({ period, validators }) =>
         validators.map((validator) => ({ labels: { chain, period, validator: String(validator) }, value: 1 })),
       ),

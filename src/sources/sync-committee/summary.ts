@@ -47,7 +47,7 @@ function watched(chain: Chain, members: MembersOptions, state: Known, now: UnixM
   ];
   if (!membersRefused) return lines(...told);
   const refused = quiet(
-    `The service refuses to name the members (${spaced(membersRefused.reason)}). A reload or a restart asks again.`,
+    `The service refuses to list the members (${spaced(membersRefused.reason)}). Reload or restart the exporter to try again.`,
   );
   return current || next ? lines(...told, refused) : refused;
 }

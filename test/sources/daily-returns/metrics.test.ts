@@ -84,6 +84,6 @@ describe('sources/daily-returns/metrics', () => {
   });
 
   it('carries the terms of use in every HELP', () => {
-    for (const { help } of shown()) expect(help).toMatch(/not to be used as a financial benchmark/);
+    for (const { help } of shown()) expect(help).toMatch(/must not be used as a financial benchmark/);
   });
 });

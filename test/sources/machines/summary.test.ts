@@ -122,7 +122,7 @@ describe('sources/machines/summary', () => {
     const { rows, notices } = summary(many, {}, 3);
     expect(String(rows[0]?.[0])).toHaveLength(100);
     expect(notices[0]).toMatch(/^7 machines silent: 0x+…, 1x+…, 2x+…, 3x+…, 4x+… and others\.$/);
-    expect(notices[1]).toBe('3 machines left out: more than machines.max.');
+    expect(notices[1]).toBe('3 machines dropped because of machines.max.');
   });
 
   describe('has a notice where an alert fires, and none where it does not', () => {
@@ -144,7 +144,7 @@ describe('sources/machines/summary', () => {
         'execution client',
         on({ sync_eth1_connected: false }),
         on({ sync_eth1_connected: null }),
-        '1 machine without execution client: a.',
+        '1 machine without an execution client: a.',
       ],
       ['sync', on({ sync_eth2_synced: undefined }), on({ sync_eth2_synced: null }), '1 machine not synced: a.'],
       [
@@ -193,7 +193,7 @@ describe('sources/machines/summary', () => {
 
     it('does not miss an expected machine before it was looked for', () => {
       const before = summary([], { expected: ['never'] }, 0, { lastSuccessAt: undefined });
-      expect([stateOf(before.rows[0]), before.notices]).toEqual(['not looked for yet', []]);
+      expect([stateOf(before.rows[0]), before.notices]).toEqual(['not searched for yet', []]);
     });
   });
 });

@@ -49,13 +49,13 @@ describe('sources/slashings/conditions', () => {
       'no finality',
       { finalizedEpoch: EPOCH - 7, scannedEpoch: EPOCH - 7 },
       { finalizedEpoch: EPOCH - 6, scannedEpoch: EPOCH - 6 },
-      'bad: mainnet does not finalize: finality is 7 epochs behind.',
+      'bad: mainnet is not finalizing: finality is 7 epochs behind.',
     ],
     [
       'low participation',
       { head: { slot: 1, epoch: EPOCH, participation: 0.62 } },
       { head: { slot: 1, epoch: EPOCH, participation: 0.8 } },
-      'warning: Few take part in the sync committee of mainnet: 62 % in the newest block.',
+      'warning: Sync committee participation of mainnet is low: 62 % in the newest block.',
     ],
     [
       'a lagging scan',
@@ -79,7 +79,7 @@ describe('sources/slashings/conditions', () => {
       'many missed proposals',
       { recentProposals: proposals(3, 7, HOUR) },
       { recentProposals: [...proposals(2, 1, HOUR), ...proposals(7, 0, 2 * DAY)] },
-      'bad: Watched validators of mainnet miss their proposals: 3 of 10 in the last day.',
+      'bad: Watched validators of mainnet missed 3 of 10 proposals in the last day.',
     ],
   ])('%s', (_, holds, not, text) => {
     expect(told(holds)).toEqual([text]);
@@ -88,7 +88,7 @@ describe('sources/slashings/conditions', () => {
 
   it('where the head is not read, judges finality by the last successful poll', () => {
     const without = { head: undefined, finalizedEpoch: EPOCH - 20, scannedEpoch: EPOCH - 20 };
-    expect(told(without)).toEqual(['bad: mainnet does not finalize: finality is 20 epochs behind.']);
+    expect(told(without)).toEqual(['bad: mainnet is not finalizing: finality is 20 epochs behind.']);
     expect(told(without, polls({ lastSuccessAt: NOW - 2 * HOUR }))).toEqual([]);
     expect(told(without, polls({ lastSuccessAt: undefined }))).toEqual([]);
   });

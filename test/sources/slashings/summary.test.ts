@@ -65,7 +65,7 @@ describe('sources/slashings/summary', () => {
     expect(factOf(summary, 'Head')).toMatch(/^slot \d+, epoch 405000 \| 329 d ago 2025-11-05 \d\d:\d\d:\d\d UTC$/);
     expect(factOf(summary, 'Finalized epoch')).toBe('404998');
     expect(factOf(summary, 'Finalized, not yet counted')).toBe('none');
-    expect(factOf(summary, 'Slashings counted')).toBe('1 of attesters, 2 validators | 0 of proposers');
+    expect(factOf(summary, 'Slashings counted')).toBe('1 attester slashing, 2 validators | 0 proposer slashings');
     const totals = { ...follower.state.totals, skippedEpochs: 3 };
     expect(factOf(summaryOf(follower, { scannedEpoch: 404_996, totals }), 'Finalized, not yet counted')).toBe(
       '2 epochs | 3 epochs skipped so far',
@@ -75,10 +75,12 @@ describe('sources/slashings/summary', () => {
   it('withdraws a head that is too old, and says what the budget does not allow', async () => {
     const follower = await followed();
     const now = follower.now + HOUR;
-    expect(factOf(summaryOf(follower, {}, { now }), 'Head')).toBe('not read for long');
-    expect(factOf(summaryOf(follower, {}, { now, coverage: 'finalized' }), 'Head')).toContain('no look at the head');
+    expect(factOf(summaryOf(follower, {}, { now }), 'Head')).toBe('not read recently');
+    expect(factOf(summaryOf(follower, {}, { now, coverage: 'finalized' }), 'Head')).toContain(
+      'does not allow head passes',
+    );
     expect(factOf(summaryOf(follower, {}, { coverage: 'sampled' }), 'Finalized, not yet counted')).toContain(
-      'the others are skipped',
+      'in the others are not counted',
     );
   });
 

@@ -42,7 +42,7 @@ describe('sources/sync-committee/summary', () => {
   });
 
   it('says that the service refuses, beside what is known', async () => {
-    const refusal = 'The service refuses to name the members (not found). A reload or a restart asks again.';
+    const refusal = 'The service refuses to list the members (not found). Reload or restart the exporter to try again.';
     const membersRefused = { reason: 'not_found', operatorAt: 0 };
     const { period } = await stateAfter(KNOWN);
     expect(told({ period, membersRefused })).toEqual([refusal]);

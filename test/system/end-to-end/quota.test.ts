@@ -69,7 +69,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
 
     it('one line of the log says which, for what and until when', () => {
       const said = lines.filter(({ msg }) => msg === 'sources wait for the quota');
-      const until = expect.stringMatching(/^quota of the month, until 2026-11-01T00:00:\d\d\.\d{3}Z$/);
+      const until = expect.stringMatching(/^monthly quota, until 2026-11-01T00:00:\d\d\.\d{3}Z$/);
       expect(said).toEqual([
         expect.objectContaining({
           level: 'warn',
@@ -81,7 +81,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
     it('the status page says so in its headline and in the row of each source', async () => {
       const page = await status();
       expect(page).toContain('<h2 id="verdict">Not working: all sources wait for the quota</h2>');
-      expect(page).toContain('Waiting for the quota of the month, until 2026-11-01 00:00:');
+      expect(page).toContain('Waiting for the monthly quota, until 2026-11-01 00:00:');
       expect(page.match(/waits for the quota<\/span>/g)).toHaveLength(7);
     });
 

@@ -214,7 +214,7 @@ describe('system/faults/disk', () => {
     const metrics = await second.look();
     expect(metrics.value('beaconchain_source_attempts_total', 'slashings')).toBe(1);
     expect(lines.map(({ document, why }) => `${document}: ${why}`)).toEqual([
-      'ledger: not of version 1',
+      'ledger: not a version 1 document',
       'machines: not JSON',
     ]);
     await second.until((later) => later.isWell(), MINUTE);

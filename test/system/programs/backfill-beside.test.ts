@@ -94,7 +94,7 @@ describe.concurrent('system/programs/backfill-beside', () => {
     expect(existsSync(socketOf(runs))).toBe(true);
     await startBeside(runs);
     expect(await running.ended).toMatchObject({ code: 0 });
-    expect(running.stderr).toMatch(/waiting .*nothing answers on .*api\.sock/);
+    expect(running.stderr).toMatch(/waiting .*no process answers on .*api\.sock/);
     expect(textOf(runs) === (await ALONE.machines).text).toBe(true);
     // A page of each of eight sequences was under way.
     expect(api.requests.filter(isPast).length).toBeLessThanOrEqual((await ALONE.machines).requests + 8);
@@ -131,7 +131,7 @@ describe.concurrent('system/programs/backfill-beside', () => {
     expect(refused.stderr).toMatch(/^The exporter that runs needs what is left of the quota until 2.*Z\. --yes takes/m);
     const daily = runs.start(...DAILY);
     expect(await daily.ended).toMatchObject({ code: 1 });
-    expect(daily.stderr).toContain("  quota     nothing is left this month beside the exporter's own\n");
+    expect(daily.stderr).toContain("  quota     nothing is left this month after the exporter's own requests\n");
     expect(api.requests.filter(isPast).length).toBe(before);
     await runs.run(...SPAN, '--yes');
     expect(textOf(runs) === (await ALONE.machines).text).toBe(true);

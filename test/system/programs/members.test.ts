@@ -10,7 +10,7 @@ import { startReloading } from '../../support/reloading.ts';
 const KEY = 'the-key';
 const ONE = 'beaconchain_watched_sync_committee_validator';
 const COUNT = 'beaconchain_watched_sync_committee_validators';
-const REFUSED = 'members of the sync committee are not read';
+const REFUSED = 'sync committee members cannot be read';
 
 const OWN = Array.from({ length: 1_000 }, (_, validator) => validator);
 const service = { watched: { validators: { mainnet: OWN, hoodi: [] }, slots: 8 } };

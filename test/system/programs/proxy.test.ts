@@ -111,17 +111,22 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
 
   it.each<[string, (proxy: ForwardProxy) => unknown, string, (proxy: ForwardProxy) => unknown]>([
     ['is away', (proxy) => proxy.close(), 'the proxy: ECONNREFUSED', (proxy) => proxy.open()],
-    ['refuses', (proxy) => proxy.behave(403), 'the proxy answers with status 403', (proxy) => proxy.behave(undefined)],
+    [
+      'refuses',
+      (proxy) => proxy.behave(403),
+      'the proxy responded with status 403',
+      (proxy) => proxy.behave(undefined),
+    ],
     [
       'has no way on',
       (proxy) => proxy.behave(502),
-      'the proxy answers with status 502',
+      'the proxy responded with status 502',
       (proxy) => proxy.behave(undefined),
     ],
     [
       'wants another password',
       (proxy) => proxy.behave(407),
-      'the proxy answers with status 407',
+      'the proxy responded with status 407',
       (proxy) => proxy.behave(undefined),
     ],
     [
@@ -245,7 +250,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
         const { port } = await startTinyproxy(login);
         const program = serve(url, { [`${scheme}_proxy`]: `http://${given}127.0.0.1:${port}` });
         const { err } = await program.line('poll failed');
-        expect(err).toMatch(/: network \(the proxy answers with status \d+\)$/);
+        expect(err).toMatch(/: network \(the proxy responded with status \d+\)$/);
         expect(err).toContain(String(status));
         expect(service.requests).toEqual([]);
         expect(leaksOf(PASSWORD, await said(program, await portOf(program)))).toEqual([]);

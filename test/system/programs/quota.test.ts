@@ -73,7 +73,7 @@ describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
     const line = await second.line('sources wait for the quota');
     const until = new Date(RENEWAL).toISOString();
     expect(line['level']).toBe('warn');
-    expect(line['waits']).toMatchObject({ machines: `quota of the month, until ${until}` });
+    expect(line['waits']).toMatchObject({ machines: `monthly quota, until ${until}` });
     expect(second.output).not.toContain('configured intervals');
     const port = await portOf(second);
     const text = await scrape(port);
@@ -88,7 +88,7 @@ describe.skipIf(RENEWAL - START < 6 * HOUR)('system/programs/quota', () => {
     const page = (await ask(port, '/')).body.toString();
     expect(page).toContain('Not working: all sources wait for the quota');
     expect(page).not.toContain('configured intervals');
-    expect(page).toContain('one request a day asks for more');
+    expect(page).toContain('one request a day checks for a larger quota');
     expect((await ask(port, '/-/healthy')).status).toBe(200);
     await second.stop('SIGKILL');
 

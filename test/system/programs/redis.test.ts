@@ -55,7 +55,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     expect(program.output).not.toContain(PASSWORD);
   });
 
-  const SUPPORTED = 'supported are one server, or a primary with standbys behind one address';
+  const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';
   const refusals: [string, (redis: RedisServer) => Promise<unknown>, string][] = [
     [
       'that wants a password',

@@ -89,7 +89,7 @@ export async function endsWell({ program, text }: Served): Promise<string[]> {
   expect(code).toBe(0);
   expect(program.output + text).not.toContain(KEY);
   expect(program.output).not.toMatch(/"level":"(error|fatal)"/);
-  const lines = program.lines('answer differs from the specification');
+  const lines = program.lines('response differs from the specification');
   return lines.map(({ endpoint, kind, field }) => `${endpoint} ${kind} ${field}`).sort();
 }
 

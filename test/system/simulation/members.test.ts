@@ -144,9 +144,7 @@ describe('system/simulation/members', { timeout: 60_000 }, () => {
     expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 1 });
     expect(sim.view(ID).entry).toMatchObject({ failures: 0 });
     expect(sim.view(ID).entry.pausedUntil).toBeUndefined();
-    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-      ['warn', 'members of the sync committee are not read'],
-    ]);
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([['warn', 'sync committee members cannot be read']]);
     sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
     await sim.clock.advance(MINUTE);
     expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 2 });
