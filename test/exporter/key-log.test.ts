@@ -10,7 +10,11 @@ const REFUSED = {
   since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
   help: expect.stringMatching(/beaconcha\.in.* api\.key or api\.key_file .*BEACONCHAIN_API_KEY .*every 10 minutes/),
 };
-const REVOKED = { ...REFUSED, msg: 'access is revoked', help: expect.stringMatching(/renew it .*no requests are sent/) };
+const REVOKED = {
+  ...REFUSED,
+  msg: 'access is revoked',
+  help: expect.stringMatching(/renew it .*no requests are sent/),
+};
 const ACCEPTED = { level: 'info', msg: 'the service accepts the API key again' };
 const NO_ACCESS = tooMany({ 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0' });
 
