@@ -27,11 +27,12 @@ const { values: flags } = parseArgs({
   },
 });
 
+/** Each ends above the panel with the title `until`. */
 const PICTURES = [
-  { file: 'fleet.png', dashboard: 'beaconchain-fleet', state: 'trouble' },
-  { file: 'overview.png', dashboard: 'beaconchain-fleet', state: 'trouble', rows: 12 },
-  { file: 'returns.png', dashboard: 'beaconchain-returns', state: 'calm' },
-  { file: 'exporter.png', dashboard: 'beaconchain-exporter', state: 'trouble' },
+  { file: 'fleet.png', dashboard: 'beaconchain-fleet', state: 'trouble', until: 'Beacon nodes' },
+  { file: 'overview.png', dashboard: 'beaconchain-fleet', state: 'trouble', until: 'Load' },
+  { file: 'returns.png', dashboard: 'beaconchain-returns', state: 'calm', until: 'Return by layer' },
+  { file: 'exporter.png', dashboard: 'beaconchain-exporter', state: 'trouble', until: 'Requests per day' },
 ] as const;
 
 function wanted() {

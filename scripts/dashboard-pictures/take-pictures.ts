@@ -2,17 +2,19 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { launchChromium } from '../../test/support/chromium.ts';
 import { END } from './day.ts';
+import packages from './page/package.json' with { type: 'json' };
 
 export interface Picture {
   readonly dashboard: string;
   readonly path: string;
-  /** Panels from this row of the grid on are left out. */
-  readonly rows?: number;
+  /** The title of the panel above which the picture ends; default: the whole dashboard. */
+  readonly until?: string;
 }
 
 /** Higher than any dashboard: Grafana draws a table when it is in sight. */
 const VIEWPORT = { width: 1_280, height: 5_000 };
 const MACHINE = 'node-b';
+const VERSION = packages.dependencies['@grafana/ui'];
 
 interface Drawn {
   /** The file of the page. */
@@ -28,7 +30,7 @@ export async function takePictures(
 ): Promise<void> {
   const browser = await launchChromium();
   try {
-    for (const { dashboard, path, rows } of pictures) {
+    for (const { dashboard, path, until } of pictures) {
       const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'dark' });
       const failed = new Promise<never>((_, reject) => page.on('pageerror', reject));
       if (process.env['DEBUG']) page.on('console', (message) => process.stderr.write(`${message.text()}\n`));
@@ -37,9 +39,11 @@ export async function takePictures(
         prometheus,
         now: END,
         chosen: dashboard === 'beaconchain-machine' ? { machine: MACHINE } : {},
-        footer: 'Simulated data. Drawn from the dashboard’s JSON with Grafana’s components, not by a Grafana server.',
-        rows,
+        footer: `Simulated data. Drawn from the dashboard's JSON with Grafana's components (@grafana/ui ${VERSION}), not by a Grafana server.`,
+        until,
       };
+      // Ages are counted from the end of the simulated day.
+      await page.clock.setFixedTime(END);
       await page.addInitScript((value) => Object.assign(globalThis, { given: value }), given);
       await page.goto(`file://${file}`);
       await Promise.race([page.waitForFunction('window.isDrawn', undefined, { timeout: 120_000 }), failed]);

@@ -14,7 +14,8 @@ export interface DashboardProps {
 
 export function Dashboard({ given, frames, marks, width }: DashboardProps) {
   const { title, panels, time } = given.dashboard;
-  const shown = panels.filter(({ gridPos }) => gridPos.y < (given.rows ?? Number.POSITIVE_INFINITY));
+  const end = panels.find((panel) => panel.title === given.until);
+  const shown = panels.filter(({ gridPos }) => !end || gridPos.y < end.gridPos.y);
   return (
     <main>
       <header>

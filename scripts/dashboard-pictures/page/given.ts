@@ -12,8 +12,8 @@ export interface Given {
   readonly chosen: Readonly<Record<string, string>>;
   /** How the picture was made. */
   readonly footer: string;
-  /** Panels from this row of the grid on are left out. */
-  readonly rows?: number;
+  /** The title of the panel above which the picture ends; default: the whole dashboard. */
+  readonly until?: string;
 }
 
 declare global {
