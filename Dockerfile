@@ -35,7 +35,7 @@ USER 1000:1000
 WORKDIR /var/lib/beaconchain-exporter
 VOLUME /var/lib/beaconchain-exporter
 EXPOSE 10032
-# Plain HTTP on the default port; with another port or TLS, give your own: docker run --health-cmd.
+# Plain HTTP on the default port; with another port or TLS, give your own with --health-cmd.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:10032/-/healthy').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The program handles SIGTERM itself and starts no children, so it needs no init as PID 1.

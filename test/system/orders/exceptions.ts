@@ -1,0 +1,59 @@
+const OF_OTHERS = 'a program of others, which changes on its own';
+const LONG = 'takes minutes';
+const BEGINNING = 'the beginning of a command, of which the text speaks';
+const MACHINE = 'about the machine of the reader';
+
+/** Commands that are not run, and why. `*` stands for anything. */
+export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = [
+  ['apt-get install *', 'changes the machine; .ci/tools does it'],
+  ['npm ci*', 'needs the registry; .ci/run and the Dockerfile do it'],
+  ['npm audit *', 'needs the registry'],
+  ['npm install --save-exact', BEGINNING],
+  ['npm test', 'would run this test again'],
+  ['npm run verify', LONG],
+  ['npm run fuzz', LONG],
+  ['npm run soak', LONG],
+  ['npm run chaos', LONG],
+  ['npm run bench*', LONG],
+  ['npx vitest run *', LONG],
+  ['scripts/odd-moments *', LONG],
+  ['node --disable-sigusr1', BEGINNING],
+  ['promtool test rules *', 'takes a minute; test/rules.test.ts runs it'],
+  ['systemd-analyze security', 'test/deploy/systemd.test.ts runs it on the unit'],
+  ['curl -X POST', BEGINNING],
+  ['sudo -u prometheus', BEGINNING],
+  ['kill -9', BEGINNING],
+  ['kill %1 %2', 'ends jobs of the terminal'],
+  ['docker compose cp', 'the text says why not'],
+  ['docker ps', MACHINE],
+  ['systemctl status', MACHINE],
+  ['journalctl -b *', MACHINE],
+  ['last -x', MACHINE],
+  ['ss -ltnp', MACHINE],
+  ['ssh -L *', 'needs another machine'],
+  ['lighthouse *', OF_OTHERS],
+  ['lodestar *', OF_OTHERS],
+  ['teku *', OF_OTHERS],
+  ['eth2-client-metrics-exporter *', OF_OTHERS],
+  ['rocketpool *', OF_OTHERS],
+];
+
+/** Blocks that another test runs, word for word: document, heading, test. */
+export const RUN_ELSEWHERE: readonly (readonly [file: string, heading: string, test: string])[] = [
+  ...['Checkout', 'npm package', 'systemd', 'Compose', 'Kubernetes'].map(
+    (heading) => ['docs/backfill.md', heading, 'test/system/orders/backfill-recipes.test.ts'] as const,
+  ),
+];
+
+/** What a document leaves for its reader to fill in, and what the tests fill in. */
+export const FILLED_IN = [['--config.file=...', '--config.file=config.yaml']] as const;
+
+/** The exception that a whole command is, or the first words of it. */
+export function exceptionOf(command: string): string | undefined {
+  return EXCEPTIONS.find(([pattern]) => patternOf(pattern).test(command))?.[0];
+}
+
+function patternOf(glob: string): RegExp {
+  const parts = glob.split('*').map((part) => part.replace(/[^\w\s/]/g, '\\$&'));
+  return new RegExp(`^(?:sudo )?(?:[A-Z_]+=\\S+ )*${parts.join('.*')}$`);
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { FAST, KEY } from '../../support/backfill.ts';
+import { portOf, startExporter, waitFor } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
+import { ALERTMANAGER, AMTOOL, areMissing, KUBECTL, PROMTOOL } from '../../support/tools.ts';
+import { startAlertmanager } from '../end-to-end/alertmanager.ts';
+import { COMMENTED, DOCUMENTS, type Order, ordersIn } from './documents.ts';
+import { EXCEPTIONS, exceptionOf, RUN_ELSEWHERE } from './exceptions.ts';
+import { type Package, type Ports, packed, Reader } from './reader.ts';
+
+const FILES = [...DOCUMENTS, ...COMMENTED].filter((file) => ordersIn(file).length > 0);
+const ORDERS = FILES.flatMap(ordersIn);
+
+function elsewhere({ file, heading, isBlock }: Order): string | undefined {
+  return RUN_ELSEWHERE.find(([document, title]) => isBlock && document === file && title === heading)?.[2];
+}
+
+/** The demo, where documents ask it, and an Alertmanager. */
+async function startPorts(): Promise<Ports> {
+  const demo = startExporter(['demo', '--web.listen-address=127.0.0.1:0', '--log.format=json']);
+  const [web, control, { port }] = await Promise.all([
+    portOf(demo),
+    waitFor(() => Number(/127\.0\.0\.1:(\d+)\/-\/silence/.exec(demo.output)?.[1] ?? expect.fail(demo.output))),
+    startAlertmanager(() => readFileSync('deploy/alertmanager/alertmanager.yml', 'utf8')),
+  ]);
+  return { 10032: web, 10033: control, 12345: control, 9093: port, 9193: port };
+}
+
+describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, KUBECTL))('system/orders', () => {
+  const met = new Set<string>();
+  let url = '';
+  let ports: Ports = {};
+  let program: Package;
+  beforeAll(async () => {
+    program = packed();
+    ports = await startPorts();
+    ({ url } = await startService(KEY, FAST));
+  });
+
+  it.each(FILES)('every command of %s does what it says', async (file) => {
+    const wrong: string[] = [];
+    const toObey = ordersIn(file).filter((order) => {
+      const exception = order.isBlock ? undefined : exceptionOf(order.text);
+      if (exception !== undefined) met.add(exception);
+      return exception === undefined && elsewhere(order) === undefined;
+    });
+    if (toObey.length === 0) return;
+    const reader = new Reader(url, program, ports);
+    for (const order of toObey) wrong.push(...(await reader.obey(order)));
+    for (const exception of reader.skipped()) met.add(exception);
+    expect(wrong).toEqual([]);
+  });
+
+  it('every exception is needed', () => {
+    expect(EXCEPTIONS.map(([command]) => command).filter((command) => !met.has(command))).toEqual([]);
+  });
+});
+
+describe('system/orders', () => {
+  it('what another test runs is there', () => {
+    const blocks = ORDERS.filter((order) => elsewhere(order) !== undefined);
+    expect(blocks).toHaveLength(RUN_ELSEWHERE.length);
+    for (const [, heading, test] of RUN_ELSEWHERE) expect(readFileSync(test, 'utf8')).toContain(heading);
+  });
+
+  it('every script and every file of a command is there', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const texts = ORDERS.map(({ text }) => text).join('\n');
+    const run = [...texts.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name);
+    expect(run.length).toBeGreaterThan(5);
+    expect(run.filter((name) => !(name in scripts))).toEqual([]);
+    const files = [...texts.matchAll(/(?<![\w./-])(?:test|deploy|scripts|docs)\/[\w./-]+/g)].map(([path]) => path);
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it('npm run check is no script, because check is a command of the program', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(scripts).toHaveProperty('verify');
+    expect(scripts).not.toHaveProperty('check');
+  });
+});

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+
+/** Where the state is, in the image and of the unit. */
+export const STATE = '/var/lib/beaconchain-exporter';
+
+/** Absolute paths of a container, of another user or of the system lead below the folder. */
+const INSIDE = `
+inside=()
+for word in "$@"; do
+  inside+=("$(sed -E 's#(^|[ =:])/(prometheus|var/lib|etc/beaconchain-exporter|etc/systemd)(/|$)#\\1'"$FAKE_ROOT"'/\\2\\3#g' <<< "$word")")
+done
+exec "\${inside[@]}"`;
+
+/** What serves is ended with SIGTERM as soon as it listens. It must end with 0 then. */
+const SERVING = `
+log=$(mktemp -p "$FAKE_ROOT")
+"$@" > "$log" 2>&1 &
+while kill -0 $! 2>/dev/null; do
+  if grep -q '"listening"' "$log"; then kill -TERM $! && break; fi
+  sleep 0.05
+done
+wait $! && code=0 || code=$?
+cat "$log"
+exit $code`;
+
+const SUDO = `
+[ "$1" = -u ] && shift 2
+exec inside env "$@"`;
+
+const SYSTEMD_RUN = `
+while [[ $1 == -* ]]; do
+  if [ "$1" = -p ]; then
+    [[ $2 == WorkingDirectory=* ]] && cd "\${2#*=}"
+    shift
+  fi
+  shift
+done
+exec "$@"`;
+
+/** Files of other users and root are ours here. */
+const INSTALL = `
+[ "$1" = -o ] && shift 2
+exec /usr/bin/install "$@"`;
+
+/** \`enable --now\` runs what the unit says. */
+const SYSTEMCTL = `
+unit="$FAKE_ROOT/etc/systemd/system/\${!#}.service"
+case "$*" in
+  daemon-reload) exit ;;
+  'reload '*|'restart '*|'edit '*) [ -f "$unit" ] ;;
+  'enable --now '*)
+    credential=$(sed -n 's/^LoadCredential=//p' "$unit")
+    mkdir "$FAKE_ROOT/credentials"
+    inside cp "\${credential#*:}" "$FAKE_ROOT/credentials/\${credential%%:*}"
+    export CREDENTIALS_DIRECTORY="$FAKE_ROOT/credentials" STATE_DIRECTORY="$FAKE_ROOT${STATE}"
+    inside $(sed -n 's/^ExecStart=//p' "$unit") ;;
+  *) echo "systemctl $*: no stand-in"; exit 64 ;;
+esac`;
+
+const JOURNALCTL = `[ "$1" = -u ] && [ -f "$FAKE_ROOT/etc/systemd/system/$2.service" ]`;
+
+const DOCKER = `
+[ "$1 $2" = "compose exec" ] || exec node ${join(import.meta.dirname, 'container.ts')} "$@"
+[ "\${PWD##*/deploy/}" = compose ] || exit 64
+shift 2
+[ "$1" = -T ] && shift
+case $1 in
+  exporter) cd "$FAKE_ROOT${STATE}" ;;
+  prometheus) cd "$FAKE_ROOT/prometheus" ;;
+  *) exit 64 ;;
+esac
+shift
+exec inside "$@"`;
+
+const KUBECTL = `
+set -e
+there() { grep -q "name: $1\\$" "$FAKE_ROOT/manifests.yaml" || { echo "no $1 in the manifests"; exit 64; }; }
+[ "$1" = --namespace ] && [ "$2" != monitoring ] && exit 64
+case "$*" in
+  "--namespace monitoring exec --stdin deployment/beaconchain-exporter -- "*) cd "$FAKE_ROOT${STATE}" ;;
+  "--namespace monitoring exec --stdin prometheus-k8s-0 --container prometheus -- "*) cd "$FAKE_ROOT/prometheus" ;;
+  "apply -k "*) "$REAL_KUBECTL" kustomize "$3" > /dev/null; exit ;;
+  *"create secret generic "*)
+    name=\${*#*create secret generic } key=\${*#*--from-literal=}
+    grep -Eq "(secretName|name): \${name%% *}\\b" "$FAKE_ROOT/manifests.yaml"
+    grep -Eq "(/|key: )\${key%%=*}\\b" "$FAKE_ROOT/manifests.yaml"
+    exit 0 ;;
+  *"rollout "*|"port-forward "*) for word in "$@"; do [[ $word != */* ]] || there "\${word#*/}"; done; exit 0 ;;
+  *) echo "kubectl $*: no stand-in"; exit 64 ;;
+esac
+while [ "$1" != -- ]; do shift; done
+shift
+exec inside "$@"`;
+
+/** The package is made once for all documents. Its install scripts and dependencies are those of the checkout. */
+const NPM = `
+case "$*" in
+  pack) cp "$PACKED" . ;;
+  'install --global ./'*.tgz) tar -tzf "$3" package/dist/main.js ;;
+  'start'*|'run demo'*) exec serving "$REAL_NPM" "$@" ;;
+  *) exec "$REAL_NPM" "$@" ;;
+esac`;
+
+/** Programs that run what they are told to run, in the folder and not on the machine. */
+export const STAND_INS: Readonly<Record<string, string>> = {
+  inside: INSIDE,
+  serving: SERVING,
+  sudo: SUDO,
+  'systemd-run': SYSTEMD_RUN,
+  install: INSTALL,
+  systemctl: SYSTEMCTL,
+  journalctl: JOURNALCTL,
+  docker: DOCKER,
+  kubectl: KUBECTL,
+  npm: NPM,
+};
