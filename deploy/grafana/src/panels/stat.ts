@@ -29,6 +29,9 @@ export interface LimitedStatOptions extends Common {
   readonly limit: Limit;
 }
 
+/** Grafana draws the line of how it was only if about 100 pixels are free, which four rows do not have. */
+const HEIGHT = 5;
+
 /** One number, or a few, as of now. */
 export function stat({ queries, steps = PLAIN, ...options }: StatOptions): PanelBuilder {
   return plain(options, queries)
@@ -53,7 +56,7 @@ export function limitedStat({ query: [expr, name], limit, ...options }: LimitedS
 }
 
 function plain({ unit, noValue, isNamed, history, ...options }: Common, queries: readonly Query[]): PanelBuilder {
-  const panel = begin(new PanelBuilder(), options, 4, 4)
+  const panel = begin(new PanelBuilder(), options, 4, HEIGHT)
     .unit(unit)
     .targets(queries.map((one, i) => (history ? target(one, i).range() : target(one, i).instant())))
     .graphMode(history ? BigValueGraphMode.Area : BigValueGraphMode.None)
