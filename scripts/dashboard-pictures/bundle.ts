@@ -9,7 +9,7 @@ const PACKAGES = join(PAGE, 'node_modules');
 export function bundle(folder: string): string {
   const esbuild = join(PACKAGES, '.bin/esbuild');
   if (!existsSync(esbuild)) {
-    throw new Error('Grafana’s components are not installed: npm --prefix scripts/dashboard-pictures/page ci');
+    throw new Error("Grafana's components are not installed: npm --prefix scripts/dashboard-pictures/page ci");
   }
   const options = ['--bundle', '--format=iife', '--log-level=warning', '--define:process.env.NODE_ENV="production"'];
   const loaders = ['woff2', 'woff', 'svg', 'ttf'].map((type) => `--loader:.${type}=dataurl`);

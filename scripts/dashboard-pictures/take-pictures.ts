@@ -33,7 +33,6 @@ export async function takePictures(
     for (const { dashboard, path, until } of pictures) {
       const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'dark' });
       const failed = new Promise<never>((_, reject) => page.on('pageerror', reject));
-      if (process.env['DEBUG']) page.on('console', (message) => process.stderr.write(`${message.text()}\n`));
       const given = {
         dashboard: read(dashboard),
         prometheus,

@@ -15,6 +15,7 @@ export interface DashboardProps {
 export function Dashboard({ given, frames, marks, width }: DashboardProps) {
   const { title, panels, time } = given.dashboard;
   const end = panels.find((panel) => panel.title === given.until);
+  if (given.until !== undefined && !end) throw new Error(`${title} has no panel ${given.until}`);
   const shown = panels.filter(({ gridPos }) => !end || gridPos.y < end.gridPos.y);
   return (
     <main>
