@@ -82,4 +82,35 @@ describe('ranges of the dashboards', () => {
     writeFileSync(file, stringify({ evaluation_interval: '1m', tests }));
     expect(runTool(PROMTOOL, ['test', 'rules', file], '')).toMatchObject({ status: 0, stderr: '' });
   });
+
+  it.skipIf(areMissing(PROMTOOL))('an outage is a gap in rates of machines, not a dip', () => {
+    const panel = DASHBOARDS.find(({ title }) => title === 'Staking machine')?.panels.find(
+      ({ title }) => title === 'Network',
+    );
+    const expr = interpolate(panel?.targets.find(({ legendFormat }) => legendFormat === 'received')?.expr ?? '');
+    const labels = 'job="a", instance="a:1", chain="mainnet", machine="node-a"';
+    // Nothing new from minute 30 on. The counter is withdrawn at minute 40, and both are back at minute 56.
+    const input_series = [
+      {
+        series: `beaconchain_machine_network_receive_bytes_total{${labels}}`,
+        values: '0+600x30 18000x9 stale _x14 33600+600x40',
+      },
+      {
+        series: `beaconchain_machine_last_seen_timestamp_seconds{${labels}, process="system"}`,
+        values: '1000+60x30 2800x24 4360+60x40',
+      },
+    ];
+    const shown = { labels: '{chain="mainnet", machine="node-a"}', value: 10 };
+    const minutes = Array.from({ length: 60 }, (_, i) => 30 + i);
+    const promql_expr_test = [
+      ...[25, 80].map((minute) => ({ expr: `round(${expr})`, eval_time: `${minute}m`, exp_samples: [shown] })),
+      ...minutes.map((minute) => ({ expr: `abs(${expr} - 10) > 0.1`, eval_time: `${minute}m`, exp_samples: [] })),
+    ];
+    const file = join(temporaryFolder(), 'outage.yaml');
+    writeFileSync(
+      file,
+      stringify({ evaluation_interval: '1m', tests: [{ interval: '1m', input_series, promql_expr_test }] }),
+    );
+    expect(runTool(PROMTOOL, ['test', 'rules', file], '')).toMatchObject({ status: 0, stderr: '' });
+  });
 });

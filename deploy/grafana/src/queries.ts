@@ -34,10 +34,15 @@ export function perSecondOfProcess(metric: string): string {
   return `max by (chain, machine, process) (${pace(metric, '', 'chain, machine, process')})`;
 }
 
+/**
+ * Only where both have the same samples: a counter is withdrawn in an outage, but the time when the machine was last seen
+ * is not, and jumps when the outage is over.
+ */
 function pace(metric: string, clock: string, by: string): string {
-  const of = (name: string, extra: string): string =>
-    `rate(${name}{${MACHINE}${extra && `, ${extra}`}}[$__rate_interval])`;
-  return `${of(metric, '')} / on (job, instance, ${by}) (${of(LAST_SEEN, clock)} > 0)`;
+  const counter = `${metric}{${MACHINE}}[$__rate_interval]`;
+  const seen = `${LAST_SEEN}{${MACHINE}${clock && `, ${clock}`}}[$__rate_interval]`;
+  const on = `on (job, instance, ${by})`;
+  return `(rate(${counter}) and ${on} (count_over_time(${counter}) == ${on} count_over_time(${seen}))) / ${on} (rate(${seen}) > 0)`;
 }
 
 /** Share of the CPU time in one mode. The total counts all modes, idle included. */

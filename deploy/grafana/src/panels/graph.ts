@@ -46,7 +46,7 @@ export const MACHINE_RATE = { min: 0, interval: '5m', bridge: 3 * 3_600_000 } as
 
 /** Lines over time. */
 export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
-  const queries = limit ? [...options.queries, lineOf(limit)] : options.queries;
+  const queries = limit ? [lineOf(limit), ...options.queries] : options.queries;
   const panel = begin(new PanelBuilder(), options, 12, 9)
     .unit(options.unit)
     .targets(queries.map((query, i) => target(query, i).range()))
