@@ -33,7 +33,7 @@ const ODD_NAMES = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a name.
   '$machine ${chain:regex}',
 ];
-const PEERS = QUERIES.find((query) => query.dashboard === 'Staking machine' && query.panel === 'Peers')?.expr ?? '';
+const PEERS = QUERIES.find(({ name }) => name === 'Staking machine, Peers, peers')?.expr ?? '';
 
 /** The panels that the document says are empty, by dashboard and panel. */
 function documentedAsEmpty(): string[] {
