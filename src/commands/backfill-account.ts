@@ -29,8 +29,8 @@ export interface LedgerContext {
 export async function openLedger(context: LedgerContext, opened: AsyncDisposableStack): Promise<Account> {
   if (context.config.state.redis) {
     throw new BackfillRefused(
-      'state.redis: the ledger there belongs to the replica that polls. Give the backfill a configuration with a ' +
-        'state.dir of its own, and both about half of budget.utilization.',
+      'state.redis: the ledger in Redis belongs to the replica that polls. Give the backfill a configuration with its ' +
+        'own state.dir, and set budget.utilization to about half in both configurations.',
     );
   }
   return (await throughExporter(context)) ?? inItsPlace(context, opened);
@@ -45,7 +45,7 @@ async function throughExporter({ config, key, flags, clock, terminal, signal }: 
   });
   if (!borrowed) return undefined;
   const { pid, fingerprint } = borrowed.greeting;
-  const other = fingerprint === fingerprintOf(key) ? '' : ', with its API key, which is another one';
+  const other = fingerprint === fingerprintOf(key) ? '' : ', and use its API key, which differs from yours';
   terminal.write(`The exporter (pid ${pid}) is running: requests go through it, after its own polls${other}.\n`);
   return accountOf(borrowed);
 }
@@ -81,9 +81,9 @@ async function inItsPlace(context: LedgerContext, opened: AsyncDisposableStack):
 }
 
 function adviceOn({ cause }: StateRefused, dir: string): string {
-  const ledger = 'A backfill spends from the same ledger of limits, which one process keeps at a time';
+  const ledger = 'A backfill uses the same ledger of limits as the exporter, and only one process can keep it';
   if (!(cause instanceof StateLocked)) return `${ledger}.`;
   return socketPathOf(dir) === undefined
-    ? `${ledger}: stop the exporter meanwhile, because this path is too long for the socket on which it would share it.`
-    : `${ledger}, and that one does not share it: it is another backfill, or an exporter whose log says why it has no socket.`;
+    ? `${ledger}: stop the exporter during the backfill, because this path is too long for the socket that shares the ledger.`
+    : `${ledger}. The process that keeps it now does not share it: it is another backfill, or an exporter without a socket (its log gives the reason).`;
 }

@@ -15,34 +15,34 @@ export class BackfillRefused extends Error {
 export function explainFailure(error: Error, options: BackfillOptions, isKept: boolean): Error {
   const reason = reasonOf(error, options);
   if (reason === undefined) return error;
-  const onward = isKept ? '\nWhat was read is kept: go on with the same command and --resume.' : '';
+  const onward = isKept ? '\nThe data read so far are kept. To continue, run the same command with --resume.' : '';
   return new BackfillRefused(`${reason}${onward}`);
 }
 
 function reasonOf(error: Error, { source, range }: BackfillOptions): string | undefined {
   if (error instanceof QuotaKept) {
     const until = new Date(error.until).toISOString();
-    return `The exporter that runs needs what is left of the quota until ${until}. --yes takes it nevertheless.`;
+    return `The running exporter needs the rest of the quota until ${until}. Use --yes to spend it on the backfill instead.`;
   }
   if (error instanceof BudgetClosed) {
     return Number.isFinite(error.until)
-      ? `The limits of the plan leave nothing until ${new Date(error.until).toISOString()}.`
+      ? `The limits of the plan allow no requests until ${new Date(error.until).toISOString()}.`
       : 'Access is revoked: the trial is over or the subscription was cancelled.';
   }
-  if (error instanceof NotPassedOn) return `The exporter does not pass this on: ${error.message}.`;
+  if (error instanceof NotPassedOn) return `The exporter does not forward this request: ${error.message}.`;
   if (error instanceof ExporterGone) return `The exporter stopped: ${error.detail}.`;
   if (error instanceof RequestFailed) {
     switch (error.reason) {
       case 'forbidden':
         return forbidden(source, 'start' in range);
       case 'unauthorized':
-        return 'The service refuses the API key (401).';
+        return 'The service refused the API key (401).';
       case 'revoked':
         return 'Access is revoked: the trial is over or the subscription was cancelled (429, every limit 0).';
       case 'bad_request':
-        return `The service does not accept the request (${error.message}).`;
+        return `The service rejected the request (${error.message}).`;
       default:
-        return `The service failed again and again (${error.message}).`;
+        return `The service failed repeatedly (${error.message}).`;
     }
   }
   if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
@@ -54,7 +54,7 @@ function forbidden(source: BackfillOptions['source'], isRange: boolean): string 
   if (source === 'machines') return 'This plan does not include machine metrics (403).';
   if (!isRange) return 'This plan does not include the daily returns (403).';
   return [
-    'This plan has no --start and --end for daily returns (403): the service keeps those for Scale and Enterprise.',
-    'Every plan has the windows: --window=24h, 7d, 30d, 90d or all_time, which holds every day there is.',
+    'This plan does not allow --start and --end for daily returns (403): they need a Scale or Enterprise plan.',
+    'Every plan allows --window=24h, 7d, 30d, 90d or all_time, which covers all days.',
   ].join('\n');
 }

@@ -56,10 +56,10 @@ export const OWN_LABELS: ReadonlySet<string> = new Set([
 export function backfillOptions(flags: Flags, config: Config, now: UnixMs): BackfillOptions {
   const source = sourceOf(flags.source);
   const isDaily = source === 'daily_returns';
-  if (isDaily && flags['full-resolution']) refuse('--full-resolution belongs to --source=machines');
-  if (!isDaily && flags.step !== undefined) refuse('--step belongs to --source=daily-returns');
+  if (isDaily && flags['full-resolution']) refuse('--full-resolution requires --source=machines');
+  if (!isDaily && flags.step !== undefined) refuse('--step requires --source=daily-returns');
   if (!isDaily && flags.window !== undefined) {
-    refuse('--window belongs to --source=daily-returns; machines take --start and --end');
+    refuse('--window requires --source=daily-returns; for machines, use --start and --end');
   }
   const seconds = Math.floor(now / 1000);
   return {
@@ -76,7 +76,7 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
 
 /** Where to write. @throws UsageError */
 export function outputOf({ output }: Flags): string {
-  if (output === undefined) refuse('--output=FILE is needed: where to write');
+  if (output === undefined) refuse('--output=FILE is required');
   if (output.endsWith('/')) refuse(`--output: expected a file, got the directory ${output}`);
   return output;
 }
@@ -86,7 +86,7 @@ function refuse(message: string): never {
 }
 
 function sourceOf(text: string | undefined): BackfillOptions['source'] {
-  if (text === undefined) refuse('--source is needed: daily-returns or machines');
+  if (text === undefined) refuse('--source is required: daily-returns or machines');
   const source = Object.entries(SOURCES).find(([name]) => name === text)?.[1];
   return source ?? refuse(`--source: expected daily-returns or machines, got ${JSON.stringify(text)}`);
 }
@@ -106,9 +106,11 @@ function labelsOf(texts: readonly string[]): Record<string, string> {
     const [, name, value] = /^([^=]*)=(.*)$/su.exec(text) ?? [];
     if (name === undefined || value === undefined) refuse(`--label: expected NAME=VALUE, got ${JSON.stringify(text)}`);
     if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) || name.startsWith('__')) {
-      refuse(`--label: ${JSON.stringify(name)} is no name of a label: letters, digits and _, not __ at its start`);
+      refuse(
+        `--label: ${JSON.stringify(name)} is not a valid label name: use letters, digits and _, and do not start with __ or a digit`,
+      );
     }
-    if (OWN_LABELS.has(name)) refuse(`--label: the series have a label ${name} of their own`);
+    if (OWN_LABELS.has(name)) refuse(`--label: the series already have a label ${name}`);
     if (name in labels) refuse(`--label: ${name} is given twice`);
     // For Prometheus an empty label does not exist.
     if (value === '') refuse(`--label: ${name} is empty`);
@@ -140,7 +142,7 @@ function daysOf(flags: Flags, now: UnixSeconds): PastRange {
     if (!known) refuse(`--window: expected ${WINDOWS.join(', ')}, got ${JSON.stringify(window)}`);
     return { window: known };
   }
-  if (window !== undefined) refuse('--window ends now: it does not go with --start and --end');
+  if (window !== undefined) refuse('--window cannot be combined with --start and --end, because it always ends now');
   return ordered(
     start === undefined ? 0 : timeOf('--start', start, now),
     Math.min(now, end === undefined ? now : timeOf('--end', end, now)),

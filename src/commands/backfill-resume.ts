@@ -23,7 +23,7 @@ export async function findEarlierRun(
   });
   const plan = await folder.load().catch((error: Error) => {
     if (isInUse(error)) throw new BackfillRefused(`${folder.path} is in use by another backfill`);
-    throw new BackfillRefused(`${folder.path} cannot be read (${error.message}): remove it to begin anew`);
+    throw new BackfillRefused(`${folder.path} cannot be read (${error.message}): remove it to start again`);
   });
   if (!plan) {
     const [file] = await filesOf(output);
@@ -33,7 +33,7 @@ export async function findEarlierRun(
   }
   if (!resume) {
     throw new BackfillRefused(
-      `an interrupted run left ${folder.path}: go on with --resume, or remove it to begin anew`,
+      `an interrupted run left ${folder.path}: continue with --resume, or remove it to start again`,
     );
   }
   return plan;

@@ -71,21 +71,23 @@ export function leaveOut(wanted: Wanted, scrapes: ReadonlyMap<string, Scrapes>, 
   const covered = Object.fromEntries(isAssumed ? entries.map(([id, one]) => [id, withKnownStart(one)]) : entries);
   const times = [...new Set(Object.values(covered).flatMap((one) => timesWithin(range, one, now)))];
   if (times.length === 0) return { covered, notes };
-  if (!isEndGiven) return { covered, notes: [...notes, `Left out, because scrapes cover it: ${listed(times)}.`] };
-  const effect = `--end: scrapes cover ${listed(times)}. With records among them counters step back, and rate() shows peaks.`;
-  if (!yes) throw new BackfillRefused(`${effect}\nWithout --end these times are left out. --yes writes them too.`);
+  if (!isEndGiven)
+    return { covered, notes: [...notes, `Left out, because scrapes already cover it: ${listed(times)}.`] };
+  const effect = `--end: scrapes cover ${listed(times)}. Records in these times make counters decrease, so rate() shows spikes.`;
+  if (!yes)
+    throw new BackfillRefused(`${effect}\nWithout --end, these times are left out. With --yes, they are written too.`);
   return { covered: {}, notes: [...notes, effect] };
 }
 
 const NEVER =
-  'No exporter has polled this with the same state.dir: the run assumes that Prometheus has no scrapes of it yet. ' +
-  'If it has, add --end with the time of the first one.';
-const UNKNOWN = 'Since when the exporter was scraped is unknown, because an earlier version wrote its state';
+  'No exporter has polled this source with the same state.dir, so the backfill assumes that Prometheus has not scraped it yet. ' +
+  'If it has, set --end to the time of the first scrape.';
+const UNKNOWN = 'The time of the first scrape is unknown, because an earlier version wrote the state';
 const ASSUMED = {
-  machines: 'the run assumes that scrapes begin at --end.',
-  daily_returns: 'the run assumes that there are no scrapes from then.',
+  machines: 'the backfill assumes that scrapes start at --end.',
+  daily_returns: 'the backfill assumes that there are no scrapes from that time.',
 };
-const NOT_ASSUMED = 'add --end with the time of the first scrape to read what was before.';
+const NOT_ASSUMED = 'set --end to the time of the first scrape to read the time before it.';
 
 function isOfUnknownStart({ start }: Span): boolean {
   return start === UNKNOWN_START;

@@ -52,12 +52,12 @@ export async function backfill(context: BackfillContext): Promise<string> {
   const output = outputOf(flags);
   using folder = new WorkFolder(output);
   const earlier = await findEarlierRun(folder, output, flags.resume ?? false);
-  if (earlier === 'complete') return `${output} is complete, there is nothing to resume.\n`;
+  if (earlier === 'complete') return `${output} is complete: there is nothing to resume.\n`;
   if (!earlier && flags.resume && flags.source === undefined) {
-    throw new BackfillRefused(`--resume: no interrupted run left ${folder.path}`);
+    throw new BackfillRefused(`--resume: there is no interrupted run in ${folder.path}`);
   }
   const options = earlier ? resumedOptions(earlier, flags, config) : backfillOptions(flags, config, clock.now());
-  if (!earlier && flags.resume) terminal.write(`No interrupted run left ${folder.path}: a new one begins.\n`);
+  if (!earlier && flags.resume) terminal.write(`There is no interrupted run in ${folder.path}. Starting a new one.\n`);
   const sources = sourcesFor(context, options);
   await using opened = new AsyncDisposableStack();
   try {
@@ -135,7 +135,9 @@ function agree(run: Run, plan: Plan, complete: ReadonlySet<number>): Meter {
   terminal.write(costsText(costs));
   if (!isOverBudget(costs) || flags.yes) return meter;
   const advice = isDaily ? 'a smaller --window' : 'a later --start';
-  throw new BackfillRefused(`That is more than the budget has left. --yes begins nevertheless; ${advice} takes less.`);
+  throw new BackfillRefused(
+    `This exceeds the remaining budget. Use --yes to start anyway, or ${advice} to send fewer requests.`,
+  );
 }
 
 /** Returns the plan with what was learned. */

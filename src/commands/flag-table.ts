@@ -1,10 +1,10 @@
 /** What each command does. */
 export const COMMANDS = {
-  serve: 'polls the API and serves the metrics (the default)',
-  check: 'checks the configuration and prints what it will cost',
-  backfill: 'writes the past as OpenMetrics with timestamps, of which promtool makes blocks',
-  sandbox: 'serves a simulated API',
-  demo: 'runs sandbox and exporter in one process, without a key or network',
+  serve: 'poll the API and serve the metrics (default)',
+  check: 'check the configuration and print its cost in requests',
+  backfill: 'write history as OpenMetrics with timestamps, from which promtool creates blocks',
+  sandbox: 'serve a simulated API',
+  demo: 'run the sandbox and the exporter in one process, without a key or network access',
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -32,54 +32,61 @@ export interface Flag extends FlagDescription {
 type Table = Readonly<Record<string, FlagDescription>>;
 
 const CONFIG = {
-  'config.file': { value: 'FILE', help: 'Configuration file. Without one the defaults hold.' },
+  'config.file': { value: 'FILE', help: 'Configuration file (default: none).' },
 } as const satisfies Table;
 
 const SERVE = {
-  'config.check': { help: 'Do the same as the command check.' },
+  'config.check': { help: 'Same as the command check.' },
 } as const satisfies Table;
 
 const CHECK = {
-  probe: { help: 'Ask every enabled endpoint once, and say what of the answers is not as specified.' },
+  probe: {
+    help: 'Send one request to each enabled endpoint, and report how responses differ from the specification.',
+  },
   'probe.dump': {
     value: 'DIR',
-    help: 'Probe, and write the answers into this empty folder, with everything personal replaced.',
+    help: 'Probe, and write the responses to this empty directory, with personal data replaced.',
   },
 } as const satisfies Table;
 
 const BACKFILL = {
-  source: { value: 'SOURCE', help: 'What to read: daily-returns or machines.' },
-  output: { value: 'FILE', help: 'Where to write; further files are FILE.2, FILE.3 and so on.' },
-  chain: { value: 'CHAIN', help: 'mainnet or hoodi (default all that are configured).' },
-  window: { value: 'WINDOW', help: 'Daily returns: 24h, 7d, 30d, 90d or all_time (the default), on every plan.' },
+  source: { value: 'SOURCE', help: 'Source of the history: daily-returns or machines.' },
+  output: { value: 'FILE', help: 'Output file; further files are FILE.2, FILE.3 and so on.' },
+  chain: { value: 'CHAIN', help: 'mainnet or hoodi (default all configured chains).' },
+  window: { value: 'WINDOW', help: 'Daily returns: 24h, 7d, 30d, 90d or all_time (default). Available on every plan.' },
   start: {
     value: 'TIME',
-    help: 'Unix seconds, RFC 3339 or -6h. Machines: at most 31 days ago (the default). Daily returns: not on every plan.',
+    help: 'Unix seconds, RFC 3339 or -6h. Machines: at most 31 days ago (default). Daily returns: not on every plan.',
   },
-  end: { value: 'TIME', help: 'As --start, or now. Without it, what scrapes have covered is left out.' },
+  end: { value: 'TIME', help: 'As --start, or now. By default, times that scrapes already cover are left out.' },
   label: {
     value: 'NAME=VALUE',
     isRepeatable: true,
-    help: 'Added to every series, can be repeated: job and instance of the target join past and present.',
+    help: 'Label to add to every series (repeatable). Set job and instance to join the series that are scraped.',
   },
-  step: { value: 'DURATION', help: 'Daily returns: repeat each value so often until the next day (default once).' },
-  'full-resolution': { help: 'Machines: ask for spans so short that the service leaves no record out.' },
+  step: {
+    value: 'DURATION',
+    help: 'Daily returns: repeat each value at this interval until the next day (default: write it once).',
+  },
+  'full-resolution': { help: 'Machines: request spans short enough that the service leaves out no records.' },
   'max-samples': {
     value: 'NUMBER',
-    help: 'Samples in one file at most (default 5000000); machines have a file per day at least.',
+    help: 'Maximum number of samples per file (default 5000000). Machines have at least one file per day.',
   },
-  resume: { help: 'Continue where an interrupted run ended; its other flags need not be given again.' },
+  resume: { help: 'Continue an interrupted run; the other flags of that run are remembered.' },
 } as const satisfies Table;
 
 const CONSENT = {
-  yes: { help: 'Do not ask; a backfill begins even if the budget does not allow it, or if --end damages graphs.' },
+  yes: {
+    help: 'Do not ask for confirmation. Start a backfill even if it exceeds the budget or overlaps with scrapes.',
+  },
 } as const satisfies Table;
 
 const WEB = {
   'web.listen-address': {
     value: 'ADDRESS',
     config: ['web', 'listen_address'],
-    help: 'Where to listen: host:port or :port (default :10032).',
+    help: 'Address to listen on: host:port or :port (default :10032).',
   },
   'web.telemetry-path': {
     value: 'PATH',
@@ -89,16 +96,16 @@ const WEB = {
   'web.config.file': {
     value: 'FILE',
     config: ['web', 'config_file'],
-    help: 'TLS, authentication and rate limit, as in other exporters.',
+    help: 'File with TLS, authentication and rate limits.',
   },
-  'web.disable-exporter-metrics': { help: 'Leave out the metrics about the exporter itself.' },
-  'web.enable-lifecycle': { isOn: true, help: 'Allow reloads by POST /-/reload (default true).' },
+  'web.disable-exporter-metrics': { help: 'Exclude metrics about the process (process_*, nodejs_*).' },
+  'web.enable-lifecycle': { isOn: true, help: 'Enable reloads by POST /-/reload (default true).' },
 } as const satisfies Table;
 
 const DEMO = {
   'sandbox.listen-address': {
     value: 'ADDRESS',
-    help: 'Where the simulated service takes orders and alerts (default :10033; without a host on loopback).',
+    help: 'Address on which the simulated service accepts commands and alerts (default :10033 on loopback).',
   },
 } as const satisfies Table;
 

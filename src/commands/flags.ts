@@ -161,11 +161,11 @@ export function helpText(command?: CommandName): string {
     ...about,
     ...commands,
     '',
-    command ? 'Flags:' : 'Flags of serve (COMMAND --help prints those of another command):',
+    command ? 'Flags:' : 'Flags of serve (use COMMAND --help for those of another command):',
     ...indented(rows),
     '',
-    'A flag can be given as an environment variable: --config.file as BEACONCHAIN_EXPORTER_CONFIG_FILE.',
-    'The API key is BEACONCHAIN_API_KEY.',
+    'Each flag has an environment variable, such as BEACONCHAIN_EXPORTER_CONFIG_FILE for --config.file.',
+    'Precedence: flag > environment > file > default. The API key is set in BEACONCHAIN_API_KEY.',
     '',
   ].join('\n');
 }

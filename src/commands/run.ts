@@ -136,7 +136,7 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
     if (!abort.signal.aborted) throw error;
     const isKept = existsSync(`${flags.output}.backfill`);
     const onward = isKept
-      ? 'What was read is kept: go on with the same command and --resume.'
+      ? 'The data read so far are kept. To continue, run the same command with --resume.'
       : 'Nothing was read yet.';
     terminal.write(`Stopped. ${onward}\n`);
   }

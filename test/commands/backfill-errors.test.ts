@@ -6,7 +6,7 @@ import { ExporterGone } from '../../src/sharing/client.ts';
 import { NotPassedOn } from '../../src/sharing/shared.ts';
 
 const OPTIONS = { source: 'machines', range: { window: '7d' } } as BackfillOptions;
-const ONWARD = 'What was read is kept: go on with the same command and --resume.';
+const ONWARD = 'The data read so far are kept. To continue, run the same command with --resume.';
 
 describe('commands/backfill-errors', () => {
   it.each([
@@ -16,9 +16,9 @@ describe('commands/backfill-errors', () => {
     ],
     [
       new QuotaKept(Date.UTC(2026, 11, 1)),
-      'The exporter that runs needs what is left of the quota until 2026-12-01T00:00:00.000Z. --yes takes it nevertheless.',
+      'The running exporter needs the rest of the quota until 2026-12-01T00:00:00.000Z. Use --yes to spend it on the backfill instead.',
     ],
-    [new NotPassedOn('/x for daily_returns'), 'The exporter does not pass this on: /x for daily_returns.'],
+    [new NotPassedOn('/x for daily_returns'), 'The exporter does not forward this request: /x for daily_returns.'],
   ])('%o', (error, text) => {
     expect(explainFailure(error, OPTIONS, true).message).toBe(`${text}\n${ONWARD}`);
   });

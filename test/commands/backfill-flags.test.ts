@@ -43,21 +43,21 @@ describe('commands/backfill-flags', () => {
   });
 
   it.each([
-    [[], '--source is needed'],
+    [[], '--source is required'],
     [['--source=slashings', '--output=a'], '--source: expected daily-returns or machines'],
-    [[...DAYS, '--full-resolution'], '--full-resolution belongs to'],
+    [[...DAYS, '--full-resolution'], '--full-resolution requires'],
     [[...DAYS, '--window=1y'], '--window: expected 24h, 7d, 30d, 90d, all_time, got "1y"'],
-    [[...DAYS, '--window=7d', '--start=1'], '--window ends now'],
+    [[...DAYS, '--window=7d', '--start=1'], '--window cannot be combined'],
     [[...DAYS, '--step=2d'], '--step: expected'],
     [[...DAYS, '--chain=hoodi'], '--chain: expected a configured chain (mainnet), got "hoodi"'],
     [[...DAYS, '--max-samples=0'], '--max-samples: expected'],
     [[...DAYS, '--label=job'], '--label: expected NAME=VALUE'],
-    [[...DAYS, '--label=0job=x'], '--label: "0job" is no name'],
-    [[...DAYS, '--label=__name__=x'], '--label: "__name__" is no name'],
+    [[...DAYS, '--label=0job=x'], '--label: "0job" is not a valid label name'],
+    [[...DAYS, '--label=__name__=x'], '--label: "__name__" is not a valid label name'],
     [[...DAYS, '--label=job=x', '--label=job=y'], '--label: job is given twice'],
     [[...DAYS, '--label=job='], '--label: job is empty'],
-    [[...MACHINES, '--step=1h'], '--step belongs to'],
-    [[...MACHINES, '--window=7d'], '--window belongs to'],
+    [[...MACHINES, '--step=1h'], '--step requires'],
+    [[...MACHINES, '--window=7d'], '--window requires'],
     [
       [...MACHINES, '--start=yesterday'],
       '--start: expected now, -6h, 2026-11-01, 2026-11-01T18:00:00Z or Unix seconds',
@@ -79,7 +79,7 @@ describe('commands/backfill-flags', () => {
   });
 
   it('refuses an output that is no file', () => {
-    expect(() => outputOf({})).toThrow('--output=FILE is needed');
+    expect(() => outputOf({})).toThrow('--output=FILE is required');
     expect(() => outputOf({ output: 'a/' })).toThrow('--output: expected a file');
     expect(outputOf({ output: 'a/b' })).toBe('a/b');
   });
@@ -89,6 +89,7 @@ describe('commands/backfill-flags', () => {
       ALL_FAMILIES.flatMap(([name, , ...lists]) => (/^(machine|daily_return)/.test(name) ? lists.flat() : [])),
     );
     expect([...OWN_LABELS].sort()).toEqual([...used].sort());
-    for (const name of used) expect(() => options(...DAYS, `--label=${name}=x`)).toThrow('of their own');
+    for (const name of used)
+      expect(() => options(...DAYS, `--label=${name}=x`)).toThrow('the series already have a label');
   });
 });

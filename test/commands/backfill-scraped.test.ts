@@ -24,7 +24,7 @@ describe('commands/backfill-scraped', () => {
     const { covered, notes } = machines(COVERED);
     expect(covered).toEqual({ machines: COVERED });
     expect(notes).toEqual([
-      'Left out, because scrapes cover it: 2026-09-29 12:01:00 UTC to 2026-09-29 14:01:00 UTC, ' +
+      'Left out, because scrapes already cover it: 2026-09-29 12:01:00 UTC to 2026-09-29 14:01:00 UTC, ' +
         '2026-09-30 10:01:00 UTC to now.',
     ]);
   });
@@ -37,10 +37,10 @@ describe('commands/backfill-scraped', () => {
 
   it('writes among scrapes only where --end says so, and --yes agrees', () => {
     expect(() => machines(COVERED, DAYS_31, true)).toThrow(BackfillRefused);
-    expect(() => machines(COVERED, DAYS_31, true)).toThrow(/counters step back.*\n.*--yes/);
+    expect(() => machines(COVERED, DAYS_31, true)).toThrow(/counters decrease.*\n.*--yes/);
     const { covered, notes } = machines(COVERED, DAYS_31, true, true);
     expect(covered).toEqual({});
-    expect(notes.join()).toContain('counters step back');
+    expect(notes.join()).toContain('counters decrease');
     // Agreed to the costs.
     expect(machines(COVERED, DAYS_31, false, true).covered).toEqual({ machines: COVERED });
   });
@@ -54,11 +54,11 @@ describe('commands/backfill-scraped', () => {
   it('leaves out everything where an earlier version wrote the state, unless the user knows better', () => {
     const { covered, notes } = machines(UNKNOWN);
     expect(covered).toEqual({ machines: UNKNOWN });
-    expect(notes[0]).toMatch(/is unknown, because an earlier version.*add --end/);
+    expect(notes[0]).toMatch(/is unknown, because an earlier version.*set --end/);
     expect(notes[1]).toContain('all to now');
     const told = machines(UNKNOWN, { ...DAYS_31, end: SECONDS - 3_600 }, true);
     expect(told.covered).toEqual({ machines: { ended: [] } });
-    expect(told.notes).toEqual([expect.stringContaining('assumes that scrapes begin at --end')]);
+    expect(told.notes).toEqual([expect.stringContaining('assumes that scrapes start at --end')]);
   });
 
   it('does the same for each chain of the daily returns', () => {

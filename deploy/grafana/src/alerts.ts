@@ -21,7 +21,7 @@ export function firingAlerts(more = '', height = 8): ReturnType<typeof table> {
   return table({
     title: 'Firing alerts',
     description:
-      'Critical and warning. Empty too where the alert rules are not loaded. What to do is in the runbook that the alert links.',
+      'Critical and warning alerts. Also empty if the alert rules are not loaded. Each alert links to its runbook, which explains what to do.',
     span: 12,
     height,
     labels: {

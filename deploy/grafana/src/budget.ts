@@ -16,7 +16,7 @@ export const budget: Section = {
   panels: [
     graph({
       title: 'Quota left',
-      description: 'Share of each real window.',
+      description: 'Share of each enforced window that is left.',
       unit: 'percentunit',
       min: 0,
       max: 1,
@@ -24,9 +24,9 @@ export const budget: Section = {
       limit: QUOTA_LOW,
     }),
     graph({
-      title: 'Who used the month',
+      title: 'Use of the monthly quota',
       description:
-        "Requests of the month's quota: those of this exporter, those of others on the account, and what is left for all. Empty where the plan has no such quota.",
+        'Requests of the monthly quota: used by this exporter, used by others on the account, and left. Empty if the plan has no monthly quota.',
       unit: 'suffix:requests',
       min: 0,
       decimals: 0,
@@ -40,7 +40,7 @@ export const budget: Section = {
     }),
     graph({
       title: 'Requests per day',
-      description: 'What the effective intervals ask for, by source.',
+      description: 'Planned requests at the effective intervals, by source.',
       unit: 'suffix:requests',
       min: 0,
       decimals: 0,
@@ -49,7 +49,7 @@ export const budget: Section = {
     }),
     graph({
       title: 'Requests',
-      description: 'That left, per minute, retries included: what the service charges for.',
+      description: 'Requests sent per minute, including retries.',
       unit: 'reqpm',
       min: 0,
       stacked: true,
@@ -59,7 +59,7 @@ export const budget: Section = {
     graph({
       title: 'Planned / allowed',
       description:
-        'Requests that the effective intervals ask for, of those that the limits leave. Intervals are lengthened before it exceeds 100 %.',
+        'Requests planned at the effective intervals / requests that the limits allow. Intervals are lengthened before the ratio exceeds 100 %.',
       unit: 'percentunit',
       min: 0,
       softMax: 1,
@@ -72,7 +72,7 @@ export const budget: Section = {
     }),
     graph({
       title: 'Stretch',
-      description: 'Effective interval / configured interval of each source; 1 is as configured.',
+      description: 'Effective interval / configured interval of each source. 1 is as configured.',
       unit: 'suffix:x',
       min: 0,
       held: true,
@@ -81,7 +81,7 @@ export const budget: Section = {
     }),
     graph({
       title: 'Taken by others',
-      description: 'What others on the account use of the requests that there would be without them.',
+      description: 'Share of the available requests that other users of the account take.',
       unit: 'percentunit',
       min: 0,
       softMax: 1,
@@ -90,7 +90,7 @@ export const budget: Section = {
     }),
     graph({
       title: 'Waiting for the budget',
-      description: 'Seconds that requests waited, per second.',
+      description: 'Seconds per second that requests waited for the budget.',
       unit: 's',
       softMax: 1,
       min: 0,
@@ -104,8 +104,8 @@ export const api: Section = {
   title: 'API',
   panels: [
     graph({
-      title: 'Time of an answer, 95 %',
-      description: 'From sending to the end of the answer, without the wait for the budget.',
+      title: 'Response time, 95th percentile',
+      description: 'From sending a request to the end of its response, excluding waits for the budget.',
       unit: 's',
       min: 0,
       interval: '5m',
@@ -118,7 +118,7 @@ export const api: Section = {
     }),
     graph({
       title: 'Failed requests',
-      description: 'New ones in each step, by reason. Empty as long as none fails.',
+      description: 'Failed requests in each step, by reason. Empty if no request fails.',
       unit: 'none',
       min: 0,
       decimals: 0,
@@ -134,7 +134,7 @@ export const api: Section = {
     }),
     graph({
       title: 'Invalid records',
-      description: 'Dropped because they could not be read, within 6 hours.',
+      description: 'Invalid records that were dropped, within 6 hours.',
       unit: 'none',
       min: 0,
       decimals: 0,
@@ -143,7 +143,7 @@ export const api: Section = {
     }),
     graph({
       title: 'Time since the last success',
-      description: 'Daily sources wait for the next day: their line is a saw tooth.',
+      description: 'Daily sources are polled once a day, so their line is a sawtooth.',
       unit: 's',
       min: 0,
       queries: [

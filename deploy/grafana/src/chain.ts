@@ -70,7 +70,7 @@ const slashings: Section = {
   panels: [
     graph({
       title: 'Attester slashings',
-      description: 'New ones in each step, by kind. Each slashing is counted once, when it is first seen.',
+      description: 'New slashings in each step, by kind. Each slashing counts once, when it is first seen.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -82,7 +82,7 @@ const slashings: Section = {
     graph({
       title: 'Proposer slashings',
       description:
-        'New ones in each step, at finality. The specified API gives their number only; with slashings.proposer_names the exporter knows the validators.',
+        'New slashings in each step, at finality. The specified API reports only their number. With slashings.proposer_names, the exporter also reads the validators.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -146,7 +146,7 @@ const blocks: Section = {
     }),
     graph({
       title: 'Gas used',
-      description: 'Share of the limit, in the newest block. Half is the target.',
+      description: 'Share of the gas limit used by the newest block. The target is 50 %.',
       unit: 'percentunit',
       min: 0,
       max: 1,

@@ -33,14 +33,14 @@ const now: Section = {
     stat({
       title: 'Exporter',
       unit: 'none',
-      description: 'Whether Prometheus can scrape it. As the alert ExporterDown.',
+      description: 'Whether Prometheus can scrape the exporter, as in the alert ExporterDown.',
       queries: [[ofExporter('up'), '{{instance}}']],
       mappings: words('up', 'down'),
     }),
     stat({
       title: 'API key',
       unit: 'none',
-      description: 'Whether the service accepts it. As the alert ApiKeyInvalid.',
+      description: 'Whether the service accepts the API key, as in the alert ApiKeyInvalid.',
       queries: [['min(beaconchain_api_key_valid)', '']],
       mappings: words('valid', 'refused'),
       noValue: 'not yet asked',
@@ -61,7 +61,7 @@ const now: Section = {
     }),
     limitedStat({
       title: 'Largest stretch',
-      description: 'Effective interval / configured interval of the source that is stretched most; 1 is as configured.',
+      description: 'Effective interval / configured interval of the most stretched source. 1 is as configured.',
       decimals: 1,
       unit: 'suffix:x',
       history: true,
@@ -70,7 +70,7 @@ const now: Section = {
     }),
     limitedStat({
       title: 'Quota left',
-      description: 'Of the month (or hour) of the bucket that has least.',
+      description: 'Share of the monthly (or hourly) quota that is left, in the bucket with the least left.',
       unit: 'percentunit',
       decimals: 0,
       history: true,
@@ -81,7 +81,8 @@ const now: Section = {
     firingAlerts('subject="exporter"'),
     timeline({
       title: 'State of the sources',
-      description: 'Overdue is the alert SourceStale; waiting is SourceWaitsForQuota; failing polls are SourceFailing.',
+      description:
+        '"overdue" corresponds to the alert SourceStale, "waits for the quota" to SourceWaitsForQuota, and "failed" to SourceFailing.',
       span: 12,
       height: 8,
       queries: [[withName(SOURCE_STATE), '{{name}}']],
@@ -90,7 +91,7 @@ const now: Section = {
     table({
       title: 'Sources',
       height: 10,
-      description: 'How each kind of data is doing, with its effective interval.',
+      description: 'State of each source of data, with its effective interval.',
       labels: { source: { name: 'Source' }, chain: { name: 'Chain', width: 85 } },
       values: [
         [SOURCE_STATE, { name: 'State', width: 150, mappings: SOURCE_STATES }],
@@ -120,23 +121,23 @@ const process: Section = {
     stat({
       title: 'Configuration',
       unit: 'none',
-      description: 'Whether the last reload was accepted. As the alert ConfigReloadFailed.',
+      description: 'Whether the last configuration reload succeeded, as in the alert ConfigReloadFailed.',
       span: 6,
       queries: [['min(beaconchain_exporter_config_last_reload_successful)', '']],
       mappings: words('accepted', 'refused'),
     }),
     stat({
-      title: 'Configuration read',
-      description: 'Time since it was last read without a mistake.',
+      title: 'Last configuration load',
+      description: 'Time since the last successful load of the configuration.',
       unit: 's',
       decimals: 0,
       span: 6,
       queries: [['time() - min(beaconchain_exporter_config_last_reload_success_timestamp_seconds)', '']],
     }),
     stat({
-      title: 'Writes of the state that failed',
+      title: 'Failed state writes',
       unit: 'none',
-      description: 'In the time that is shown. As the alert StateWriteFailing.',
+      description: 'Failed writes of the state in the selected time range, as in the alert StateWriteFailing.',
       decimals: 0,
       span: 6,
       queries: [['sum(increase(beaconchain_exporter_state_write_failures_total[$__range]))', '']],
@@ -145,7 +146,7 @@ const process: Section = {
     stat({
       title: 'Machines dropped',
       unit: 'none',
-      description: 'Beyond machines.max.',
+      description: 'Machines dropped because of machines.max.',
       span: 6,
       queries: [['max(beaconchain_machines_dropped)', '']],
       steps: from(1),
@@ -167,7 +168,7 @@ const process: Section = {
     }),
     table({
       title: 'Versions',
-      description: 'Of the exporter and of its Node; the replica that polls is the leader.',
+      description: 'Versions of the exporter and of Node. The leader is the replica that polls.',
       height: 4,
       labels: {
         instance: { name: 'Instance' },
@@ -191,7 +192,7 @@ export function exporter(): Dashboard {
   return dashboard({
     uid: 'beaconchain-exporter',
     title: 'Exporter and budget',
-    description: 'Is it working, what does it ask of the service, and what is left?',
+    description: 'Whether the exporter works, how many requests it makes, and how much of the quota is left.',
     range: '24h',
     variables: [],
     annotations: [],

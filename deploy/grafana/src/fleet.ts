@@ -31,7 +31,7 @@ const GAUGE = { unit: 'percentunit', decimals: 0, width: 130, gauge: true } as c
 const MACHINE_COLUMN: Column = {
   name: 'Machine',
   link: {
-    title: 'Look at this machine',
+    title: 'Open the dashboard of this machine',
     url: '/d/beaconchain-machine?${datasource:queryparam}&${chain:queryparam}&var-machine=${__value.raw:percentencode}&${__url_time_range}',
   },
 };
@@ -41,14 +41,14 @@ const now: Section = {
   panels: [
     stat({
       title: 'Machines',
-      description: 'Machines known to the exporter: seen within machines.forget_after, expected ones included.',
+      description: 'Machines seen within machines.forget_after, including expected machines.',
       unit: 'none',
       history: true,
       queries: [[`count(${ofMachine('beaconchain_machine_last_seen_timestamp_seconds')})`, '']],
     }),
     stat({
-      title: 'In trouble',
-      description: 'Machines whose state below is not "well".',
+      title: 'Machines with problems',
+      description: 'Machines whose state below is not "healthy".',
       unit: 'none',
       queries: [[orZero(`count((${STATE}) > 0)`), '']],
       steps: from(1, BAD),
@@ -56,14 +56,14 @@ const now: Section = {
     stat({
       title: 'Last sweep',
       description:
-        'Time since the machines were last read. Values are never fetched for a scrape; with a scarce budget polls are hours apart.',
+        'Time since the machines were last read. A scrape never causes a request. On a small plan, polls can be hours apart.',
       unit: 's',
       decimals: 0,
       queries: [['time() - max(beaconchain_source_last_success_timestamp_seconds{source="machines"} > 0)', '']],
     }),
     limitedStat({
       title: 'Longest silence',
-      description: 'Of a machine, at the last successful sweep.',
+      description: 'The longest time without a record, at the last successful sweep.',
       unit: 's',
       decimals: 0,
       isNamed: true,
@@ -90,7 +90,7 @@ const now: Section = {
     firingAlerts(),
     timeline({
       title: 'State of the machines',
-      description: `How it was: the worst trouble of each machine at each time; the ${MOST} worst.`,
+      description: `The worst problem of each machine over time; the ${MOST} worst machines.`,
       queries: [[`topk(${MOST}, ${STATE})`, NAME]],
       mappings: STATES,
       interval: '2m',
@@ -100,7 +100,7 @@ const now: Section = {
     table({
       title: 'Machines',
       description:
-        'The worst first; a click on a name opens its dashboard. The state is the worst of its troubles, as the alerts judge it, but at once. An empty cell is a value that the client does not report, or one that is too old to show.',
+        'The worst first. Click a name to open the dashboard of the machine. The state is its worst problem, under the conditions of the alerts but without their delay. An empty cell is a value that the client does not report, or a stale value.',
       height: 9,
       labels: { machine: MACHINE_COLUMN, chain: { name: 'Chain', width: 85 } },
       values: [
@@ -127,7 +127,7 @@ const load: Section = {
   panels: [
     graph({
       title: 'CPU in use',
-      description: `Share of the CPU time that is not idle; the ${MOST} busiest. Clients that send no idle time (Teku) are left out.`,
+      description: `Share of the CPU time that is not idle; the ${MOST} busiest. Machines whose client reports no idle time (Teku) are not shown.`,
       unit: 'percentunit',
       ...MACHINE_RATE,
       ...CROWDED,
@@ -201,7 +201,7 @@ const nodes: Section = {
     }),
     table({
       title: 'Clients',
-      description: 'What runs where, as the clients say.',
+      description: 'Clients and versions on each machine, as reported by the clients.',
       span: 12,
       height: 9,
       labels: {
@@ -225,7 +225,7 @@ export function fleet(): Dashboard {
   return dashboard({
     uid: 'beaconchain-fleet',
     title: 'Staking fleet',
-    description: 'All machines that report to beaconcha.in: which of them need a hand.',
+    description: 'All machines that report to beaconcha.in, and which of them need attention.',
     range: '6h',
     variables: ['chain', 'machines'],
     annotations: [...rebootMarks(), ...watchedSlashingMarks()],

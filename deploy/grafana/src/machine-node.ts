@@ -38,8 +38,8 @@ export const node: Section = {
       limit: LAGGING,
     }),
     timeline({
-      title: 'What the node says',
-      description: 'A fallback in use means that the first choice does not serve.',
+      title: 'Node status',
+      description: 'A fallback in use means that the primary endpoint does not respond.',
       span: 12,
       height: 9,
       queries: [
@@ -61,7 +61,7 @@ export const node: Section = {
     }),
     table({
       title: 'Clients',
-      description: 'As the processes say.',
+      description: 'As reported by the processes.',
       span: 12,
       height: 5,
       labels: {
@@ -81,7 +81,7 @@ export const node: Section = {
     }),
     table({
       title: 'Host',
-      description: 'As the machine says.',
+      description: 'As reported by the machine.',
       span: 12,
       height: 5,
       labels: { os: { name: 'System' }, exporter_version: { name: 'Pushed by' } },

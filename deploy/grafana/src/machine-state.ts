@@ -70,6 +70,6 @@ export const STATE = [
 ].join(' or ');
 
 export const STATES = named({
-  0: { text: 'well', color: GOOD },
+  0: { text: 'healthy', color: GOOD },
   ...Object.fromEntries(TROUBLES.map(({ text, alert }, i) => [codeOf(i), { text, color: colorOf(alert) }])),
 });

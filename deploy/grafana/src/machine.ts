@@ -45,7 +45,8 @@ const now: Section = {
     }),
     limitedStat({
       title: 'CPU in use',
-      description: 'Over 15 minutes, or 6 hours where polls are rare. Clients that send no idle time (Teku) give none.',
+      description:
+        'Over 15 minutes, or over 6 hours if polls are rare. Not available if the client reports no idle time (Teku).',
       unit: 'percentunit',
       decimals: 0,
       history: true,
@@ -64,7 +65,7 @@ const now: Section = {
     }),
     limitedStat({
       title: 'Disk free',
-      description: 'Of the file system that the client reports: / with most, its data with Teku.',
+      description: 'Of the file system that the client reports: / for most clients, the data directory for Teku.',
       unit: 'percentunit',
       decimals: 0,
       history: true,
@@ -73,7 +74,8 @@ const now: Section = {
     }),
     stat({
       title: 'Beacon node',
-      description: 'Whether it says that it is synced. Prysm and Nimbus always say so: see how far its head is behind.',
+      description:
+        'Whether the node reports that it is synced. Prysm and Nimbus always report this: check how far the head is behind.',
       unit: 'none',
       queries: [[ofMachine('beaconchain_machine_synced'), '']],
       mappings: words('synced', 'not synced'),
@@ -82,7 +84,8 @@ const now: Section = {
     firingAlerts(MACHINE, 6),
     timeline({
       title: 'State',
-      description: 'How it was: the worst trouble of the machine at each time, as the alerts judge it, but at once.',
+      description:
+        'The worst problem of the machine over time, under the conditions of the alerts but without their delay.',
       span: 12,
       height: 6,
       queries: [[STATE, '{{machine}}']],
@@ -97,7 +100,7 @@ const load: Section = {
     graph({
       title: 'CPU',
       description:
-        'Share of the CPU time by what it is used for. Rest is the kernel, interrupts and what a hypervisor took. Lodestar sends no time of waiting, Teku no idle time and so no rest.',
+        'Share of the CPU time by mode. Rest is kernel, interrupt and steal time. Lodestar reports no I/O wait. Teku reports no idle time, so the rest is unknown.',
       unit: 'percentunit',
       ...MACHINE_RATE,
       softMax: 1,
@@ -127,7 +130,7 @@ const load: Section = {
     }),
     graph({
       title: 'CPU of the processes',
-      description: 'CPUs kept busy: 1 is one of them.',
+      description: 'Number of CPUs in use: 1 is one full CPU.',
       unit: 'suffix:CPUs',
       ...MACHINE_RATE,
       decimals: 2,
@@ -135,7 +138,7 @@ const load: Section = {
     }),
     graph({
       title: 'Memory of the processes',
-      description: 'Resident memory; the sum of the JVM pools from Teku.',
+      description: 'Resident memory; for Teku, the sum of the JVM memory pools.',
       unit: 'bytes',
       min: 0,
       queries: [[ofProcess('beaconchain_machine_process_memory_bytes'), PROCESS]],
@@ -148,7 +151,7 @@ const disk: Section = {
   panels: [
     graph({
       title: 'Disk',
-      description: 'Used and free space, and the database of the beacon node (0 from Teku and Nimbus).',
+      description: 'Used and free space, and the size of the beacon node database (Teku and Nimbus report 0).',
       unit: 'bytes',
       min: 0,
       queries: [
@@ -163,7 +166,7 @@ const disk: Section = {
     }),
     graph({
       title: 'Disk operations',
-      description: 'Completed reads and writes per second; 0 from Teku.',
+      description: 'Completed reads and writes per second. Teku reports 0.',
       unit: 'iops',
       ...MACHINE_RATE,
       queries: [
@@ -173,7 +176,7 @@ const disk: Section = {
     }),
     graph({
       title: 'Network',
-      description: 'Of all interfaces; of the first one from Lodestar.',
+      description: 'All interfaces; for Lodestar, only the first one.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [
@@ -184,7 +187,7 @@ const disk: Section = {
     graph({
       title: 'Network, libp2p alone',
       description:
-        'What the beacon node exchanges with its peers. 0 from Teku, Nimbus and some versions of Lighthouse; Prysm counts messages.',
+        'Traffic between the beacon node and its peers. Teku, Nimbus and some versions of Lighthouse report 0. Prysm reports messages instead of bytes.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [
@@ -199,7 +202,7 @@ export function machine(): Dashboard {
   return dashboard({
     uid: 'beaconchain-machine',
     title: 'Staking machine',
-    description: 'One machine: load, disk, network, beacon node, and how fresh all that is.',
+    description: 'One machine: load, disk, network, beacon node, and the age of the data.',
     range: '6h',
     variables: ['chain', 'machine'],
     annotations: rebootMarks(),

@@ -13,7 +13,7 @@ const DAILY = { held: true, interval: '1h' } as const;
 const APR = { unit: 'percentunit', decimals: 2 } as const;
 
 const TERMS =
-  '**Not a financial benchmark.** By the terms of the service these numbers must not be used as one. They describe all validators of a network, not yours: newest finalized beaconchain-day, polled once a day.';
+  '**Not a financial benchmark.** By the terms of the service, these numbers must not be used as one. They describe all validators of a network, not only yours, on the newest finalized beaconchain-day, and are polled once a day.';
 
 const newest: Section = {
   title: '',
@@ -54,7 +54,7 @@ const newest: Section = {
     limitedStat({
       title: 'Ended',
       description:
-        'Time since the end of the newest day. The next one comes about an hour after its own end: up to 25 hours are usual.',
+        'Time since the end of the newest day. The next day is published about an hour after it ends, so up to 25 hours are normal.',
       unit: 's',
       decimals: 0,
       span: 5,
@@ -70,7 +70,7 @@ const returns: Section = {
     graph({
       title: 'Return',
       description:
-        'Simple annual return of both layers, each day and in the mean. Past days stand here where a backfill wrote them.',
+        'Simple annual return of both layers, per day and as moving averages. Past days are shown if a backfill wrote them.',
       ...APR,
       ...DAILY,
       span: 24,
@@ -84,14 +84,14 @@ const returns: Section = {
     graph({
       title: 'Return by layer',
       description:
-        'Consensus layer: attestations, proposals, sync committees. Execution layer: fees and tips. A day can be negative.',
+        'Consensus layer: attestations, proposals, sync committees. Execution layer: fees and tips. The return of a day can be negative.',
       ...APR,
       ...DAILY,
       queries: [[daily('apr_ratio', BY_LAYER), '{{chain}}, {{layer}}']],
     }),
     graph({
       title: 'Return against its mean of 31 days',
-      description: 'The newest day / the mean of the 31 days that end with it.',
+      description: 'Return of the newest day / mean of the 31 days that end with it.',
       unit: 'percentunit',
       decimals: 0,
       ...DAILY,
@@ -119,7 +119,7 @@ const amounts: Section = {
     }),
     graph({
       title: 'Deposits of a day',
-      description: 'Credited during the day; no part of the rewards.',
+      description: 'Credited during the day; not part of the rewards.',
       unit: 'suffix:ETH',
       decimals: 0,
       min: 0,
@@ -128,16 +128,16 @@ const amounts: Section = {
     }),
     graph({
       title: 'Effective balance',
-      description: 'Sum over the validators of the whole day: the denominator of the return.',
+      description: 'Sum over the validators active for the whole day: the denominator of the return.',
       unit: 'suffix:M ETH',
       decimals: 2,
       ...DAILY,
       queries: [[`${daily('effective_balance_ether')} / 1e6`, CHAIN_NAME]],
     }),
     graph({
-      title: 'Balance that left',
+      title: 'Balance withdrawn',
       description:
-        'Start of the day, plus deposits and consensus rewards, minus end of the day: withdrawals, which the service does not publish, penalties aside.',
+        'Balance at the start of the day, plus deposits and consensus rewards, minus the balance at the end. This is an estimate of the withdrawals, which the service does not publish.',
       unit: 'suffix:ETH',
       decimals: 0,
       ...DAILY,
@@ -156,7 +156,7 @@ export function networkReturns(): Dashboard {
     uid: 'beaconchain-returns',
     title: 'Network returns',
     description:
-      'What the validators of a network earned, day by day. By the terms of the service not to be used as a financial benchmark.',
+      'What the validators of a network earned, day by day. By the terms of the service, it must not be used as a financial benchmark.',
     range: '90d',
     variables: ['chain'],
     annotations: [],

@@ -20,7 +20,10 @@ const VALIDATOR: Readonly<Record<string, Column>> = {
   chain: { name: 'Chain' },
   explorer: {
     name: 'Explorer',
-    link: { title: 'The page of the validator', url: 'https://${__value.text}/validator/${__data.fields.Validator}' },
+    link: {
+      title: 'Open the validator in the explorer',
+      url: 'https://${__value.text}/validator/${__data.fields.Validator}',
+    },
   },
 };
 
@@ -38,7 +41,7 @@ const now: Section = {
       title: 'Keys not active',
       unit: 'none',
       description:
-        'Loaded and not active: locally enabled keys from Lighthouse, active on chain from Teku. Keys that wait for activation or have left count too. As the alert ValidatorsInactive.',
+        'Keys that are loaded but not active, as in the alert ValidatorsInactive. Lighthouse reports keys that are enabled locally, Teku keys that are active on chain. Includes keys that wait for activation or have exited.',
       queries: [[`sum(${LOADED} - ${ACTIVE})`, '']],
       steps: from(1, POOR),
     }),
@@ -52,14 +55,14 @@ const now: Section = {
     stat({
       title: 'Watched',
       unit: 'none',
-      description: 'Validators that slashings.watch names.',
+      description: 'Number of validators in slashings.watch.',
       queries: [[`sum(${ofChain('watched_validators')})`, '']],
     }),
     stat({
       title: 'Watched, slashed',
       unit: 'none',
       description:
-        'Of those, how many were seen slashed. For proposer offences only with slashings.proposer_names, because the specified API does not name the validators.',
+        'Number of watched validators that were slashed. Includes proposer slashings only with slashings.proposer_names, because the specified API does not report their validators.',
       queries: [[`sum(${ofChain('watched_validators_slashed')})`, '']],
       steps: from(1, BAD),
     }),
@@ -73,7 +76,7 @@ const now: Section = {
     table({
       title: 'Watched validators that were slashed',
       description:
-        'Empty as long as all is well. The series stays until the validator is taken out of slashings.watch. Stop every client that holds the key of one that is listed here.',
+        'Empty if no watched validator was slashed. A validator is listed until it is removed from slashings.watch. Stop every client that holds the key of a listed validator.',
       height: 5,
       labels: VALIDATOR,
       values: [[ofWatched('slashed'), { name: 'Slashed at', unit: 'dateTimeAsIso' }]],
@@ -83,7 +86,7 @@ const now: Section = {
     table({
       title: 'Watched validators in the sync committee',
       description:
-        'Needs sync_committee.members. Do not restart the clients of a member without need: it loses a reward in each slot that it misses.',
+        'Requires sync_committee.members. Do not restart the clients of a member unless necessary: it loses a reward in each slot that it misses.',
       height: 5,
       labels: VALIDATOR,
       values: [
@@ -106,7 +109,7 @@ const proposals: Section = {
     stat({
       title: 'Missed or orphaned',
       description:
-        'In the time that is shown: slots without a block of the watched validator that was to propose it, and blocks that the chain did not keep. As the alert WatchedProposalMissed.',
+        'Proposals of watched validators in the selected time range that have no block in the chain (missed), or whose block is not canonical (orphaned), as in the alert WatchedProposalMissed.',
       unit: 'none',
       decimals: 0,
       span: 6,
@@ -121,7 +124,8 @@ const proposals: Section = {
     }),
     graph({
       title: 'Proposals by outcome',
-      description: 'New ones in each step, counted when their epoch is final, about 15 minutes after the slot.',
+      description:
+        'New proposals in each step. They are counted when their epoch is final, about 15 minutes after the slot.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -136,7 +140,7 @@ const proposals: Section = {
     table({
       title: 'Validators that missed a proposal',
       description:
-        'With the slot of the newest one, missed or orphaned; at most 100 validators for each chain. Empty as long as none was missed since counting began.',
+        'With the time of the newest missed or orphaned proposal; at most 100 validators per chain. Empty if no proposal was missed since counting started.',
       span: 9,
       height: 9,
       labels: VALIDATOR,
@@ -154,7 +158,7 @@ const keys: Section = {
       title: 'Keys loaded',
       unit: 'none',
       description:
-        'By machine. Keys that move between machines never run twice: a drop here comes before a rise there.',
+        'By machine. When you move keys to another machine, the drop must come before the rise: keys must never run twice.',
       min: 0,
       decimals: 0,
       stacked: true,
@@ -182,7 +186,7 @@ const keys: Section = {
     }),
     graph({
       title: 'Memory of the validator clients',
-      description: 'Resident memory; the sum of the JVM pools from Teku.',
+      description: 'Resident memory; for Teku, the sum of the JVM memory pools.',
       unit: 'bytes',
       min: 0,
       queries: [[ofProcess('beaconchain_machine_process_memory_bytes', 'process="validator"'), NAME]],
@@ -191,12 +195,12 @@ const keys: Section = {
 };
 
 const nodes: Section = {
-  title: 'What they depend on',
+  title: 'Dependencies',
   panels: [
     table({
       title: 'Endpoints',
       description:
-        'What stands between the keys and the chain. What a client does not report counts as no; an empty cell has no node. A fallback in use means that the first choice does not serve; only Lighthouse and Lodestar report some of them.',
+        'The endpoints that connect the keys to the chain. Values that a client does not report are shown as no. An empty cell means that there is no node. A fallback in use means that the primary endpoint does not respond. Only Lighthouse and Lodestar report some of the fallbacks.',
       labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
       values: [
         [ofMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
@@ -226,7 +230,7 @@ const nodes: Section = {
     }),
     graph({
       title: 'Sync committee participation',
-      description: 'Of the newest block: how much of the network votes.',
+      description: 'Share of the sync committee that participated in the newest block.',
       unit: 'percentunit',
       max: 1,
       queries: [[ofChain('head_sync_participation_ratio'), '{{chain}}']],
@@ -250,7 +254,7 @@ export function validators(): Dashboard {
     uid: 'beaconchain-validators',
     title: "Validators' health",
     description:
-      'The keys, the clients that hold them, what these depend on, and whether a watched validator missed a proposal or was slashed.',
+      'Validator keys, the clients that hold them, their dependencies, and missed proposals and slashings of watched validators.',
     range: '24h',
     variables: ['chain', 'machines'],
     annotations: [...watchedSlashingMarks(), ...missedProposalMarks(), ...rebootMarks()],

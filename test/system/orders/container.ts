@@ -40,7 +40,9 @@ function build(args: readonly string[]): void {
   });
   const [context = refuse('no context')] = positionals;
   const copies = [...readFileSync(join(context, DOCKERFILE), 'utf8').matchAll(/^COPY (?!--)(.+) \S+$/gm)];
-  const missing = copies.flatMap(([, files = '']) => files.split(' ')).filter((file) => !existsSync(join(context, file)));
+  const missing = copies
+    .flatMap(([, files = '']) => files.split(' '))
+    .filter((file) => !existsSync(join(context, file)));
   if (copies.length === 0 || missing.length > 0) refuse(`the Dockerfile copies ${missing.join(', ')}`);
 }
 
@@ -49,10 +51,14 @@ function run(args: readonly string[]): void {
   const [image, ...command] = args.slice(at);
   if (image !== 'beaconchain-exporter') refuse(`there is no image ${image}`);
   const { values } = parseArgs({ args: args.slice(0, at), options: RUN_OPTIONS });
-  const exposed = readFileSync(DOCKERFILE, 'utf8').match(/(?<=^EXPOSE ).*$/m)?.[0].split(' ') ?? [];
+  const exposed =
+    readFileSync(DOCKERFILE, 'utf8')
+      .match(/(?<=^EXPOSE ).*$/m)?.[0]
+      .split(' ') ?? [];
   for (const published of values.publish ?? []) {
     const port = published.split(':').at(-1) ?? '';
-    if (!exposed.includes(port) && !command.some((word) => word.endsWith(`:${port}`))) refuse(`nothing is on port ${port}`);
+    if (!exposed.includes(port) && !command.some((word) => word.endsWith(`:${port}`)))
+      refuse(`nothing is on port ${port}`);
   }
   for (const [from = '', to = ''] of (values.volume ?? []).map((volume) => volume.split(':'))) mount(from, to);
   start(command, Object.fromEntries((values.env ?? []).map((name) => [name, process.env[name]])));

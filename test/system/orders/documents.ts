@@ -62,7 +62,14 @@ function inComments(file: string, text: string): Order[] {
     const [command = '', aside = ''] = rest.split(/\s+\((?=.*\)$)/);
     return [command, ...aside.replace(/\)$/, '').split(': ')]
       .filter(isCommand)
-      .map((one) => ({ file, line: index + 1, heading: '', isBlock: false, text: one, folder: one.includes('scripts/') ? '.' : dirname(file) }));
+      .map((one) => ({
+        file,
+        line: index + 1,
+        heading: '',
+        isBlock: false,
+        text: one,
+        folder: one.includes('scripts/') ? '.' : dirname(file),
+      }));
   });
 }
 

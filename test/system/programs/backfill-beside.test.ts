@@ -128,7 +128,7 @@ describe.concurrent('system/programs/backfill-beside', () => {
     const before = api.requests.filter(isPast).length;
     const refused = runs.start(...SPAN);
     expect(await refused.ended).toMatchObject({ code: 1 });
-    expect(refused.stderr).toMatch(/^The exporter that runs needs what is left of the quota until 2.*Z\. --yes takes/m);
+    expect(refused.stderr).toMatch(/^The running exporter needs the rest of the quota until 2.*Z\. Use --yes/m);
     const daily = runs.start(...DAILY);
     expect(await daily.ended).toMatchObject({ code: 1 });
     expect(daily.stderr).toContain("  quota     nothing is left this month after the exporter's own requests\n");

@@ -311,6 +311,6 @@ describe('system/programs/backfill', () => {
     const runs = new BackfillRuns(await startService(KEY, FAST));
     const refused = runs.start('--resume');
     expect(await refused.ended).toMatchObject({ code: 1 });
-    expect(refused.stderr).toContain(`--resume: no interrupted run left ${runs.output}.backfill`);
+    expect(refused.stderr).toContain(`--resume: there is no interrupted run in ${runs.output}.backfill`);
   });
 });
