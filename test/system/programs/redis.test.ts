@@ -60,17 +60,17 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     [
       'that wants a password',
       (redis) => redis.command('CONFIG', 'SET', 'requirepass', PASSWORD),
-      'NOAUTH, it expects a password: state.redis.password',
+      'NOAUTH, a password is required: set state.redis.password',
     ],
     [
       'whose user may not run scripts',
       (redis) => redis.command('ACL', 'SETUSER', 'default', '-@scripting'),
-      'NOPERM, the user lacks a right: docs/high-availability.md lists what it needs',
+      'NOPERM, the user lacks a permission: docs/high-availability.md lists the permissions it needs',
     ],
     [
       'whose user may not write',
       (redis) => redis.command('ACL', 'SETUSER', 'default', '-@write'),
-      'NOPERM, the user lacks a right: docs/high-availability.md lists what it needs',
+      'NOPERM, the user lacks a permission: docs/high-availability.md lists the permissions it needs',
     ],
     [
       'that has something else under our names',
@@ -99,7 +99,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     const program = startServe(config('http://127.0.0.1:1', `{url: "${redis.url}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
     const word = hasSlots ? 'CROSSSLOT' : 'CLUSTERDOWN';
-    expect(program.stderr).toBe(`the state in Redis cannot be used: ${word}, it is a cluster: ${SUPPORTED}\n`);
+    expect(program.stderr).toBe(`the state in Redis cannot be used: ${word}, the server is a cluster: ${SUPPORTED}\n`);
   });
 
   it('a node of a cluster that has not the slot is refused as well', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     );
     const program = startServe(config('http://127.0.0.1:1', `{url: "${redis.url}", prefix: "{one}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
-    expect(program.stderr).toBe(`the state in Redis cannot be used: MOVED, it is a cluster: ${SUPPORTED}\n`);
+    expect(program.stderr).toBe(`the state in Redis cannot be used: MOVED, the server is a cluster: ${SUPPORTED}\n`);
   });
 
   it('a sentinel is refused in one line that says what is supported', async () => {
@@ -126,7 +126,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     const program = startServe(config('http://127.0.0.1:1', `{url: "redis://127.0.0.1:${port}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.stderr).toBe(
-      `the state in Redis cannot be used: ERR, it runs no scripts, as a Sentinel does not: ${SUPPORTED}\n`,
+      `the state in Redis cannot be used: ERR, the server does not run scripts (it may be a Sentinel): ${SUPPORTED}\n`,
     );
   });
 
@@ -137,7 +137,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     const program = startServe(config('http://127.0.0.1:1', `{url: "${standby.url}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.stderr).toBe(
-      `the state in Redis cannot be used: READONLY, it is a standby: the address must lead to the primary\n`,
+      `the state in Redis cannot be used: READONLY, the server is a standby: state.redis.url must point to the primary\n`,
     );
   });
 
@@ -145,17 +145,17 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     [
       'signed by nobody known',
       { server_name: 'redis.test' },
-      'DEPTH_ZERO_SELF_SIGNED_CERT, its certificate is not trusted: state.redis.tls.ca_file',
+      'DEPTH_ZERO_SELF_SIGNED_CERT, the certificate of the server is not trusted: set state.redis.tls.ca_file',
     ],
     [
       'of another name',
       { ca_file: true },
-      'ERR_TLS_CERT_ALTNAME_INVALID, its certificate is for another name: state.redis.tls.server_name',
+      'ERR_TLS_CERT_ALTNAME_INVALID, the certificate of the server is for another name: set state.redis.tls.server_name',
     ],
     [
       'that wants one of ours',
       { ca_file: true, server_name: 'redis.test', wantsOurs: true },
-      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED, it expects a client certificate: state.redis.tls.cert_file and key_file',
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED, a client certificate is required: set state.redis.tls.cert_file and key_file',
     ],
   ])('a server with a certificate %s is refused in one line that says so', async (_, given, why) => {
     const { cert, key } = certificate();

@@ -99,7 +99,7 @@ describe.concurrent('system/programs/reload', () => {
     else writeFileSync(file, `chains: {mainnet: {}}\napi: {key: x}\nstate: {dir: "${dir}-2"}\n`);
     const { status, text } = await reload();
     // The flags that the program was started with stand over the file.
-    if (refused) expect(text).toBe(`not reloaded: ${refused} has changed, which takes a restart\n`);
+    if (refused) expect(text).toBe(`not reloaded: ${refused} has changed: this requires a restart\n`);
     else expect(status).toBe(200);
     expect(existsSync(`${dir}-2`)).toBe(false);
   });
