@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { constants, crc32, deflateSync, inflateSync } from 'node:zlib';
 
-/** With 16 the yellow and the orange of two lines would be one. */
-const COLORS = 24;
+/** With fewer the yellow and the orange of two lines would be one. */
+const COLORS = 40;
 
 interface Upng {
   decode(file: Buffer): { readonly width: number; readonly height: number };

@@ -17,9 +17,10 @@ const ACTIVE = ofMachine('beaconchain_machine_validators_active');
 /** Columns of a table of validators. Each chain has its own explorer. */
 const VALIDATOR: Readonly<Record<string, Column>> = {
   validator: { name: 'Validator' },
-  chain: { name: 'Chain' },
+  chain: { name: 'Chain', width: 85 },
   explorer: {
     name: 'Explorer',
+    width: 165,
     link: {
       title: 'Open the validator in the explorer',
       url: 'https://${__value.text}/validator/${__data.fields.Validator}',
@@ -130,7 +131,7 @@ const proposals: Section = {
       decimals: 0,
       min: 0,
       softMax: 2,
-      span: 9,
+      span: 8,
       bars: true,
       stacked: true,
       interval: PROPOSALS_INTERVAL,
@@ -141,7 +142,7 @@ const proposals: Section = {
       title: 'Validators that missed a proposal',
       description:
         'With the time of the newest missed or orphaned proposal; at most 100 validators per chain. Empty if no proposal was missed since counting started.',
-      span: 9,
+      span: 10,
       height: 9,
       labels: VALIDATOR,
       values: [[ofWatched('missed_proposal'), { name: 'Last missed', unit: 'dateTimeFromNow', width: 110 }]],
