@@ -133,6 +133,6 @@ function interpolate(text: string, variables: Readonly<Record<string, string>>):
   });
 }
 
-const [command, ...rest] = process.argv.slice(2);
+const [command = '', ...rest] = process.argv.slice(2);
 const commands: Record<string, (args: readonly string[]) => void> = { build, run, compose };
-(commands[command ?? ''] ?? refuse)(command !== undefined && command in commands ? rest : ([] as never));
+(commands[command] ?? (() => refuse('no stand-in')))(rest);

@@ -38,8 +38,9 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['rocketpool *', OF_OTHERS],
 ];
 
-/** Blocks that another test runs, word for word: document, heading, test. */
-export const RUN_ELSEWHERE: readonly (readonly [file: string, heading: string, test: string])[] = [
+/** Blocks that another test runs, word for word: document, heading or first words, test. */
+export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
+  ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
   ...['Checkout', 'npm package', 'systemd', 'Compose', 'Kubernetes'].map(
     (heading) => ['docs/backfill.md', heading, 'test/system/orders/backfill-recipes.test.ts'] as const,
   ),
