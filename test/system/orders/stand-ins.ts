@@ -81,7 +81,8 @@ case "$*" in
   "--namespace monitoring exec --stdin prometheus-k8s-0 --container prometheus -- "*) cd "$FAKE_ROOT/prometheus" ;;
   "apply -k "*) "$REAL_KUBECTL" kustomize "$3" > /dev/null; exit ;;
   *"create secret generic "*)
-    name=\${*#*create secret generic } key=\${*#*--from-literal=}
+    all="$*"
+    name=\${all#*create secret generic } key=\${all#*--from-literal=}
     grep -Eq "(secretName|name): \${name%% *}\\b" "$FAKE_ROOT/manifests.yaml"
     grep -Eq "(/|key: )\${key%%=*}\\b" "$FAKE_ROOT/manifests.yaml"
     exit 0 ;;
