@@ -113,9 +113,9 @@ function compose([...args]: readonly string[]): void {
   const { build: image, command: words_, environment, volumes } = services.exporter;
   if (!existsSync(join(image.context, DOCKERFILE))) refuse('there is no Dockerfile');
   for (const [from, to] of volumes.map((volume: string) => volume.split(':'))) mount(from, to);
-  const inside = Object.entries<string>(environment).map(([name, value]) => [
+  const inside = Object.entries<string | null>(environment).map(([name, value]) => [
     name,
-    value.startsWith('/etc/') ? join(FOLDER, value) : value,
+    value?.startsWith('/etc/') ? join(FOLDER, value) : (value ?? ''),
   ]);
   start(words_, Object.fromEntries(inside));
 }
@@ -133,6 +133,6 @@ function interpolate(text: string, variables: Readonly<Record<string, string>>):
   });
 }
 
-const [command, ...rest] = process.argv.slice(2);
+const [command = '', ...rest] = process.argv.slice(2);
 const commands: Record<string, (args: readonly string[]) => void> = { build, run, compose };
-(commands[command ?? ''] ?? refuse)(command !== undefined && command in commands ? rest : ([] as never));
+(commands[command] ?? (() => refuse('no stand-in')))(rest);

@@ -12,6 +12,8 @@ export interface Order {
   readonly text: string;
   /** The folder in which the document begins. A comment means the folder of its file, where no script is named. */
   readonly folder: string;
+  /** The overlay that the document shows before it. */
+  readonly overlay: string;
 }
 
 /** The first words of commands. Where a flag follows, any first word makes a command. */
@@ -41,8 +43,10 @@ function inMarkdown(file: string, text: string): Order[] {
   const orders: Order[] = [];
   let at = 0;
   let heading = '';
+  let overlay = '';
   walkTokens(lexer(text), ({ type, raw, lang, text: words }: Token & { lang?: string; text?: string }) => {
     if (type === 'heading') heading = words ?? '';
+    if (type === 'code' && words?.startsWith('# kustomization.yaml\n')) overlay = words;
     const isBlock = type === 'code' && /^(sh|bash|shell|console)$/.test(lang ?? '');
     const span = type === 'codespan' ? raw.replace(/^`+ ?| ?`+$/g, '').replace(/\s+/g, ' ') : '';
     if (!isBlock && !isCommand(span)) return;
@@ -50,7 +54,8 @@ function inMarkdown(file: string, text: string): Order[] {
     at = Math.max(at, text.indexOf(firstLine, at));
     const line = text.slice(0, at).split('\n').length;
     at += firstLine.length;
-    orders.push({ file, line, heading, isBlock, text: isBlock ? `${words}\n` : asTyped(span), folder: '.' });
+    const typed = isBlock ? `${words}\n` : asTyped(span);
+    orders.push({ file, line, heading, isBlock, text: typed, folder: '.', overlay });
   });
   return orders;
 }
@@ -60,16 +65,15 @@ function inComments(file: string, text: string): Order[] {
   return text.split('\n').flatMap((line, index) => {
     const [, rest = ''] = /^ *#(?: {2,}| .*?: )([a-z].*)$/.exec(line) ?? [];
     const [command = '', aside = ''] = rest.split(/\s+\((?=.*\)$)/);
-    return [command, ...aside.replace(/\)$/, '').split(': ')]
-      .filter(isCommand)
-      .map((one) => ({
-        file,
-        line: index + 1,
-        heading: '',
-        isBlock: false,
-        text: one,
-        folder: one.includes('scripts/') ? '.' : dirname(file),
-      }));
+    return [command, ...aside.replace(/\)$/, '').split(': ')].filter(isCommand).map((one) => ({
+      file,
+      line: index + 1,
+      heading: '',
+      isBlock: false,
+      text: one,
+      folder: one.includes('scripts/') ? '.' : dirname(file),
+      overlay: '',
+    }));
   });
 }
 

@@ -11,6 +11,8 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm install --save-exact', BEGINNING],
   ['npm test', 'would run this test again'],
   ['npm run verify', LONG],
+  ['npm --prefix scripts/dashboard-pictures/page ci', 'needs the registry, and 420 MB'],
+  ['node scripts/dashboard-pictures.ts*', 'needs the packages of the line before'],
   ['npm run fuzz', LONG],
   ['npm run soak', LONG],
   ['npm run chaos', LONG],
@@ -20,7 +22,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['node --disable-sigusr1', BEGINNING],
   ['promtool test rules *', 'takes a minute; test/rules.test.ts runs it'],
   ['systemd-analyze security', 'test/deploy/systemd.test.ts runs it on the unit'],
-  ['curl -X POST', BEGINNING],
   ['sudo -u prometheus', BEGINNING],
   ['kill -9', BEGINNING],
   ['kill %1 %2', 'ends jobs of the terminal'],
@@ -38,8 +39,9 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['rocketpool *', OF_OTHERS],
 ];
 
-/** Blocks that another test runs, word for word: document, heading, test. */
-export const RUN_ELSEWHERE: readonly (readonly [file: string, heading: string, test: string])[] = [
+/** Blocks that another test runs, word for word: document, heading or first words, test. */
+export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
+  ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
   ...['Checkout', 'npm package', 'systemd', 'Compose', 'Kubernetes'].map(
     (heading) => ['docs/backfill.md', heading, 'test/system/orders/backfill-recipes.test.ts'] as const,
   ),

@@ -44,7 +44,7 @@ export class Reader {
   readonly #ports: Ports;
   readonly #skipped: string;
   readonly #left: string;
-  #terminal = { heading: '-', cwd: '' };
+  #terminal = { section: '', cwd: '' };
 
   constructor(url: string, { tarball, main }: Package, ports: Ports) {
     this.#surroundings = new Surroundings(url, main);
@@ -59,7 +59,7 @@ export class Reader {
     const manifests = spawnSync('cat', ['deploy/kubernetes', 'deploy/kubernetes-replicas'].flatMap(yamlFiles)).stdout;
     writeFileSync(join(folder, 'manifests.yaml'), manifests);
     for (const name of REAL) {
-      const file = name === 'node' ? process.execPath : whereIs(name);
+      const file = whereIs(name);
       if (file) symlinkSync(file, join(bin, name));
     }
     this.#skipExceptions();
@@ -69,6 +69,8 @@ export class Reader {
       REAL_NPM: whereIs('npm'),
       REAL_KUBECTL: whereIs('kubectl'),
       NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+      // What is forgotten in the exceptions fails, and downloads nothing.
+      NPM_CONFIG_OFFLINE: 'true',
       BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
       BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS: '127.0.0.1:0',
       // With its defaults the exporter would ask the real service.
@@ -77,21 +79,18 @@ export class Reader {
   }
 
   /** @returns what went wrong */
-  async obey({ file, line, heading, text, folder }: Order): Promise<string[]> {
+  async obey({ file, line, heading, text, folder, overlay }: Order): Promise<string[]> {
     const { checkout, home } = this.#surroundings;
     // The terminal of a section stays where a command of the section has left it.
-    if (heading !== this.#terminal.heading) this.#terminal = { heading, cwd: join(checkout, folder) };
+    const section = `${folder} ${heading}`;
+    if (section !== this.#terminal.section) this.#terminal = { section, cwd: join(checkout, folder) };
     // An overlay stands beside the clone.
+    writeFileSync(join(home, 'kustomization.yaml'), overlay);
     const cwd = /^kubectl apply -k \.$/m.test(text) ? home : this.#terminal.cwd;
     const commands = `trap 'pwd > ${this.#left}' EXIT\n${this.#typed(text)}`;
     const { code, output } = await this.#surroundings.run(commands, this.#env, cwd);
     this.#terminal.cwd = readFileSync(this.#left, 'utf8').trim();
     return code === 0 ? [] : [`${file}:${line}: ended with ${code}\n${text}\n${output}`];
-  }
-
-  /** Writes a file that a document shows with its name in the first line. */
-  write(name: string, text: string): void {
-    writeFileSync(join(this.#surroundings.home, name), text);
   }
 
   /** The exceptions that were met so far. */
@@ -101,7 +100,8 @@ export class Reader {
 
   #typed(text: string): string {
     const filledIn = FILLED_IN.reduce((so, [from, to]) => so.replaceAll(from, to), text);
-    return filledIn.replace(/((?:localhost|127\.0\.0\.1):)(\d+)(?![\d:])/g, (all, host: string, port: string) => {
+    const listening = filledIn.replace(/(listen-address=\S*:)\d+/g, '$10');
+    return listening.replace(/((?:localhost|127\.0\.0\.1):)(\d+)(?![\d:])/g, (all, host: string, port: string) => {
       const free = this.#ports[Number(port)];
       return free === undefined ? all : `${host}${free}`;
     });
@@ -110,14 +110,15 @@ export class Reader {
   /** Puts a program in the place of each that is skipped. It does nothing, or what it does with other arguments. */
   #skipExceptions(): void {
     const names = new Set(EXCEPTIONS.map(([command]) => command.split(' ', 1)[0] ?? ''));
-    for (const name of names.difference(new Set(REAL))) {
+    for (const name of names) {
+      const real = REAL.includes(name) ? `exec ${whereIs(name)} "$@"` : UNKNOWN;
       const cases = EXCEPTIONS.filter(([command]) => command.startsWith(`${name} `)).map(([command]) => {
         const pattern = command.slice(name.length + 1).replace(/[^\w*]/g, '\\$&');
         return `  ${pattern}) echo '${command}' >> ${this.#skipped}; exit ;;`;
       });
       this.#surroundings.program(
         name.includes('/') ? join(this.#surroundings.checkout, name) : name,
-        `case "$*" in\n${cases.join('\n')}\nesac\n${STAND_INS[name] ?? UNKNOWN}`,
+        `case "$*" in\n${cases.join('\n')}\nesac\n${STAND_INS[name] ?? real}`,
       );
     }
   }
@@ -129,6 +130,7 @@ function yamlFiles(folder: string): string[] {
 }
 
 function whereIs(name: string): string | undefined {
+  if (name === 'node') return process.execPath;
   const { stdout } = spawnSync('which', [name], { encoding: 'utf8' });
   return stdout.trim() || undefined;
 }

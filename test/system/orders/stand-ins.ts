@@ -11,12 +11,12 @@ for word in "$@"; do
 done
 exec "\${inside[@]}"`;
 
-/** What serves is ended with SIGTERM as soon as it listens. It must end with 0 then. */
+/** What serves is ended with SIGTERM as soon as it listens, and after two minutes. It must end with 0 then. */
 const SERVING = `
 log=$(mktemp -p "$FAKE_ROOT")
 "$@" > "$log" 2>&1 &
 while kill -0 $! 2>/dev/null; do
-  if grep -q '"listening"' "$log"; then kill -TERM $! && break; fi
+  if grep -Eq '"(listening|simulated API)"' "$log" || [ $SECONDS -gt 120 ]; then kill -TERM $! && break; fi
   sleep 0.05
 done
 wait $! && code=0 || code=$?
@@ -81,7 +81,8 @@ case "$*" in
   "--namespace monitoring exec --stdin prometheus-k8s-0 --container prometheus -- "*) cd "$FAKE_ROOT/prometheus" ;;
   "apply -k "*) "$REAL_KUBECTL" kustomize "$3" > /dev/null; exit ;;
   *"create secret generic "*)
-    name=\${*#*create secret generic } key=\${*#*--from-literal=}
+    all="$*"
+    name=\${all#*create secret generic } key=\${all#*--from-literal=}
     grep -Eq "(secretName|name): \${name%% *}\\b" "$FAKE_ROOT/manifests.yaml"
     grep -Eq "(/|key: )\${key%%=*}\\b" "$FAKE_ROOT/manifests.yaml"
     exit 0 ;;
