@@ -25,7 +25,7 @@ export interface CheckInput {
 const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   full: '',
   finalized: 'no head passes, every finalized epoch',
-  sampled: 'newest finalized epoch only, those between are skipped',
+  sampled: 'newest finalized epoch only, the others are skipped',
 };
 
 /** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */

@@ -68,7 +68,7 @@ describe('commands/check-costs', () => {
       '1 per second, 1000 per month (1000 left); 90 % of it for this exporter: 29 requests a day.',
     );
     expect(text).toMatch(/^machines +1m +1440 +2h\d+m\d+s +10\.\d|^machines +1m +1440 +2h\d+m\d+s +11/m);
-    expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, those between are skipped$/m);
+    expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, the others are skipped$/m);
     expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:42 UTC.');
   });
 

@@ -147,6 +147,6 @@ describe.concurrent('system/programs/backfill-beside', () => {
     const refused = runs.start(...SPAN);
     expect(await refused.ended).toMatchObject({ code: 1 });
     expect(refused.stderr).toContain(`in use by process ${daemon.child.pid} on`);
-    expect(refused.stderr).toContain('stop the exporter meanwhile, because this path is too long for the socket');
+    expect(refused.stderr).toContain('stop the exporter during the backfill, because this path is too long for the socket');
   });
 });
