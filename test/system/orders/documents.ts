@@ -60,16 +60,14 @@ function inComments(file: string, text: string): Order[] {
   return text.split('\n').flatMap((line, index) => {
     const [, rest = ''] = /^ *#(?: {2,}| .*?: )([a-z].*)$/.exec(line) ?? [];
     const [command = '', aside = ''] = rest.split(/\s+\((?=.*\)$)/);
-    return [command, ...aside.replace(/\)$/, '').split(': ')]
-      .filter(isCommand)
-      .map((one) => ({
-        file,
-        line: index + 1,
-        heading: '',
-        isBlock: false,
-        text: one,
-        folder: one.includes('scripts/') ? '.' : dirname(file),
-      }));
+    return [command, ...aside.replace(/\)$/, '').split(': ')].filter(isCommand).map((one) => ({
+      file,
+      line: index + 1,
+      heading: '',
+      isBlock: false,
+      text: one,
+      folder: one.includes('scripts/') ? '.' : dirname(file),
+    }));
   });
 }
 

@@ -232,9 +232,12 @@ describe('system/programs/backfill', () => {
     const headers = { 'ratelimit-reset': '100', 'retry-after': '100' };
     const api = await startService(KEY, { ...FAST, request: () => ({ status: 429, headers, body: '{}' }) });
     const running = new BackfillRuns(api).start('--source=machines', '--start=-1h');
-    await waitFor(() => expect(running.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/), 20_000);
+    await waitFor(
+      () => expect(running.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/),
+      20_000,
+    );
     expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
-    expect(running.stderr).toContain('Stopped. Nothing was read yet.');
+    expect(running.stderr).toContain('Stopped. No data were read.');
   });
 
   it('says what a plan without ranges has instead', async () => {

@@ -114,7 +114,9 @@ describe.concurrent('system/programs/members', () => {
     const failures = { endpoint: 'sync_committee_members', reason: 'forbidden' };
     await waitFor(async () => expect(await value('beaconchain_api_request_failures_total', failures)).toBe(1));
     const page = (await ask(port, '/')).body.toString();
-    expect(page).toContain('The service refuses to list the members (forbidden). Reload or restart the exporter to try again.');
+    expect(page).toContain(
+      'The service refuses to list the members (forbidden). Reload or restart the exporter to try again.',
+    );
     isRefused = false;
     // The interval has passed since the last poll at some time.
     await waitFor(async () => {
