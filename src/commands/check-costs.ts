@@ -25,7 +25,7 @@ export interface CheckInput {
 const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
   full: '',
   finalized: 'no head passes, every finalized epoch',
-  sampled: 'newest finalized epoch only, those between are skipped',
+  sampled: 'newest finalized epoch only, the others are skipped',
 };
 
 /** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
@@ -45,11 +45,11 @@ export function describeCosts(input: CheckInput): string {
       ...costs.map(rowOf),
     ]),
     '',
-    `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} as the limits allow.`,
+    `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
     ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs, buckets.length)),
     ...(state.entries.has('machines')
       ? []
-      : ['A sweep of the machines is assumed to take one request, as up to 8 of them do.']),
+      : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
     '',
   ].join('\n');
 }
@@ -63,7 +63,7 @@ export function stretchWarnings({ machines }: Config, { state, viewOptions, now 
   // Otherwise it is said of the configured interval.
   if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= effective + MS_PER_MINUTE) return [];
   const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(effective)})`;
-  return [`Warning: ${lengths}: values are withdrawn between polls. Leave stale_after at auto.`];
+  return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
 }
 
 interface Cost {
@@ -95,7 +95,7 @@ function describeBucket({ state, viewOptions, now }: CheckInput, name: string, a
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
   const share = `${Math.round(budgetOptions.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
-  const known = `  bucket ${shownBucket(name) || '(not named yet)'}: ${limits.join(', ') || 'nothing known'}; ${share}.`;
+  const known = `  bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; ${share}.`;
   return [known, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
 }
 
@@ -109,10 +109,11 @@ function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): st
     const used = usedByOthers(bucket, name);
     if (used === undefined || windowAt(bucket, name, options, now)?.remaining === undefined) return [];
     const limit = bucket.limits[name];
-    if (isNew) return [`  Used of the ${name}'s ${limit} requests, by the daemon or others on the account: ${used}.`];
+    if (isNew)
+      return [`  The daemon and other users of the account have used ${used} of the ${limit} requests of the ${name}.`];
     const reserved = name === 'month' ? Math.round(reservedForOthers(bucket, options, now)) : 0;
     const ahead = reserved > 0 ? `, and ${reserved} more are reserved for them` : '';
-    return [`  Others on the account have used ${used} of the ${name}'s ${limit} requests${ahead}.`];
+    return [`  Other users of the account have used ${used} of the ${limit} requests of the ${name}${ahead}.`];
   });
 }
 
@@ -132,7 +133,7 @@ function describeEnd(
   if (!month) return [];
   const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
   const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
-  const quota = `As configured the quota of ${month.limit}${buckets > 1 ? ` of bucket ${shownBucket(name)}` : ''}`;
+  const quota = `As configured, the quota of ${month.limit}${buckets > 1 ? ` of bucket ${shownBucket(name)}` : ''}`;
   if (end >= lastsUntil('month', month, bucket.firstUseAt ?? month.since)) return [`${quota} lasts until it renews.`];
   return [`${quota} would be used up on ${minuteOf(end)}.`];
 }

@@ -30,7 +30,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const viewOptions = viewOptionsOf(config, log, now);
   const stored = storedState(config);
   const away = await stored.problem();
-  const head = ['The configuration has no mistakes.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
+  const head = ['The configuration is valid.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
   if (answer?.isKeyRefused) {
     stored.close();
     return [...head, answer.text, ''].join('\n');
@@ -47,7 +47,7 @@ export async function check(options: CheckOptions): Promise<string> {
     if (entry) entries.set(sourceId(source), entry);
   }
   stored.close();
-  const limitsFrom = probed ? 'as the service just said' : originOf(ledger, config, answer !== undefined);
+  const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, answer !== undefined);
   const input = { state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now };
   const stretched = stretchWarnings(config, input);
   return [...head, ...stretched, ...(answer ? [answer.text] : []), describeCosts(input)].join('\n');
@@ -89,10 +89,10 @@ function storedState({ state: { dir, redis } }: Config): StoredState {
 }
 
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {
-  if (ledger) return 'as last learned by the daemon';
-  if (budget.plan !== 'auto') return 'of the configured plan';
+  if (ledger) return 'as last reported to the daemon';
+  if (budget.plan !== 'auto') return 'from the configured plan';
   const why = isAsked
-    ? 'not named by the answers, 1 request a second is assumed'
-    : 'not known yet, 1 request a second is assumed; check --probe asks the service';
+    ? 'not reported by the service, 1 request per second is assumed'
+    : 'not known yet, 1 request per second is assumed; run check --probe to ask the service';
   return `${why}. A trial has 1000 requests in 30 days`;
 }

@@ -105,7 +105,7 @@ const WEB = {
 const DEMO = {
   'sandbox.listen-address': {
     value: 'ADDRESS',
-    help: 'Address on which the simulated service accepts commands and alerts (default :10033 on loopback).',
+    help: 'Address on which the simulated service accepts orders and alerts (default :10033 on loopback).',
   },
 } as const satisfies Table;
 

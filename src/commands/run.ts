@@ -137,7 +137,7 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
     const isKept = existsSync(`${flags.output}.backfill`);
     const onward = isKept
       ? 'The data read so far are kept. To continue, run the same command with --resume.'
-      : 'Nothing was read yet.';
+      : 'No data were read.';
     terminal.write(`Stopped. ${onward}\n`);
   }
   return EXIT.stopped;
@@ -162,7 +162,7 @@ async function start(
   }
   if (name === 'serve') {
     const { dir, redis } = config.state;
-    if (proxies) log.info(namesOf(proxies), 'asking through a proxy');
+    if (proxies) log.info(namesOf(proxies), 'using a proxy');
     const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
     if (!redis) {
       return startDaemon({ ...given, stateDir: dir, documents: await openState(dir, systemClock, log, signal) });

@@ -85,7 +85,7 @@ async function share({ stateDir, log }: DaemonOptions, shared: () => Shared | un
   } catch (error) {
     log.info(
       { err: String(error) },
-      'no socket in the state directory: a backfill has to wait until this exporter stops',
+      'no socket in the state directory: a backfill can only run after this exporter stops',
     );
     return undefined;
   }

@@ -3,15 +3,15 @@ import { describeMistake, type Mistake } from '../config/mistakes.ts';
 import type { Logger } from '../lib/log.ts';
 
 const MESSAGES: Readonly<Record<Exposure['kind'], string>> = {
-  file: 'other users can read the file that holds the API key',
+  file: 'other users can read the file that contains the API key',
   http: 'the API key is sent without encryption',
-  proxy: 'the API key is sent to a proxy that can read it',
+  proxy: 'the API key is sent through a proxy that can read it',
 };
 
 const HELP: Readonly<Record<Exposure['kind'], string>> = {
-  file: 'chmod o-rwx, or defaultMode: 0440 for a volume of Kubernetes',
+  file: 'chmod o-rwx, or defaultMode: 0440 for a Kubernetes volume',
   http: 'use https, or a proxy on this machine',
-  proxy: 'name the host in NO_PROXY, or use https',
+  proxy: 'add the host to NO_PROXY, or use https',
 };
 
 /** Warns of each exposure and doubt once: after a reload only of new ones. */
@@ -22,7 +22,7 @@ export function warningLog(log: Logger): (exposures: readonly Exposure[], doubts
     for (const { kind, ...fields } of exposures.filter(isNew))
       log.warn({ ...fields, help: HELP[kind] }, MESSAGES[kind]);
     for (const { place, line, path, message } of doubts.filter(isNew)) {
-      log.warn({ file: place, line, setting: path, problem: message }, 'a setting cannot work as meant');
+      log.warn({ file: place, line, setting: path, problem: message }, 'a setting does not work as intended');
     }
     warned = new Set([...exposures, ...doubts].map((warning) => JSON.stringify(warning)));
   };
@@ -38,5 +38,5 @@ export function exposureText(exposure: Exposure): string {
   const { kind } = exposure;
   const where =
     kind === 'file' ? `${exposure.file} has mode ${exposure.mode}` : `to ${exposure.host} (${exposure.setting})`;
-  return `Warning: ${MESSAGES[kind]}: ${where}. Better: ${HELP[kind]}.`;
+  return `Warning: ${MESSAGES[kind]}: ${where}. Recommended: ${HELP[kind]}.`;
 }

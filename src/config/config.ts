@@ -23,19 +23,19 @@ import { State } from './state-section.ts';
 const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
-    .describe('The service. Another one only for tests or a proxy of your own.'),
+    .describe('The base URL of the service. Change it only for tests or for your own proxy.'),
   key: ApiKey.optional().describe('The API key of your account. The variable BEACONCHAIN_API_KEY overrides it.'),
   key_file: ApiKeyFile.optional().describe(
-    'A file that holds the key, instead of `key`. It is read again at a reload.',
+    'A file that contains the API key; use it instead of `key`. It is read again at every reload.',
   ),
   // Node fires timers of more than 24 days at once; nobody waits an hour for an answer.
   timeout: duration(1, 3600 * SECOND)
     .prefault('10s')
-    .describe('How long an answer may take. At most 1h.'),
+    .describe('Timeout of a request. At most 1h.'),
   daily_returns_path: autoOrPath
     .prefault('auto')
     .describe(
-      'Where the daily returns are. auto: /api/v2/ethereum/benchmark-store or /api/v2/ethereum/eth-store, whichever answers.',
+      'The path of the daily returns. auto: /api/v2/ethereum/benchmark-store or /api/v2/ethereum/eth-store, whichever responds.',
     ),
 })
   .meta({ not: { type: 'object', required: ['key', 'key_file'] } })
@@ -47,8 +47,8 @@ const Api = section({
 
 /** Limits of a plan without a name. Limits that are left out are learned from the service. */
 const Rates = section({
-  per_second: positive.optional().describe('Requests in a second.'),
-  per_month: count.optional().describe('Requests in a month.'),
+  per_second: positive.optional().describe('Requests per second.'),
+  per_month: count.optional().describe('Requests per month.'),
 })
   .meta({ minProperties: 1 })
   .refine((rates) => Object.values(rates).some((rate) => rate !== undefined), {
@@ -65,14 +65,14 @@ const Budget = section({
     .union([z.enum(PLANS), Rates], { error: either([...PLANS, '{per_second: 1, per_month: 1000}']) })
     .prefault('auto')
     .describe(
-      'What the service allows, until its answers tell. auto: only the answers. A plan by its name, or limits of your own.',
+      'The limits to assume until the service reports them. auto: learn them from the responses. Otherwise the name of a plan, or your own limits.',
     ),
   utilization: z
     .number({ error: 'a number' })
     .gt(0, { error: SHARE })
     .max(1, { error: SHARE })
     .prefault(0.9)
-    .describe('The share of each limit that this exporter may use. The rest is for what else uses the account.'),
+    .describe('The share of each limit that this exporter may use. The rest is left for other users of the account.'),
 });
 
 /** An empty chain has the defaults; an absent one is not configured. */
@@ -81,7 +81,7 @@ const Chains = perChain(
     v1_base_url: baseUrl
       .optional()
       .describe(
-        "The chain's own host, for epochs, slashings and members of sync committees. Default https://beaconcha.in and https://hoodi.beaconcha.in.",
+        "The base URL of the chain's API v1, for epochs, slashings and sync committee members. Default https://beaconcha.in for mainnet and https://hoodi.beaconcha.in for hoodi.",
       ),
   }).nullish(),
   'a mapping of chains such as {mainnet: {}}',
@@ -92,12 +92,16 @@ const Chains = perChain(
   });
 
 const Web = section({
-  listen_address: listenAddress.prefault(':10032').describe('Where to listen; without a host on every interface.'),
+  listen_address: listenAddress
+    .prefault(':10032')
+    .describe('The address to listen on. Without a host, all interfaces.'),
   telemetry_path: telemetryPath.prefault('/metrics').describe('The path of the metrics.'),
   config_file: text('the path of a file or null')
     .nullable()
     .prefault(null)
-    .describe('TLS, authentication and rate limit (docs/web-config.md). null: plain HTTP, open to all who reach it.'),
+    .describe(
+      'A file with TLS, authentication and rate limits (docs/web-config.md). null: plain HTTP without authentication.',
+    ),
 }).transform((web) => ({
   listenAddress: web.listen_address,
   telemetryPath: web.telemetry_path,
@@ -108,7 +112,7 @@ const Log = section({
   level: z
     .enum(LOG_LEVELS, { error: either(LOG_LEVELS) })
     .prefault('info')
-    .describe('The least important lines that are written.'),
+    .describe('The lowest level that is logged.'),
   format: z
     .enum(['json', 'pretty'], { error: 'json, pretty or null' })
     .nullable()
@@ -119,20 +123,20 @@ const Log = section({
 /** The config file, in the order of config.example.yaml; durations come out in milliseconds. */
 export const ConfigFile = optional(
   section({
-    api: optional(Api).describe('The service and your key.'),
-    budget: optional(Budget).describe('How much of the limits may be used. See docs/budget.md.'),
+    api: optional(Api).describe('The service and the API key.'),
+    budget: optional(Budget).describe('How much of the limits the exporter may use. See docs/budget.md.'),
     chains: Chains.prefault({ mainnet: {} }).describe(
-      'The chains to watch. One with nothing under it has the defaults.',
+      'The chains to monitor. A chain without settings uses the defaults.',
     ),
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
-    daily_returns: optional(DailyReturns).describe("The network's daily returns, asked for once a day."),
+    daily_returns: optional(DailyReturns).describe("The network's daily returns, polled once a day."),
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/slashings.md.'),
     sync_committee: optional(SyncCommittee).describe(
-      'The current sync committee period, asked for once a period (27 hours). See docs/sync-committee.md.',
+      'The current sync committee period, polled once per period (about 27 hours). See docs/sync-committee.md.',
     ),
-    state: optional(State).describe('Where it keeps what it knows.'),
+    state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),
-    log: optional(Log).describe('Log lines, on standard output.'),
+    log: optional(Log).describe('Logging, to standard output.'),
   }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, slashings, machines, ...others }) => {
     // Fills in what depends on other parts of the file. That those name only configured chains is checked in chains.ts.
     const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);

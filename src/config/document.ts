@@ -63,17 +63,17 @@ const SHARED = { maxAliasCount: -1 };
 
 /** The library's own messages quote the file, which may hold the key. */
 const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
-  BAD_INDENT: 'the indentation does not fit the lines around it',
+  BAD_INDENT: 'the indentation does not match the surrounding lines',
   BAD_SCALAR_START: 'a text that starts with this character needs quotes',
   BLOCK_AS_IMPLICIT_KEY:
-    'another key cannot follow here: is it indented too far, or does a text with ": " need quotes?',
+    'a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
   MISSING_CHAR: 'a quote, bracket, colon or comma is missing',
-  MULTIPLE_DOCS: 'expected one document, got a second one',
+  MULTIPLE_DOCS: 'expected one document, got several',
   TAB_AS_INDENT: 'expected spaces, got a tab',
   TAG_RESOLVE_FAILED: 'unknown tag: a text that starts with ! needs quotes',
 };
 
-const NOT_YAML = 'this is not YAML: a text with braces or brackets in it needs quotes';
+const NOT_YAML = 'not valid YAML: a text that contains braces or brackets needs quotes';
 
 /** The first of each line: others on the same line mostly follow from it. */
 function syntaxFindings(errors: readonly YAMLError[], lineOf: (offset: number) => number): Finding[] {

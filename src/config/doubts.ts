@@ -12,7 +12,7 @@ type Path = Finding['path'];
 export function doubtsIn(config: Config): Finding[] {
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled);
-  if (isIdle) return [doubt([], 'every source is switched off: nothing is polled and there are no data')];
+  if (isIdle) return [doubt([], 'all sources are disabled: nothing is polled')];
   return [...hostDoubts(config), ...machineDoubts(config), ...validatorDoubts(config), ...placeDoubts(config)];
 }
 
@@ -41,7 +41,7 @@ function hostDoubts({ api, chains }: Config): Finding[] {
         Object.entries(CHAINS).find(([chain, one]) => chain !== name && one.v1BaseUrl === v1BaseUrl) ?? [];
       return [
         ...twice(path, v1BaseUrl, '/api/v1', '/epoch/latest/slots'),
-        ...(same ? [doubt(path, `the same as of ${same.name}: both chains would show the same data`)] : []),
+        ...(same ? [doubt(path, `the same URL as for ${same.name}: both chains would show the same data`)] : []),
         ...(other && !same ? [doubt(path, `this is the host of ${other}, expected ${CHAINS[name].v1BaseUrl}`)] : []),
       ];
     }),
@@ -59,29 +59,30 @@ function machineDoubts({ machines }: Config): Finding[] {
   return [
     ...(['expected', 'include', 'exclude'] as const).flatMap((list) =>
       machines[list].flatMap((name, i) => {
-        if (name.includes('*')) return [at(list, i, `"${name}" is taken as a name: only chain_rules has patterns`)];
-        return name === name.trim() ? [] : [at(list, i, `"${name}" begins or ends with a space`)];
+        if (name.includes('*'))
+          return [at(list, i, `"${name}" is treated as a name: only chain_rules supports patterns`)];
+        return name === name.trim() ? [] : [at(list, i, `"${name}" starts or ends with a space`)];
       }),
     ),
     ...expected.flatMap((name, i) => {
       if (exclude.includes(name)) {
-        return [at('expected', i, `"${name}" is in machines.exclude too: it has no series and no alert`)];
+        return [at('expected', i, `"${name}" is also in machines.exclude: it has no series and no alerts`)];
       }
       if (include.length === 0 || include.includes(name)) return [];
-      const why = 'it is shown, because expected machines always are';
+      const why = 'it is shown anyway, because expected machines are always shown';
       return [at('expected', i, `"${name}" is not in machines.include: ${why}`)];
     }),
     ...include.flatMap((name, i) =>
-      exclude.includes(name) ? [at('include', i, `"${name}" is in machines.exclude too: it is not shown`)] : [],
+      exclude.includes(name) ? [at('include', i, `"${name}" is also in machines.exclude: it is not shown`)] : [],
     ),
     ...(include.length > 0 && [...include, ...expected].every((name) => exclude.includes(name))
-      ? [doubt(['machines', 'include'], 'every machine of it is excluded: no machine is shown')]
+      ? [doubt(['machines', 'include'], 'all of these machines are in machines.exclude: no machine is shown')]
       : []),
     ...(max < new Set(expected).size
       ? [
           doubt(
             ['machines', 'max'],
-            `${max} is less than the ${new Set(expected).size} machines of machines.expected: some of them are dropped`,
+            `${max} is less than the ${new Set(expected).size} machines in machines.expected: some of them are dropped`,
           ),
         ]
       : []),
@@ -112,7 +113,7 @@ function ageDoubts({ intervalMs, staleAfterMs, forgetAfterMs }: Config['machines
       ? [
           doubt(
             ['machines', 'stale_after'],
-            `${staleText} is less than machines.interval (${interval}) and the minute between two pushes: values are withdrawn between polls`,
+            `${staleText} is less than machines.interval (${interval}) plus the minute between two pushes: values are withdrawn between polls`,
           ),
         ]
       : []),
@@ -139,7 +140,7 @@ function validatorDoubts({ chains, slashings, syncCommittee }: Config): Finding[
     ...(!enabled && watched.length > 0 && !wantsMembers ? [idle('watch', 'slashings')] : []),
     ...(!enabled && proposerNames ? [idle('proposer_names', 'slashings')] : []),
     ...(most >= MANY_VALIDATORS
-      ? [doubt(['slashings', 'watch'], `${most} is more than any validator index so far: is there a digit too many?`)]
+      ? [doubt(['slashings', 'watch'], `${most} is larger than any existing validator index: check for an extra digit`)]
       : []),
     ...(enabled && catchUpMs < intervalMs && intervalMs > SECONDS_PER_EPOCH * 1000
       ? [
@@ -151,7 +152,7 @@ function validatorDoubts({ chains, slashings, syncCommittee }: Config): Finding[
       : []),
     ...(!syncCommittee.enabled && syncCommittee.members ? [idle('members', 'sync_committee')] : []),
     ...(wantsMembers && watched.length === 0
-      ? [doubt(['sync_committee', 'members'], 'has no effect, because slashings.watch names no validator')]
+      ? [doubt(['sync_committee', 'members'], 'has no effect, because slashings.watch is empty')]
       : []),
   ];
 }
@@ -161,11 +162,16 @@ function placeDoubts({ state, web: { telemetryPath, configFile } }: Config): Fin
   const unexpanded = (path: Path, place: string | null): Finding[] => {
     const [, part] = /\/(~|\$\w+)(?:\/|$)/.exec(place ?? '') ?? [];
     const expected = part === '~' ? 'HOME' : part?.slice(1);
-    return part === undefined ? [] : [doubt(path, `${part} is part of a name here: expected \${${expected}}`)];
+    return part === undefined ? [] : [doubt(path, `${part} is treated as part of a name: expected \${${expected}}`)];
   };
   return [
     ...(isPage
-      ? [doubt(['web', 'telemetry_path'], `${telemetryPath} is a page of its own, which the metrics replace`)]
+      ? [
+          doubt(
+            ['web', 'telemetry_path'],
+            `${telemetryPath} is the path of another page, which the metrics would replace`,
+          ),
+        ]
       : []),
     ...(state.redis ? [] : unexpanded(['state', 'dir'], state.dir)),
     ...unexpanded(['web', 'config_file'], configFile),

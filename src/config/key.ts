@@ -9,9 +9,9 @@ import { valueAt } from './value-at.ts';
 
 export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
-const ALONE = 'the key alone, without quotes and without the name of a variable';
+const ALONE = 'only the key, without quotes and without a variable name';
 
-export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the command demo needs none`;
+export const HOW_TO_GIVE_A_KEY = `no API key: set ${KEY_VARIABLE}, or api.key or api.key_file in the config file; the demo command needs no key`;
 
 /** The characters that a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
@@ -35,7 +35,7 @@ export const ApiKey = z
 
 export const ApiKeyFile = z
   .custom<string>((value) => typeof value === 'string' && value !== '', {
-    error: 'expected the path of a file that holds the API key',
+    error: 'expected the path of a file that contains the API key',
   })
   .meta({ type: 'string', minLength: 1 });
 
@@ -81,9 +81,9 @@ async function readKeyFile(
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (!mayBeKey(given, error)) return refuse(fileFailure(file, error));
-    return refuse(`no such file in ${folder}; its name is not shown, because it could be the key`);
+    return refuse(`no such file in ${folder}; the file name is not shown, because it may be the key`);
   }
   const key = text.trim();
   const expected = expectedKey(key);
-  return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to hold ${expected}`);
+  return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to contain ${expected}`);
 }

@@ -112,7 +112,7 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is not a directory',
   ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
 };
 
 /** Why a file could not be read, without its path. */
@@ -137,5 +137,5 @@ export async function readOrRefuse(file: string, read: (file: string) => Promise
 }
 
 export function notBoth(other: string): string {
-  return `${other} is there too, expected only one of the two`;
+  return `${other} is set too, expected only one of the two`;
 }

@@ -22,35 +22,39 @@ const names = z.array(z.string({ error: 'a name (in quotes if it looks like a nu
 });
 
 export const Machines = section({
-  enabled: flag.prefault(true).describe('false: no request and no series.'),
-  interval: duration(SECOND).prefault('1m').describe('How often to poll; the budget may stretch it.'),
-  weight: weight.prefault(2).describe('Share of a scarce budget, against the other sources.'),
+  enabled: flag
+    .prefault(true)
+    .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
+  interval: duration(SECOND).prefault('1m').describe('The polling interval. The budget may stretch it.'),
+  weight: weight.prefault(2).describe('The share of a scarce budget, relative to the other sources.'),
   stale_after: autoOrDuration(SECOND)
     .prefault('auto')
     .describe(
-      'When the values of a silent machine are withdrawn; last_seen stays. auto: the longer of 10m and 2 x effective interval + 3m.',
+      'The age at which the values of a silent machine are withdrawn; last_seen remains. auto: 10m or 2 x effective interval + 3m, whichever is longer.',
     ),
-  forget_after: duration(SECOND).prefault('31d').describe('When last_seen goes too.'),
-  expected: names.prefault([]).describe('Machines that must exist: last_seen is 0 until they are seen.'),
-  include: names.prefault([]).describe('Only these machines. Empty: all.'),
-  exclude: names.prefault([]).describe('Machines taken out of service: no series, no alert.'),
-  max: count.prefault(10_000).describe('Machines beyond it are dropped and counted.'),
+  forget_after: duration(SECOND).prefault('31d').describe('The age at which last_seen is withdrawn too.'),
+  expected: names.prefault([]).describe('Machines that must exist. Their last_seen is 0 until they are seen.'),
+  include: names.prefault([]).describe('Show only these machines. Empty: all machines.'),
+  exclude: names.prefault([]).describe('Machines that are out of service. They have no series and no alerts.'),
+  max: count.prefault(10_000).describe('The maximum number of machines. More machines are dropped and counted.'),
   chain: chain
     .optional()
-    .describe('The chain of machines that no rule matches. Needed when there are several chains; else the only one.'),
+    .describe(
+      'The chain of machines that match no rule. Required if several chains are configured; otherwise the only chain.',
+    ),
   chain_rules: z
     .array(
       section({
-        match: z.string({ error: 'a pattern such as "hoodi-*"' }).describe('A name; * stands for any text.'),
-        chain: chain.describe('The chain of the machines that match.'),
+        match: z.string({ error: 'a pattern such as "hoodi-*"' }).describe('A machine name; * matches any text.'),
+        chain: chain.describe('The chain of the matching machines.'),
       }),
       {
         error: 'a list such as [{match: "hoodi-*", chain: hoodi}]',
       },
     )
     .prefault([])
-    .describe('Which machines are of which chain; the first match counts.'),
-  timestamps: flag.prefault(false).describe("true: samples carry the time of the machine's record."),
+    .describe('Rules that assign machines to chains. The first matching rule applies.'),
+  timestamps: flag.prefault(false).describe("true: samples have the timestamp of the machine's record."),
 }).transform((machines) => ({
   enabled: machines.enabled,
   intervalMs: machines.interval,
@@ -68,11 +72,13 @@ export const Machines = section({
 
 /** Of data that changes about once a day. */
 const daily = {
-  enabled: flag.prefault(true).describe('false: no request and no series.'),
+  enabled: flag
+    .prefault(true)
+    .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
   interval: duration(SECOND)
     .prefault('1h')
-    .describe('How often to look whether something new is due; the budget may stretch it.'),
-  weight: weight.prefault(1).describe('Share of a scarce budget, against the other sources.'),
+    .describe('How often to check whether new data are due. The budget may stretch it.'),
+  weight: weight.prefault(1).describe('The share of a scarce budget, relative to the other sources.'),
 };
 
 export const DailyReturns = section(daily).transform(({ enabled, interval, weight }) => ({
@@ -86,25 +92,29 @@ export const SyncCommittee = section({
   members: flag
     .prefault(false)
     .describe(
-      'true: also reads which validators of slashings.watch are members, now and in the next period. Asks an endpoint that is not in the specification.',
+      'true: also read which validators of slashings.watch are members of the current and the next committee. Uses an endpoint that is not in the specification.',
     ),
 }).transform(({ enabled, interval, weight, members }) => ({ enabled, intervalMs: interval, weight, members }));
 
 const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
 
 export const Slashings = section({
-  enabled: flag.prefault(true).describe('false: no request and no series.'),
+  enabled: flag
+    .prefault(true)
+    .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
   interval: duration(SECOND)
     .prefault('65s')
     .describe(
-      'How often to poll; the budget may stretch it. The default is a little more than the minute for which the service caches an answer.',
+      'The polling interval. The budget may stretch it. The default is slightly longer than the minute for which the service caches a response.',
     ),
-  weight: weight.prefault(3).describe('Share of a scarce budget, against the other sources.'),
-  catch_up: duration(0).prefault('7d').describe('How far back finalized epochs are read after a stop.'),
+  weight: weight.prefault(3).describe('The share of a scarce budget, relative to the other sources.'),
+  catch_up: duration(0)
+    .prefault('7d')
+    .describe('How far back finalized epochs are read after the exporter was stopped.'),
   proposer_names: flag
     .prefault(false)
     .describe(
-      'true: also reads who was slashed as a proposer. Asks an endpoint that is not in the specification, once for each block with such a slashing.',
+      'true: also read which proposers were slashed. Uses an endpoint that is not in the specification, once for each block with a proposer slashing.',
     ),
   watch: z
     .union([ranges, perChain(ranges.optional())], {
@@ -112,7 +122,7 @@ export const Slashings = section({
     })
     .prefault([])
     .describe(
-      'Your validators: metrics and alerts tell their proposals, slashings and sync committees. With several chains, one list for each.',
+      'Your validators. Metrics and alerts cover their proposals, slashings and sync committees. If several chains are configured, set one list per chain.',
     ),
 }).transform((slashings) => ({
   enabled: slashings.enabled,

@@ -7,12 +7,12 @@ export const DEFAULT_DIR = './beaconchain-exporter-state';
 const file = text('the path of a file');
 
 const Tls = section({
-  ca_file: file.optional().describe("Certificates to trust instead of the system's."),
-  cert_file: file.optional().describe('A client certificate, with key_file.'),
-  key_file: file.optional().describe('The key of the client certificate.'),
+  ca_file: file.optional().describe('CA certificates to trust instead of those of the system.'),
+  cert_file: file.optional().describe('A client certificate; requires key_file.'),
+  key_file: file.optional().describe('The private key of the client certificate.'),
   server_name: text('a host name')
     .optional()
-    .describe('The name in the certificate, where it is not the host of the url.'),
+    .describe('The name in the certificate, if it differs from the host of the URL.'),
 })
   .meta({ dependencies: { cert_file: ['key_file'], key_file: ['cert_file'] } })
   .refine((tls) => (tls.cert_file === undefined) === (tls.key_file === undefined), {
@@ -26,21 +26,28 @@ const Tls = section({
   }));
 
 const Redis = section({
-  url: redisUrl.describe('Redis or Valkey; rediss:// is with TLS.'),
-  password: z.string({ error: 'a password' }).optional().describe('Any characters. Or in the url, percent-encoded.'),
-  prefix: keyPrefix.prefault('beaconchain').describe('What the names of its keys begin with: one for each API key.'),
-  tls: Tls.optional().describe('Of a rediss:// url.'),
+  url: redisUrl.describe('The URL of Redis or Valkey; rediss:// uses TLS.'),
+  password: z
+    .string({ error: 'a password' })
+    .optional()
+    .describe('The password, with any characters. It can also be part of the URL, percent-encoded.'),
+  prefix: keyPrefix
+    .prefault('beaconchain')
+    .describe('The prefix of the key names in Redis. Use a different one for each API key.'),
+  tls: Tls.optional().describe('TLS settings of a rediss:// URL.'),
 }).refine(({ url, tls }) => tls === undefined || url.startsWith('rediss:'), {
-  error: 'tls is for a url that begins with rediss://',
+  error: 'tls requires a url that starts with rediss://',
 });
 
 export const State = section({
   dir: text('the path of a directory').optional().meta({
-    description: 'A directory for one process. The default is in the working directory.',
+    description: 'A directory, used by one process only. The default is in the working directory.',
     default: DEFAULT_DIR,
   }),
-  redis: Redis.nullish().describe('Instead of dir, for replicas on one key. See docs/high-availability.md.'),
+  redis: Redis.nullish().describe(
+    'Use Redis instead of dir, for replicas with one API key. See docs/high-availability.md.',
+  ),
 })
   .meta({ not: { type: 'object', required: ['dir', 'redis'], properties: { redis: { type: 'object' } } } })
-  .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'dir and redis are both there, expected only one' })
+  .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'expected only one of dir and redis' })
   .transform(({ dir = DEFAULT_DIR, redis }) => ({ dir: resolve(dir), redis: redis ?? undefined }));

@@ -15,7 +15,7 @@ export function control(
   if (!path.startsWith(PREFIX)) return undefined;
   const order = Object.hasOwn(ORDERS, path) ? ORDERS[path] : undefined;
   if (!order) return text(404, `unknown order ${path}, expected one of ${Object.keys(ORDERS).join(', ')}`);
-  if (request.method !== 'POST') return text(405, `${path} takes POST`);
+  if (request.method !== 'POST') return text(405, `${path} requires POST`);
   try {
     const given = new URLSearchParams(query);
     refuseUnknown(order, given);

@@ -25,17 +25,17 @@ const PLAN_NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
 /** Changes and faults with which to try out alerts, by path. docs/sandbox.md has them as a table. */
 export const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': {
-    about: 'A machine stops pushing.',
+    about: 'Makes a machine stop pushing.',
     parameters: MACHINE,
     example: 'machine=node-a',
     carryOut: (sandbox, given, now) => {
       const name = machineIn(sandbox, given);
       sandbox.silence(name, now);
-      return `${name} pushes nothing any more`;
+      return `${name} has stopped pushing`;
     },
   },
   '/-/wake': {
-    about: 'A silent machine pushes again.',
+    about: 'Makes a silent machine push again.',
     parameters: MACHINE,
     example: 'machine=node-a',
     carryOut: (sandbox, given, now) => {
@@ -45,19 +45,19 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/fill-disk': {
-    about: 'The disk of a machine fills up, or is emptied.',
-    parameters: { ...MACHINE, free: 'the share that stays free, from 0 to 1 (default 0.05)' },
+    about: 'Fills or empties the disk of a machine.',
+    parameters: { ...MACHINE, free: 'the free share of the disk, from 0 to 1 (default 0.05)' },
     example: 'machine=node-a&free=0.05',
     carryOut: (sandbox, given, now) => {
       const name = machineIn(sandbox, given);
       const free = Number(given.get('free') ?? '0.05');
       if (!(free >= 0 && free <= 1)) throw new BadOrder('free: expected a share from 0 to 1');
       sandbox.fillDisk(name, free, now);
-      return `${free * 100} % of the disk of ${name} are free`;
+      return `${free * 100} % of the disk of ${name} is free`;
     },
   },
   '/-/slash': {
-    about: 'The next block slashes validators.',
+    about: 'Slashes validators in the next block.',
     parameters: {
       ...CHAIN,
       validators: 'indices, separated by commas',
@@ -79,7 +79,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/miss-proposal': {
-    about: 'A validator is to propose one of the next blocks, and misses it.',
+    about: 'Assigns one of the next proposals to a validator, which misses it.',
     parameters: { ...CHAIN, validator: 'an index' },
     example: 'chain=mainnet&validator=12340',
     carryOut: (sandbox, given, now) => {
@@ -91,7 +91,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/revoke': {
-    about: 'Access is revoked, as after the end of a trial: every request gets a 429 with limits of 0.',
+    about: 'Revokes access, as after the end of a trial: every request gets a 429 with limits of 0.',
     parameters: {},
     example: '',
     carryOut: (sandbox) => {
@@ -100,7 +100,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/grant': {
-    about: 'Access is granted again.',
+    about: 'Restores access.',
     parameters: {},
     example: '',
     carryOut: (sandbox) => {
@@ -109,26 +109,26 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/fail': {
-    about: 'An outage: every request gets a 500.',
+    about: 'Starts an outage: every request gets a 500.',
     parameters: {},
     example: '',
     carryOut: (sandbox) => {
       sandbox.outage = true;
-      return 'every request is answered with a 500';
+      return 'every request gets a 500';
     },
   },
   '/-/recover': {
-    about: 'The end of the outage.',
+    about: 'Ends the outage.',
     parameters: {},
     example: '',
     carryOut: (sandbox) => {
       sandbox.outage = false;
-      return 'requests are answered again';
+      return 'the outage has ended';
     },
   },
   '/-/plan': {
-    about: 'The account changes to another plan.',
-    parameters: { plan: `${PLAN_NAMES.join(', ')} (at the start: scale)` },
+    about: 'Changes the plan of the account.',
+    parameters: { plan: `${PLAN_NAMES.join(', ')} (initially scale)` },
     example: 'plan=free_trial',
     carryOut: (sandbox, given) => {
       const plan = PLAN_NAMES.find((name) => name === given.get('plan'));
@@ -138,7 +138,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     },
   },
   '/-/spend': {
-    about: 'Somebody else on the account uses requests. A plan with a quota shows what is left.',
+    about: 'Uses requests as another user of the account. Plans with a quota report the rest in the headers.',
     parameters: { requests: 'a number from 1 to 1000000' },
     example: 'requests=200',
     carryOut: (sandbox, given, now) => {
@@ -147,7 +147,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
         throw new BadOrder('requests: expected a number from 1 to 1000000');
       }
       sandbox.spend(requests, now);
-      return `others have used ${requests} requests`;
+      return `other users have used ${requests} requests`;
     },
   },
 };

@@ -57,13 +57,13 @@ export class Access {
     const initial = configIn(first);
     const file = new WebConfigFile(path, first, clock, (outcome) => {
       if (outcome instanceof ConfigError) {
-        log.error({ mistakes: outcome.message }, 'web config refused');
+        log.error({ mistakes: outcome.message }, 'web config is invalid');
         return;
       }
       log.info('web config changed');
       warnOfSlowLogins(outcome, log);
       if ((outcome.tls === undefined) !== (initial.tls === undefined))
-        log.warn('TLS is switched on or off by a restart only');
+        log.warn('switching TLS on or off requires a restart');
     });
     return new Access(file, initial, clock, log);
   }
@@ -151,7 +151,7 @@ const SLOW_COST = 14;
 function warnOfSlowLogins({ users }: WebConfig, log: Logger): void {
   const slow = [...users].filter(([, hash]) => costOf(hash) >= SLOW_COST).map(([user]) => user);
   if (slow.length > 0) {
-    log.warn({ users: slow }, 'each login of these users takes a second or more: use a bcrypt cost of 10 to 12');
+    log.warn({ users: slow }, 'logins of these users take a second or more: use a bcrypt cost of 10 to 12');
   }
 }
 

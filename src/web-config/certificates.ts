@@ -17,7 +17,7 @@ export function pairFindings(cert: Pem, key: Pem): Finding[] {
   if (!certificate) findings.push({ path: cert.path, message: 'expected a certificate in PEM' });
   if (!secret) findings.push({ path: key.path, message: 'expected a private key in PEM, without a passphrase' });
   if (certificate && secret && !isPair(certificate, secret)) {
-    findings.push({ path: key.path, message: 'the key is not the one of the certificate' });
+    findings.push({ path: key.path, message: 'the key does not match the certificate' });
   }
   return findings;
 }

@@ -54,7 +54,7 @@ const header = filled(
   z
     .union([z.string(), z.number()], { error: 'a text' })
     .transform(String)
-    .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a text that a header can carry' }),
+    .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a valid header value' }),
 );
 
 /** The toolkit allows no others. */
@@ -71,7 +71,7 @@ const Http = section({ http2: filled(flag), headers: optional(Headers) });
 const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
 const hash = z.custom<string>((value) => typeof value === 'string' && BCRYPT.test(value), {
-  error: 'expected a bcrypt hash of the password, as `htpasswd -nBC 10 "" | tr -d ":\\n"` prints it',
+  error: 'expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
 });
 
 const DURATION = 'a duration such as 1s or 100ms';

@@ -33,7 +33,10 @@ export function tlsFindings(document: unknown): Finding[] {
     ...['client_ca', 'client_ca_file', 'client_allowed_sans']
       .filter((key) => has(key) && asksNobody)
       .map((key) =>
-        at(key, 'nobody is asked for a certificate: expected client_auth_type, such as RequireAndVerifyClientCert'),
+        at(
+          key,
+          'clients are not asked for a certificate: set client_auth_type, for example to RequireAndVerifyClientCert',
+        ),
       ),
     ...versionFindings(tls),
     ...http2Findings(document),
@@ -50,7 +53,7 @@ function versionFindings(tls: object): Finding[] {
   );
   if (!ORDER.includes(min) || !ORDER.includes(max) || ORDER.indexOf(min) <= ORDER.indexOf(max)) return [];
   const key = 'max_version' in tls ? 'max_version' : 'min_version';
-  return [{ path: [SECTION, key], message: `no version is left: the lowest is ${min}, the highest ${max}` }];
+  return [{ path: [SECTION, key], message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
 }
 
 /** With such a file the toolkit does not start: other exporters could not use it. */

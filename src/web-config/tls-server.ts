@@ -73,7 +73,7 @@ export class TlsServer extends Server {
 
   async #shakeHands(socket: Socket): Promise<void> {
     const settings = await this.#source.settings();
-    if (!settings) return this.#refuse(socket, 'the web config has no certificate any more');
+    if (!settings) return this.#refuse(socket, 'the web config no longer has a certificate');
     this.#waiting.push(() => {
       if (!socket.destroyed) this.#layerOf(settings).emit('connection', socket);
     });
@@ -123,10 +123,10 @@ function problemOf(socket: TLSSocket, { clients, allowedSans }: TlsSettings): st
     return clients.isRequired || allowedSans ? 'the client has no certificate' : undefined;
   }
   if (clients.isVerified && !socket.authorized) {
-    return `the certificate of the client is not accepted: ${socket.authorizationError}`;
+    return `the client certificate is not accepted: ${socket.authorizationError}`;
   }
   if (allowedSans && !namesOf(certificate).some((name) => allowedSans.includes(name))) {
-    return 'the certificate of the client has none of client_allowed_sans';
+    return 'the client certificate has no name in client_allowed_sans';
   }
   return undefined;
 }

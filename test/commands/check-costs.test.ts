@@ -36,7 +36,7 @@ describe('commands/check-costs', () => {
     expect(describeCosts(input())).toBe(
       [
         'Limits: made up.',
-        '  bucket (not named yet): nothing known; 90 % of it for this exporter: 77760 requests a day.',
+        '  bucket (name not known yet): limits not known; 90 % of it for this exporter: 77760 requests a day.',
         '',
         'source          chain    configured  requests/day  effective  requests/day  stretch',
         'daily_returns   mainnet  1h          1.0           1h         1.0           x1',
@@ -44,8 +44,8 @@ describe('commands/check-costs', () => {
         'machines                 1m          1440          1m         1440          x1',
         'slashings       mainnet  1m5s        1779          1m5s       1779          x1',
         '',
-        'Together 3221 requests a day as configured, 3221 as the limits allow.',
-        'A sweep of the machines is assumed to take one request, as up to 8 of them do.',
+        'Together 3221 requests a day as configured, 3221 within the limits.',
+        'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
         '',
       ].join('\n'),
     );
@@ -68,8 +68,8 @@ describe('commands/check-costs', () => {
       '1 per second, 1000 per month (1000 left); 90 % of it for this exporter: 29 requests a day.',
     );
     expect(text).toMatch(/^machines +1m +1440 +2h\d+m\d+s +10\.\d|^machines +1m +1440 +2h\d+m\d+s +11/m);
-    expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, those between are skipped$/m);
-    expect(text).toContain('As configured the quota of 1000 would be used up on 2026-10-01 06:42 UTC.');
+    expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, the others are skipped$/m);
+    expect(text).toContain('As configured, the quota of 1000 would be used up on 2026-10-01 06:42 UTC.');
   });
 
   it('prints that a quota lasts, and which one where there are several', () => {
@@ -77,12 +77,12 @@ describe('commands/check-costs', () => {
     const month = { limit: 1_000_000, remaining: 1_000_000, own: 0, since: NOW };
     const large = { ...buckets[''], month };
     const told = describeCosts(input({ ledger: { ...known, buckets: { '': large } } }));
-    expect(told).toContain('As configured the quota of 1000000 lasts until it renews.');
+    expect(told).toContain('As configured, the quota of 1000000 lasts until it renews.');
     const lanes = { 'epoch_slots https://beaconcha.in': 'v1' };
     const v1 = { ...large, month: { ...month, limit: 50, remaining: 50 } };
     const text = describeCosts(input({ ledger: { ...known, lanes, shared: 'v2', buckets: { v1, v2: large } } }));
-    expect(text).toMatch(/^As configured the quota of 1000000 of bucket v2 lasts until it renews\.$/m);
-    expect(text).toMatch(/^As configured the quota of 50 of bucket v1 would be used up on /m);
+    expect(text).toMatch(/^As configured, the quota of 1000000 of bucket v2 lasts until it renews\.$/m);
+    expect(text).toMatch(/^As configured, the quota of 50 of bucket v1 would be used up on /m);
     // The name comes from the service.
     const hostile = { ...known, lanes, shared: 'v\u001b[2J', buckets: { v1, 'v\u001b[2J': large } };
     const shown = describeCosts(input({ ledger: hostile }));
@@ -113,20 +113,20 @@ describe('commands/check-costs', () => {
     const ledger = quota({ remaining: 580, own: 300 }, { others, hour, firstUseAt: NOW });
     const told = describeCosts(input({ ledger, now }));
     const month =
-      "Others on the account have used 120 of the month's 1000 requests, and 258 more are reserved for them.";
+      'Other users of the account have used 120 of the 1000 requests of the month, and 258 more are reserved for them.';
     expect(told.split('\n').slice(1, 4)).toEqual([
       expect.stringMatching(/^ {2}bucket .* 1000 per month/),
-      "  Others on the account have used 30 of the hour's 200 requests.",
+      '  Other users of the account have used 30 of the 200 requests of the hour.',
       `  ${month}`,
     ]);
     // Of a month that is over by now.
-    expect(describeCosts(input({ ledger, now: now + 40 * DAY }))).not.toContain('Others');
+    expect(describeCosts(input({ ledger, now: now + 40 * DAY }))).not.toContain('Other users');
   });
 
   it('does not call others what the daemon may have used, if the ledger begins with this command', () => {
     const ledger = quota({ remaining: 580, own: 1 }, { firstUseAt: NOW });
     expect(describeCosts(input({ ledger }))).toContain(
-      "  Used of the month's 1000 requests, by the daemon or others on the account: 419.\n",
+      '  The daemon and other users of the account have used 419 of the 1000 requests of the month.\n',
     );
   });
 

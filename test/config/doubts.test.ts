@@ -12,35 +12,35 @@ describe('config/doubts', () => {
   it.each<[string, string[]]>([
     [
       'machines: {expected: [a, b], exclude: [b]}',
-      ['config.yaml:1: machines.expected[1]: "b" is in machines.exclude too: it has no series and no alert'],
+      ['config.yaml:1: machines.expected[1]: "b" is also in machines.exclude: it has no series and no alerts'],
     ],
     [
       'machines: {expected: [a, b], include: [b]}',
       [
-        'config.yaml:1: machines.expected[0]: "a" is not in machines.include: it is shown, because expected machines always are',
+        'config.yaml:1: machines.expected[0]: "a" is not in machines.include: it is shown anyway, because expected machines are always shown',
       ],
     ],
     [
       'machines: {include: [a, b], exclude: [a]}',
-      ['config.yaml:1: machines.include[0]: "a" is in machines.exclude too: it is not shown'],
+      ['config.yaml:1: machines.include[0]: "a" is also in machines.exclude: it is not shown'],
     ],
     [
       'machines:\n  include: [a]\n  exclude: [a]\n',
       [
-        'config.yaml:2: machines.include[0]: "a" is in machines.exclude too: it is not shown',
-        'config.yaml:2: machines.include: every machine of it is excluded: no machine is shown',
+        'config.yaml:2: machines.include[0]: "a" is also in machines.exclude: it is not shown',
+        'config.yaml:2: machines.include: all of these machines are in machines.exclude: no machine is shown',
       ],
     ],
     [
       'machines:\n  stale_after: 4m\n  interval: 5m\n',
       [
-        'config.yaml:2: machines.stale_after: 4m is less than machines.interval (5m) and the minute between two pushes: values are withdrawn between polls',
+        'config.yaml:2: machines.stale_after: 4m is less than machines.interval (5m) plus the minute between two pushes: values are withdrawn between polls',
       ],
     ],
     [
       'machines: {stale_after: 1m}',
       [
-        'config.yaml:1: machines.stale_after: 1m is less than machines.interval (1m) and the minute between two pushes: values are withdrawn between polls',
+        'config.yaml:1: machines.stale_after: 1m is less than machines.interval (1m) plus the minute between two pushes: values are withdrawn between polls',
       ],
     ],
     [
@@ -63,7 +63,7 @@ describe('config/doubts', () => {
     ],
     [
       'machines: {max: 1, expected: [a, b]}',
-      ['config.yaml:1: machines.max: 1 is less than the 2 machines of machines.expected: some of them are dropped'],
+      ['config.yaml:1: machines.max: 1 is less than the 2 machines in machines.expected: some of them are dropped'],
     ],
     [
       'machines: {enabled: false, expected: [a]}',
@@ -83,7 +83,9 @@ describe('config/doubts', () => {
     ],
     [
       'slashings: {watch: [5, "9000000-90000000"]}',
-      ['config.yaml:1: slashings.watch: 90000000 is more than any validator index so far: is there a digit too many?'],
+      [
+        'config.yaml:1: slashings.watch: 90000000 is larger than any existing validator index: check for an extra digit',
+      ],
     ],
     [
       'slashings: {interval: 1h, catch_up: 30m}',
@@ -93,7 +95,7 @@ describe('config/doubts', () => {
     ],
     [
       'sync_committee: {members: true}',
-      ['config.yaml:1: sync_committee.members: has no effect, because slashings.watch names no validator'],
+      ['config.yaml:1: sync_committee.members: has no effect, because slashings.watch is empty'],
     ],
     [
       'sync_committee: {members: true, enabled: false}\nslashings: {watch: [1]}',
@@ -101,7 +103,7 @@ describe('config/doubts', () => {
     ],
     [
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
-      ['config.yaml:1: every source is switched off: nothing is polled and there are no data'],
+      ['config.yaml:1: all sources are disabled: nothing is polled'],
     ],
     [
       'api: {base_url: "https://beaconcha.in/api/v2"}',
@@ -118,15 +120,15 @@ describe('config/doubts', () => {
     [
       'machines: {include: ["node-*"], exclude: [" a"]}',
       [
-        'config.yaml:1: machines.include[0]: "node-*" is taken as a name: only chain_rules has patterns',
-        'config.yaml:1: machines.exclude[0]: " a" begins or ends with a space',
+        'config.yaml:1: machines.include[0]: "node-*" is treated as a name: only chain_rules supports patterns',
+        'config.yaml:1: machines.exclude[0]: " a" starts or ends with a space',
       ],
     ],
     [
       'state: {dir: ~/state}\nweb: {config_file: $HOME/web.yml}',
       [
-        'config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}',
-        'config.yaml:2: web.config_file: $HOME is part of a name here: expected ${HOME}',
+        'config.yaml:1: state.dir: ~ is treated as part of a name: expected ${HOME}',
+        'config.yaml:2: web.config_file: $HOME is treated as part of a name: expected ${HOME}',
       ],
     ],
     [
@@ -137,7 +139,7 @@ describe('config/doubts', () => {
     ],
     [
       'chains:\n  mainnet: {}\n  hoodi: {v1_base_url: "https://beaconcha.in"}\nmachines: {chain: mainnet}',
-      ['config.yaml:3: chains.hoodi.v1_base_url: the same as of mainnet: both chains would show the same data'],
+      ['config.yaml:3: chains.hoodi.v1_base_url: the same URL as for mainnet: both chains would show the same data'],
     ],
     [
       'chains: {hoodi: {v1_base_url: "https://beaconcha.in"}}',
@@ -145,11 +147,11 @@ describe('config/doubts', () => {
     ],
     [
       'web: {telemetry_path: /status.json}',
-      ['config.yaml:1: web.telemetry_path: /status.json is a page of its own, which the metrics replace'],
+      ['config.yaml:1: web.telemetry_path: /status.json is the path of another page, which the metrics would replace'],
     ],
     [
       'web: {telemetry_path: /docs/}',
-      ['config.yaml:1: web.telemetry_path: /docs/ is a page of its own, which the metrics replace'],
+      ['config.yaml:1: web.telemetry_path: /docs/ is the path of another page, which the metrics would replace'],
     ],
   ])('%s', async (text, expected) => {
     expect(await doubts(text)).toEqual(expected);

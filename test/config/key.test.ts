@@ -30,7 +30,7 @@ describe('config/key', () => {
     'refuses two sources in one file, also with a key in the environment: %s',
     async (text) => {
       expect(await refusal(withConfig(text, { env: { BEACONCHAIN_API_KEY: 'env' } }))).toEqual([
-        'config.yaml:1: api.key_file: api.key is there too, expected only one of the two',
+        'config.yaml:1: api.key_file: api.key is set too, expected only one of the two',
       ]);
     },
   );
@@ -63,7 +63,7 @@ describe('config/key', () => {
   it.each(['"s3cret"', "'s3cret'", 'BEACONCHAIN_API_KEY=s3cret', 'KEY="s3cret"'])(
     'refuses a key with what belongs to a shell around it: %s',
     async (text) => {
-      const message = 'the key alone, without quotes and without the name of a variable';
+      const message = 'only the key, without quotes and without a variable name';
       expect(await refusal(loadConfig({ env: { BEACONCHAIN_API_KEY: text } }))).toEqual([
         `BEACONCHAIN_API_KEY: expected ${message}`,
       ]);
@@ -73,7 +73,7 @@ describe('config/key', () => {
       const file = join(temporaryFolder(), 'key');
       writeFileSync(file, text);
       expect(await refusal(withConfig(`api: {key_file: ${file}}`))).toEqual([
-        `config.yaml:1: api.key_file: expected ${file} to hold ${message}`,
+        `config.yaml:1: api.key_file: expected ${file} to contain ${message}`,
       ]);
     },
   );

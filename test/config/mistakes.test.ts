@@ -56,7 +56,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'empty-chains': [':1: chains: expected a mapping of chains such as {mainnet: {}}, got nothing'],
   'empty-text': [
     ':2: state.dir: expected the path of a directory, got ""',
-    ':4: api.key_file: expected the path of a file that holds the API key',
+    ':4: api.key_file: expected the path of a file that contains the API key',
   ],
   everything: [
     ':2: api.timeout: expected a duration such as 30s, 5m, 1h, 31d, got "fast"',
@@ -70,15 +70,15 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'key-empty': [':2: api.key: the key is empty'],
   'key-file-content': [
-    `:2: api.key_file: expected ${resolve(FOLDER, 'key-with-spaces')} to hold an API key of printable ASCII characters without spaces`,
+    `:2: api.key_file: expected ${resolve(FOLDER, 'key-with-spaces')} to contain an API key of printable ASCII characters without spaces`,
   ],
   'key-file-empty': [
-    `:2: api.key_file: expected ${resolve(FOLDER, 'key-empty')} to hold an API key of printable ASCII characters without spaces`,
+    `:2: api.key_file: expected ${resolve(FOLDER, 'key-empty')} to contain an API key of printable ASCII characters without spaces`,
   ],
   'key-file': [
-    `:2: api.key_file: no such file in ${resolve(FOLDER)}; its name is not shown, because it could be the key`,
+    `:2: api.key_file: no such file in ${resolve(FOLDER)}; the file name is not shown, because it may be the key`,
   ],
-  'key-twice': [':3: api.key_file: api.key is there too, expected only one of the two'],
+  'key-twice': [':3: api.key_file: api.key is set too, expected only one of the two'],
   'key-type': [':2: api.key: expected an API key of printable ASCII characters without spaces'],
   key: [':2: api.key: expected an API key of printable ASCII characters without spaces'],
   'listen-address': [':2: web.listen_address: expected host:port, :port or [::1]:port, got 10032'],
@@ -103,18 +103,20 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'root-text': [':1: expected a mapping, got a single value'],
   root: [':1: expected a mapping, got a list'],
   'syntax-alias': [':3: machines.chain_rules[0].match: a text that starts with * needs quotes'],
-  'syntax-braces': [':1: this is not YAML: a text with braces or brackets in it needs quotes'],
-  'syntax-bracket': [':3: the indentation does not fit the lines around it'],
-  'syntax-colon': [':2: another key cannot follow here: is it indented too far, or does a text with ": " need quotes?'],
+  'syntax-braces': [':1: not valid YAML: a text that contains braces or brackets needs quotes'],
+  'syntax-bracket': [':3: the indentation does not match the surrounding lines'],
+  'syntax-colon': [
+    ':2: a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
+  ],
   'syntax-reserved': [':2: a text that starts with this character needs quotes'],
   'syntax-tab': [':2: expected spaces, got a tab'],
   'syntax-tag': [':2: unknown tag: a text that starts with ! needs quotes'],
   syntax: [
-    ':2: another key cannot follow here: is it indented too far, or does a text with ": " need quotes?',
+    ':2: a key is not allowed here: it may be indented too far, or a text that contains ": " may need quotes',
     ':5: a quote, bracket, colon or comma is missing',
   ],
   'telemetry-path': [':2: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/"'],
-  'two-documents': [':2: expected one document, got a second one'],
+  'two-documents': [':2: expected one document, got several'],
   type: [
     ':1: api: expected a mapping, got a single value',
     ':3: machines.enabled: expected true or false, got "yes"',
@@ -128,7 +130,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':12: slashings.enabled: expected true or false, got 1',
     ':13: slashings.weight: expected a number above 0, got 0',
   ],
-  'state-both': [':1: state: dir and redis are both there, expected only one'],
+  'state-both': [':1: state: expected only one of dir and redis'],
   'state-redis': [
     ':3: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
     ':4: state.redis.prefix: expected letters, digits and any of : . _ { } -, got "two words"',
@@ -145,7 +147,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':2: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
   ],
   'state-tls': [
-    ':2: state.redis: tls is for a url that begins with rediss://',
+    ':2: state.redis: tls requires a url that starts with rediss://',
     `:2: state.redis.tls.ca_file: the file ${resolve(FOLDER, 'ca.pem')} cannot be read: no such file`,
   ],
   'unknown-chain': [

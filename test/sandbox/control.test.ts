@@ -12,7 +12,7 @@ function order(path: string, method = 'POST') {
 describe('sandbox/control', () => {
   it('silences a machine and wakes it', () => {
     const { sandbox, result } = order('/-/silence?machine=node-a');
-    expect(result).toMatchObject({ status: 200, body: 'node-a pushes nothing any more\n' });
+    expect(result).toMatchObject({ status: 200, body: 'node-a has stopped pushing\n' });
     expect(sandbox.fleet.machines.get('node-a')?.silence).toEqual({ from: NOW, until: Number.POSITIVE_INFINITY });
     control(sandbox, { method: 'POST', path: '/-/wake?machine=node-a' }, NOW + 1);
     expect(sandbox.fleet.machines.get('node-a')?.silence?.until).toBe(NOW + 1);
@@ -20,7 +20,7 @@ describe('sandbox/control', () => {
 
   it('fills a disk', () => {
     const { sandbox, result } = order('/-/fill-disk?machine=node-a&free=0.25');
-    expect(result?.body).toBe('25 % of the disk of node-a are free\n');
+    expect(result?.body).toBe('25 % of the disk of node-a is free\n');
     expect(sandbox.fleet.machines.get('node-a')?.disk).toEqual({ from: NOW, free: 0.25 });
   });
 

@@ -93,7 +93,7 @@ describe.concurrent('web-config/access', () => {
     agent.destroy();
     expect(lines.filter(({ level }) => level === 'error')).toEqual([
       expect.objectContaining({
-        msg: 'web config refused',
+        msg: 'web config is invalid',
         mistakes: expect.stringMatching(/web\.yml:1: basic_auth_users\.alice: expected a bcrypt hash/),
       }),
     ]);

@@ -175,7 +175,7 @@ describe.skipIf(isSkipped)('web-config/files', () => {
       'noAuth.bad',
       `${TLS}  client_ca_file: "/dev/null"\n`,
       [
-        ':4: tls_server_config.client_ca_file: nobody is asked for a certificate: expected client_auth_type, such as RequireAndVerifyClientCert',
+        ':4: tls_server_config.client_ca_file: clients are not asked for a certificate: set client_auth_type, for example to RequireAndVerifyClientCert',
       ],
     ],
     [
@@ -187,7 +187,7 @@ describe.skipIf(isSkipped)('web-config/files', () => {
       'auth_user_list_invalid.bad',
       `${TLS}basic_auth_users:\n  john: doe\n`,
       [
-        ':5: basic_auth_users.john: expected a bcrypt hash of the password, as `htpasswd -nBC 10 "" | tr -d ":\\n"` prints it',
+        ':5: basic_auth_users.john: expected a bcrypt hash of the password, as printed by `htpasswd -nBC 10 "" | tr -d ":\\n"`',
       ],
     ],
     [
@@ -246,7 +246,7 @@ describe.skipIf(isSkipped)('web-config/files', () => {
     [
       'a certificate and a key that are no pair',
       'tls_server_config: {cert_file: server.crt, key_file: other.key}\n',
-      [':1: tls_server_config.key_file: the key is not the one of the certificate'],
+      [':1: tls_server_config.key_file: the key does not match the certificate'],
     ],
     [
       'files in each other’s place',
@@ -259,7 +259,7 @@ describe.skipIf(isSkipped)('web-config/files', () => {
     [
       'a certificate in two places',
       `${TLS}  cert: x\n`,
-      [':2: tls_server_config.cert_file: cert is there too, expected only one of the two'],
+      [':2: tls_server_config.cert_file: cert is set too, expected only one of the two'],
     ],
     [
       'a CA that is none',
@@ -269,12 +269,12 @@ describe.skipIf(isSkipped)('web-config/files', () => {
     [
       'names of clients who are not asked',
       `${TLS}  client_allowed_sans: [one]\n`,
-      [expect.stringContaining(':4: tls_server_config.client_allowed_sans: nobody is asked for a certificate')],
+      [expect.stringContaining(':4: tls_server_config.client_allowed_sans: clients are not asked for a certificate')],
     ],
     [
       'versions the wrong way round',
       `${TLS}  min_version: TLS13\n  max_version: TLS12\n`,
-      [':5: tls_server_config.max_version: no version is left: the lowest is TLS13, the highest TLS12'],
+      [':5: tls_server_config.max_version: no TLS version is allowed: the minimum is TLS13, the maximum TLS12'],
     ],
     [
       'a certificate alone',
@@ -304,7 +304,7 @@ describe.skipIf(isSkipped)('web-config/files', () => {
     [
       'a header that would be two',
       'http_server_config:\n  headers:\n    X-XSS-Protection: "a\\r\\nb"\n',
-      [':3: http_server_config.headers.X-XSS-Protection: expected a text that a header can carry'],
+      [':3: http_server_config.headers.X-XSS-Protection: expected a valid header value'],
     ],
     ['YAML that is none', 'tls_server_config: [\n', [expect.stringMatching(/^:1: /)]],
   ])('%s is refused', async (_name, text, expected) => {

@@ -268,7 +268,7 @@ describe.skipIf(isSkipped).concurrent('web-config/tls', () => {
       expect(await outcome(port)).toBe('ECONNRESET');
       expect((await ask(port, '/metrics', { headers: basic('a', 'a') })).status).toBe(400);
       expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
-        { msg: 'TLS is switched on or off by a restart only' },
+        { msg: 'switching TLS on or off requires a restart' },
       ]);
     });
   });

@@ -14,9 +14,9 @@ export function receiveAlerts(
   print: (text: string) => void,
 ): SandboxAnswer | undefined {
   if (path.split('?', 1)[0] !== ALERTS_PATH) return undefined;
-  if (method !== 'POST') return { ...text(405, `${ALERTS_PATH} takes POST`), headers: { ...TEXT, allow: 'POST' } };
+  if (method !== 'POST') return { ...text(405, `${ALERTS_PATH} requires POST`), headers: { ...TEXT, allow: 'POST' } };
   const message = readAlertMessage(body);
-  if (typeof message === 'string') return text(400, `not a message of Alertmanager: ${visible(message.slice(0, 200))}`);
+  if (typeof message === 'string') return text(400, `not an Alertmanager message: ${visible(message.slice(0, 200))}`);
   for (const line of alertLines(message, now)) print(`${line}\n`);
   return text(200, 'printed');
 }

@@ -48,7 +48,7 @@ async function tryToWrite(
 ): Promise<{ readonly isRefused: boolean; readonly text: string }> {
   try {
     const files = await writeDump(dump, findings, key, now);
-    return { isRefused: false, text: `${plural(files, 'answer')} written to ${dump}, without what is personal.` };
+    return { isRefused: false, text: `${plural(files, 'response')} written to ${dump}, without personal data.` };
   } catch (error) {
     if (!(error instanceof DumpRefused)) throw error;
     return { isRefused: true, text: error.message };
@@ -65,7 +65,7 @@ export async function mayAsk(settings: Settings, isAgreed: boolean): Promise<boo
   if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
-    return /^y(es)?$/i.test((await terminal.question('Go on? [y/N] ')).trim());
+    return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
   } finally {
     terminal.close();
   }

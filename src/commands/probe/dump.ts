@@ -35,10 +35,10 @@ export async function prepareFolder(folder: string): Promise<void> {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
     await access(folder, constants.W_OK);
-    if ((await readdir(folder)).length > 0) throw new DumpRefused(`--probe.dump: the folder ${folder} is not empty`);
+    if ((await readdir(folder)).length > 0) throw new DumpRefused(`--probe.dump: the directory ${folder} is not empty`);
   } catch (error) {
     if (error instanceof DumpRefused) throw error;
-    throw new DumpRefused(`--probe.dump: the folder ${folder} cannot be used: ${codeOf(error) ?? String(error)}`);
+    throw new DumpRefused(`--probe.dump: the directory ${folder} cannot be used: ${codeOf(error) ?? String(error)}`);
   }
 }
 
@@ -55,7 +55,7 @@ export async function writeDump(
       dump.map(([name, answer]) => writeFile(join(folder, name), `${JSON.stringify(answer, undefined, 2)}\n`)),
     );
   } catch (error) {
-    throw new DumpRefused(`The answers could not be written to ${folder}: ${codeOf(error) ?? String(error)}.`);
+    throw new DumpRefused(`The responses could not be written to ${folder}: ${codeOf(error) ?? String(error)}.`);
   }
   return dump.length;
 }

@@ -68,9 +68,7 @@ function notesOf(finding: Finding): string[] {
   return [
     ...(failure === undefined ? [] : [failure]),
     ...earlierNotes(exchanges),
-    ...(unreadable === 0
-      ? []
-      : [`${plural(unreadable, 'record')} unreadable, the first one because of ${firstReason}`]),
+    ...(unreadable === 0 ? [] : [`${plural(unreadable, 'record')} unreadable, the first because of ${firstReason}`]),
     ...(isEmpty ? ['no machine has reported in the last hour'] : []),
     ...named(
       'absent',
@@ -79,7 +77,7 @@ function notesOf(finding: Finding): string[] {
     ...named('unknown', differences.filter(({ kind }) => kind === 'unknown').map(withDetail)),
     ...named('of another type', differences.filter(({ kind }) => kind === 'type').map(withDetail)),
     ...named(
-      'left out, which is allowed',
+      'absent, which is allowed',
       byList(absent.filter(({ mayBeAbsent }) => mayBeAbsent).map(({ field }) => field)),
     ),
     ...named('times are in', units),
@@ -96,7 +94,7 @@ function earlierNotes(exchanges: readonly Exchange[]): string[] {
   const last = questionIn(exchanges.at(-1));
   return exchanges.slice(0, -1).map((exchange) => {
     const question = questionIn(exchange);
-    return `${question === last ? 'an earlier try' : question} was answered with status ${exchange.status}`;
+    return `${question === last ? 'an earlier attempt' : question} returned status ${exchange.status}`;
   });
 }
 
@@ -118,7 +116,7 @@ function withDetail({ field, detail }: Finding['differences'][number]): string {
 
 function whyNotAsked(findings: readonly Finding[]): string[] {
   const failure = findings.find(({ isAsked }) => !isAsked)?.failure;
-  return failure === undefined ? [] : [`Not asked because of the answers before: ${failure}.`];
+  return failure === undefined ? [] : [`Not requested because of the previous responses: ${failure}.`];
 }
 
 /** Which rate-limit headers are missing; endpoints that lack the same ones share a line. */
@@ -128,9 +126,9 @@ function headerNotes(findings: readonly Finding[]): string[] {
     return last ? [{ subject: subjectOf(finding), missing: missingIn(last) }] : [];
   });
   const lacking = answered.filter(({ missing }) => missing !== '');
-  if (answered.length > 0 && lacking.length === 0) return ['Every answer has all rate-limit headers.'];
+  if (answered.length > 0 && lacking.length === 0) return ['All responses have all rate-limit headers.'];
   return [...Map.groupBy(lacking, ({ missing }) => missing)].map(([missing, group]) => {
-    const where = group.length === answered.length ? 'every answer' : group.map(({ subject }) => subject).join(', ');
+    const where = group.length === answered.length ? 'all responses' : group.map(({ subject }) => subject).join(', ');
     return `Rate-limit headers missing in ${where}: ${missing}.`;
   });
 }

@@ -28,19 +28,19 @@ export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolea
 export function describeKey({ ledger, findings }: Probe): string {
   if (isKeyRefused(ledger)) {
     const reason = ledger.key.standing === 'revoked' ? REVOKED : REFUSED;
-    return `Key: ${reason} Nothing is planned: the limits are not known.`;
+    return `Key: ${reason} No cost table is shown, because the limits are not known.`;
   }
-  const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, the answers name no limit';
+  const plan = planOf(ledger.buckets[ledger.shared]) ?? 'not known, because the responses contain no limits';
   const isValid = ledger.key.validHeader || findings.some(({ failure }) => failure === undefined);
-  return `Key: ${isValid ? 'valid' : 'not known, because no answer could be read'}. Plan: ${plan}.`;
+  return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
 /** The same of a key that the daemon tried. */
 export function describeRefusal({ key: { standing, since } }: Ledger): string {
   const reason = standing === 'revoked' ? REVOKED : REFUSED;
-  return `key (as of ${new Date(since).toISOString()}): ${reason} Nothing is planned; check --probe asks again.`;
+  return `key (as of ${new Date(since).toISOString()}): ${reason} No cost table is shown. Run check --probe to try the key again.`;
 }
 
 const REFUSED =
-  'refused. Copy it again from your account at beaconcha.in, and give it as BEACONCHAIN_API_KEY, api.key or api.key_file.';
+  'refused. Copy it again from your account at beaconcha.in, and set it as BEACONCHAIN_API_KEY, api.key or api.key_file.';
 const REVOKED = 'access is revoked (trial over or subscription cancelled). Renew the subscription at beaconcha.in.';

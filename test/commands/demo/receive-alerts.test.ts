@@ -90,7 +90,7 @@ describe('commands/demo/receive-alerts', () => {
   ])('refuses %s with the reason, and prints nothing', (body, reason) => {
     const { answer, printed } = post(body);
     expect([answer?.status, printed]).toEqual([400, '']);
-    expect(answer?.body).toMatch(/^not a message of Alertmanager: [^\n\p{Cc}]+\n$/u);
+    expect(answer?.body).toMatch(/^not an Alertmanager message: [^\n\p{Cc}]+\n$/u);
     expect(answer?.body).toContain(reason);
   });
 

@@ -143,10 +143,12 @@ describe.concurrent('system/programs/backfill-beside', () => {
     const text = readFileSync(runs.config, 'utf8');
     writeFileSync(runs.config, text.replace('/state"', `/${'s'.repeat(100)}"`));
     const daemon = await startBeside(runs);
-    await daemon.line('no socket in the state directory: a backfill has to wait until this exporter stops');
+    await daemon.line('no socket in the state directory: a backfill can only run after this exporter stops');
     const refused = runs.start(...SPAN);
     expect(await refused.ended).toMatchObject({ code: 1 });
     expect(refused.stderr).toContain(`in use by process ${daemon.child.pid} on`);
-    expect(refused.stderr).toContain('stop the exporter meanwhile, because this path is too long for the socket');
+    expect(refused.stderr).toContain(
+      'stop the exporter during the backfill, because this path is too long for the socket',
+    );
   });
 });

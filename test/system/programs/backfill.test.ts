@@ -177,7 +177,7 @@ describe('system/programs/backfill', () => {
     writeFileSync(runs.config, config);
     const running = runs.start(...DAILY);
     expect(await running.ended).toMatchObject({ code: 1 });
-    expect(running.stderr).toMatch(/^state\.redis: .*state\.dir of its own/m);
+    expect(running.stderr).toMatch(/^state\.redis: .*its own state\.dir/m);
     expect(api.requests).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe('system/programs/backfill', () => {
 
     const second = runs.start('--source=daily-returns', '--yes');
     expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.stderr).toMatch(/leave nothing until 20\d\d-/);
+    expect(second.stderr).toMatch(/allow no requests until 20\d\d-/);
     expect(second.stderr).toContain('--resume');
     expect(api.requests).toHaveLength(108);
   });
@@ -201,7 +201,7 @@ describe('system/programs/backfill', () => {
   it('waits for the next month where that is near', async () => {
     const { api, runs } = await withQuotaAt((year, month) => Date.UTC(year, month + 1, 1) - 1.5 * HOUR * 1_000);
     const running = runs.start('--source=daily-returns', '--yes');
-    await waitFor(() => expect(running.stderr).toMatch(/waiting 1 h \d+ min: the service limits requests/));
+    await waitFor(() => expect(running.stderr).toMatch(/waiting 1 h \d+ min: the service limits the request rate/));
     expect(api.requests).toHaveLength(108);
     expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
   });
@@ -218,11 +218,11 @@ describe('system/programs/backfill', () => {
     });
     const runs = new BackfillRuns(limited);
     const first = runs.start(...DAILY);
-    await waitFor(() => expect(first.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/));
+    await waitFor(() => expect(first.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/));
     await first.stop('SIGKILL');
     const asked = limited.requests.length;
     const second = runs.start(...DAILY, '--resume');
-    await waitFor(() => expect(second.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/));
+    await waitFor(() => expect(second.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/));
     await second.stop('SIGINT');
     expect(refusedAt).toBeGreaterThan(0);
     expect(limited.requests).toHaveLength(asked);
@@ -232,9 +232,12 @@ describe('system/programs/backfill', () => {
     const headers = { 'ratelimit-reset': '100', 'retry-after': '100' };
     const api = await startService(KEY, { ...FAST, request: () => ({ status: 429, headers, body: '{}' }) });
     const running = new BackfillRuns(api).start('--source=machines', '--start=-1h');
-    await waitFor(() => expect(running.stderr).toMatch(/waiting (\d+ s|2 min): the service limits requests/), 20_000);
+    await waitFor(
+      () => expect(running.stderr).toMatch(/waiting (\d+ s|2 min): the service limits the request rate/),
+      20_000,
+    );
     expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
-    expect(running.stderr).toContain('Stopped. Nothing was read yet.');
+    expect(running.stderr).toContain('Stopped. No data were read.');
   });
 
   it('says what a plan without ranges has instead', async () => {
@@ -262,7 +265,7 @@ describe('system/programs/backfill', () => {
     const api = await startService(KEY, FAST);
     const machines = new BackfillRuns(api);
     const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
-    expect(stderr).toMatch(/Records are 120 s apart: the service leaves some out.*--full-resolution/);
+    expect(stderr).toMatch(/Records are 120 s apart: the service leaves out some records.*--full-resolution/);
 
     const daily = new BackfillRuns(api);
     await daily.run('--source=daily-returns', '--chain=mainnet', '--window=7d', '--step=6h', '--max-samples=300');

@@ -129,11 +129,11 @@ describe.concurrent('system/programs/check-mistakes', () => {
     const { code, stdout, stderr } = await run('check', folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [head, ...rest] = stdout.replaceAll(folder, 'FOLDER').split('\n');
-    expect(head).toBe('The configuration has no mistakes.');
+    expect(head).toBe('The configuration is valid.');
     expect(rest.filter((line) => line.startsWith('Warning:'))).toEqual([
-      'Warning: FOLDER/config.yaml:2: machines.expected[0]: "a" is in machines.exclude too: it has no series and no alert',
+      'Warning: FOLDER/config.yaml:2: machines.expected[0]: "a" is also in machines.exclude: it has no series and no alerts',
       expect.stringMatching(
-        /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\): values are withdrawn between polls\. Leave stale_after at auto\.$/,
+        /^Warning: machines\.stale_after \(30m\) is less than the effective interval \(.+\): values are withdrawn between polls\. Set stale_after to auto\.$/,
       ),
     ]);
   });
@@ -151,7 +151,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     const port = await portOf(program);
     const { status } = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
     expect(status).toBe(200);
-    expect(program.lines('a setting cannot work as meant')).toMatchObject([
+    expect(program.lines('a setting does not work as intended')).toMatchObject([
       { level: 'warn', file: `${folder}/config.yaml`, line: 2, setting: 'machines.expected[0]' },
     ]);
   });

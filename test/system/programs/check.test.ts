@@ -81,9 +81,9 @@ describe.concurrent('system/programs/check', () => {
     expect(stdout).toContain(
       'machine_metrics: times are in: milliseconds.\nmachine_metrics: page_size limits each list.\n',
     );
-    expect(stdout).toContain('Every answer has all rate-limit headers.\n');
+    expect(stdout).toContain('All responses have all rate-limit headers.\n');
     expect(stdout).toContain('Key: valid. Plan: 1 per second and 1000 per month, as on a trial or a legacy plan.');
-    expect(stdout).toContain('Limits: as the service just said.\n  bucket default: 1 per second');
+    expect(stdout).toContain('Limits: as reported by the service.\n  bucket default: 1 per second');
     expect(stdout).toContain('1000 per month (995 left)');
     expect(code).toBe(0);
     expect(service.sandbox.account.inMonth).toBe(5);
@@ -113,8 +113,8 @@ describe.concurrent('system/programs/check', () => {
         ].map((endpoint) => `${chain} ${endpoint}`),
       ),
     );
-    expect(stdout).toContain('Rate-limit headers missing in every answer: all.\n');
-    expect(stdout).toContain('Plan: not known, the answers name no limit.');
+    expect(stdout).toContain('Rate-limit headers missing in all responses: all.\n');
+    expect(stdout).toContain('Plan: not known, because the responses contain no limits.');
   });
 
   it('says that the key is refused, without showing it, and plans nothing', async () => {
@@ -142,9 +142,7 @@ describe.concurrent('system/programs/check', () => {
       },
     });
     expect(rowsIn(stdout)[1]).toEqual(expect.arrayContaining(['daily_returns', '200', '/api/v2/ethereum/eth-store']));
-    expect(stdout).toContain(
-      'daily_returns of mainnet: /api/v2/ethereum/benchmark-store was answered with status 403.\n',
-    );
+    expect(stdout).toContain('daily_returns of mainnet: /api/v2/ethereum/benchmark-store returned status 403.\n');
     expect(code).toBe(0);
   });
 
@@ -160,7 +158,7 @@ describe.concurrent('system/programs/check', () => {
         const [first, ...rest] = path.includes('/slots') ? (body['data'] as object[]) : [];
         return first && { ...body, data: [{ ...first, slot: 'x' }, ...rest] };
       }),
-      'epoch_slots of mainnet: 1 record unreadable, the first one because of slot: ',
+      'epoch_slots of mainnet: 1 record unreadable, the first because of slot: ',
     ],
     [
       'an absent field',
@@ -197,7 +195,7 @@ describe.concurrent('system/programs/check', () => {
     const folder = join(temporaryFolder(), 'dump');
     const { code, stdout } = await probed({ args: [`--probe.dump=${folder}`, '--yes'] });
     expect(code).toBe(0);
-    expect(stdout).toContain(`5 answers written to ${folder}, without what is personal.`);
+    expect(stdout).toContain(`5 responses written to ${folder}, without personal data.`);
     expect(readdirSync(folder)).toEqual([
       '01-machine_metrics.json',
       '02-daily_returns-mainnet.json',
@@ -214,10 +212,10 @@ describe.concurrent('system/programs/check', () => {
     });
     const again = await probed({ args: [`--probe.dump=${folder}`] });
     expect([again.code, again.service.requests.length]).toEqual([1, 0]);
-    expect(again.stderr).toContain(`--probe.dump: the folder ${folder} is not empty\n`);
+    expect(again.stderr).toContain(`--probe.dump: the directory ${folder} is not empty\n`);
     const nowhere = await probed({ args: ['--probe.dump=/proc/dump'] });
     expect([nowhere.code, nowhere.service.requests.length]).toEqual([1, 0]);
-    expect(nowhere.stderr).toContain('--probe.dump: the folder /proc/dump cannot be used: ENOENT\n');
+    expect(nowhere.stderr).toContain('--probe.dump: the directory /proc/dump cannot be used: ENOENT\n');
   });
 
   it('survives an answer that is nested too deep, also with a dump', async () => {
@@ -254,7 +252,7 @@ describe.concurrent('system/programs/check', () => {
 
   it('says nothing of the key where no answer does', async () => {
     const { code, stdout } = await probed({ request: () => ({ status: 502, body: '<html>' }) });
-    expect(stdout).toContain('Key: not known, because no answer could be read. Plan: not known');
+    expect(stdout).toContain('Key: not known, because no response could be read. Plan: not known');
     expect(code).toBe(1);
   });
 
@@ -272,7 +270,9 @@ describe.concurrent('system/programs/check', () => {
       'not asked',
       'not asked',
     ]);
-    expect(stdout).toMatch(/^Not asked because of the answers before: no request before 20\d\d-\d\d-\d\dT[\d:.]+Z\.$/m);
+    expect(stdout).toMatch(
+      /^Not requested because of the previous responses: no request before 20\d\d-\d\d-\d\dT[\d:.]+Z\.$/m,
+    );
     expect(code).toBe(4);
   });
 
@@ -286,7 +286,7 @@ describe.concurrent('system/programs/check', () => {
       },
     });
     expect(rowsIn(stdout)).toHaveLength(5);
-    expect(stdout).toContain(`The answers could not be written to ${folder}: ENOENT.\n`);
+    expect(stdout).toContain(`The responses could not be written to ${folder}: ENOENT.\n`);
     expect(code).toBe(1);
   });
 });

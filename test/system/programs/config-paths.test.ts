@@ -93,7 +93,7 @@ describe.concurrent('system/programs/config-paths', () => {
     const folder = folderWith('api: {key_file: Zm9vYmFyMTIzNDU2Nzg5MA}\n');
     const { stderr } = await check(folder);
     expect(stderr).toBe(
-      `${folder}/config.yaml:1: api.key_file: no such file in ${folder}; its name is not shown, because it could be the key\n`,
+      `${folder}/config.yaml:1: api.key_file: no such file in ${folder}; the file name is not shown, because it may be the key\n`,
     );
   });
 

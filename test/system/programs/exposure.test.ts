@@ -6,7 +6,7 @@ import { portOf, type Running, startExporter } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-of-the-test';
-const READABLE = 'other users can read the file that holds the API key';
+const READABLE = 'other users can read the file that contains the API key';
 const CLEAR = 'the API key is sent without encryption';
 
 function write(name: string, text: string, mode: number): string {
@@ -60,7 +60,7 @@ describe('system/programs/exposure', () => {
     const file = write('config.yaml', `api: {base_url: "http://cache.invalid", key: "${KEY}"}\n`, 0o644);
     const program = startExporter(['check', `--config.file=${file}`]);
     expect(await program.ended).toMatchObject({ code: 0 });
-    expect(program.stdout).toMatch(/^The configuration has no mistakes\.\nWarning: /);
+    expect(program.stdout).toMatch(/^The configuration is valid\.\nWarning: /);
     expect(program.stdout).toContain(`Warning: ${READABLE}: ${file} has mode 0644.`);
     expect(program.stdout).toContain(`Warning: ${CLEAR}: to cache.invalid (api.base_url).`);
     expect(program.stdout).not.toContain(KEY);

@@ -74,7 +74,7 @@ describe('plan-log', () => {
     expect(line).toMatchObject({ level: 'warn', requests_per_day: 39 });
     expect(line?.['intervals']).toEqual({
       machines: expect.stringMatching(/^(90m|1h30m)$/),
-      'slashings-mainnet': expect.stringMatching(/\(newest finalized epoch only, those between are skipped\)$/),
+      'slashings-mainnet': expect.stringMatching(/\(newest finalized epoch only, the others are skipped\)$/),
     });
   });
 });

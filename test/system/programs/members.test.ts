@@ -114,7 +114,9 @@ describe.concurrent('system/programs/members', () => {
     const failures = { endpoint: 'sync_committee_members', reason: 'forbidden' };
     await waitFor(async () => expect(await value('beaconchain_api_request_failures_total', failures)).toBe(1));
     const page = (await ask(port, '/')).body.toString();
-    expect(page).toContain('The service refuses to name the members (forbidden). A reload or a restart asks again.');
+    expect(page).toContain(
+      'The service refuses to list the members (forbidden). Reload or restart the exporter to try again.',
+    );
     isRefused = false;
     // The interval has passed since the last poll at some time.
     await waitFor(async () => {
@@ -123,6 +125,6 @@ describe.concurrent('system/programs/members', () => {
     });
     expect(program.lines(REFUSED)).toHaveLength(1);
     // A page is kept for a moment.
-    await waitFor(async () => expect((await ask(port, '/')).body.toString()).not.toContain('refuses to name'));
+    await waitFor(async () => expect((await ask(port, '/')).body.toString()).not.toContain('refuses to list'));
   });
 });

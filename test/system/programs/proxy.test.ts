@@ -87,7 +87,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     expect(leaksOf(KEY, { ...(await said(program, port)), heard: proxy.heard() })).toEqual([]);
     expect(leaksOf(PASSWORD, await said(program, port))).toEqual([]);
     expect(program.stderr).toBe('');
-    expect(await program.line('asking through a proxy')).toMatchObject({ https: `127.0.0.1:${proxy.port}` });
+    expect(await program.line('using a proxy')).toMatchObject({ https: `127.0.0.1:${proxy.port}` });
   });
 
   it('asks in clear text through a proxy, which then sees the key', async () => {
@@ -205,7 +205,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
       expect(seriesValue(await scrape(port), 'beaconchain_source_up', { source: 'machines' })).toBe(1);
     });
     expect([proxy.tunnels, proxy.forwards]).toEqual([[], []]);
-    expect(program.lines('asking through a proxy')).toEqual([]);
+    expect(program.lines('using a proxy')).toEqual([]);
   });
 
   it('refuses to start with a proxy that is none, without showing it', async () => {

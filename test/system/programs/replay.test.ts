@@ -68,7 +68,7 @@ describe.concurrent('system/programs/replay', () => {
         'epoch_slots mainnet 200 4 0 default 1 no /api/v1/epoch/latest/slots',
         'machine_metrics: times are in: milliseconds.',
         'machine_metrics: page_size limits each list.',
-        'daily_returns of mainnet: /api/v2/ethereum/benchmark-store was answered with status 404.',
+        'daily_returns of mainnet: /api/v2/ethereum/benchmark-store returned status 404.',
       ]),
     );
     expect(stdout).not.toMatch(/: (absent|unknown|of another type):/);
@@ -117,7 +117,7 @@ describe.concurrent('system/programs/replay', () => {
         'epoch_slots mainnet 200 6 1 default no /api/v1/epoch/latest/slots',
         expect.stringMatching(/^attester_slashings mainnet 200 1 0 default 1 no /),
         'machine_metrics: times are in: seconds.',
-        'daily_returns of mainnet: /api/v2/ethereum/benchmark-store was answered with status 403.',
+        'daily_returns of mainnet: /api/v2/ethereum/benchmark-store returned status 403.',
         'epoch_slots of mainnet: unknown: data[].status (the value "4").',
         'sync_committee of hoodi: server_error (status 502).',
         'epoch_slots of hoodi: server_error (status 500).',
@@ -170,8 +170,8 @@ describe.concurrent('system/programs/replay', () => {
         'sync_committee_members mainnet 200 0 0 no /api/v1/sync_committee/latest',
         'epoch_slots mainnet 200 3 0 no /api/v1/epoch/latest/slots',
         'machine_metrics: page_size limits all lists together.',
-        'Rate-limit headers missing in every answer: all.',
-        'Key: valid. Plan: not known, the answers name no limit.',
+        'Rate-limit headers missing in all responses: all.',
+        'Key: valid. Plan: not known, because the responses contain no limits.',
       ]),
     );
     expect(code).toBe(4);
