@@ -3,7 +3,7 @@ import type { Part } from '../metrics/exposition.ts';
 import { type Family, mergeFamilies } from '../metrics/family.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { SOURCE_NAMES } from '../sources/source.ts';
-import { sourceFamilies } from './own-families.ts';
+import { sourceFamilies } from './source-families.ts';
 
 /** The part with the attempts of the sources: it changes with each of them. */
 export const ATTEMPTS = 'attempts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../../src/budget/ledger.ts';
-import { accountFamilies, sourceFamilies } from '../../../src/exporter/own-families.ts';
+import { accountFamilies } from '../../../src/exporter/own-families.ts';
+import { sourceFamilies } from '../../../src/exporter/source-families.ts';
 import { emptyEntry } from '../../../src/state/entry.ts';
 import { fakeSource } from '../../support/fake-source.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
