@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { budgetFamilies, sourceFamilies } from '../../../src/exporter/source-families.ts';
+import { budgetFamilies } from '../../../src/exporter/own-families.ts';
+import { sourceFamilies } from '../../../src/exporter/source-families.ts';
 import type { Family } from '../../../src/metrics/family.ts';
 import type { AccountPlan } from '../../../src/sandbox/plan.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
