@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
+import type { Alertmanager } from '../../support/alertmanager.ts';
 import { hastyClock } from '../../support/haste.ts';
 import { waitFor } from '../../support/program.ts';
 import type { Prometheus } from '../../support/prometheus.ts';
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools.ts';
-import type { Alertmanager } from './alertmanager.ts';
 import { type HastyExporter, startHastyAlerts, startHastyExporter, WATCHED } from './hasty-exporter.ts';
 
 const SPEED = 100;

@@ -6,13 +6,13 @@ import type { Engine } from '../../../src/exporter/engine.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
+import { type Alertmanager, startAlertmanager } from '../../support/alertmanager.ts';
 import { atTheEnd } from '../../support/cleanup.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { hastyDuration, hastyExpression, type Setting } from '../../support/haste.ts';
 import { type Prometheus, startPrometheus } from '../../support/prometheus.ts';
 import { startServedExporter } from '../../support/served-exporter.ts';
 import { startService } from '../../support/service.ts';
-import { type Alertmanager, startAlertmanager } from './alertmanager.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../deploy');
 

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { startAlertmanager } from '../../support/alertmanager.ts';
+import { ask } from '../../support/ask.ts';
 import { FAST, KEY } from '../../support/backfill.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 import { ALERTMANAGER, AMTOOL, areMissing, KUBECTL, PROMTOOL } from '../../support/tools.ts';
-import { startAlertmanager } from '../end-to-end/alertmanager.ts';
 import { COMMENTED, DOCUMENTS, type Order, ordersIn } from './documents.ts';
 import { EXCEPTIONS, exceptionOf, RUN_ELSEWHERE } from './exceptions.ts';
 import { type Package, type Ports, packed, Reader } from './reader.ts';
@@ -58,6 +59,36 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, KUBECTL))('system/ord
     expect(wrong).toEqual([]);
   });
 
+  it('a command that nothing runs fails, with its file and line', async () => {
+    const reader = new Reader(url, program, ports);
+    const [order = expect.fail()] = ORDERS;
+    for (const [text, why] of [
+      ['no-such-program --flag', 'command not found'],
+      ['npm run no-such-script', 'Missing script'],
+      ['beaconchain-exporter check --no-such-flag', 'unknown flag'],
+      ['docker compose --env-file demo.env restart no-such-service', 'there is no service no-such-service'],
+      ['kubectl rollout restart deployment/no-such', 'no no-such in the manifests'],
+    ] as const) {
+      const folder = text.includes('compose') ? 'deploy/compose' : '.';
+      const [wrong] = await reader.obey({ ...order, heading: text, folder, text, file: 'A.md', line: 7 });
+      expect(wrong).toMatch(/^A\.md:7: ended with [1-9]/);
+      expect(wrong).toContain(why);
+    }
+  });
+
+  it('every page of the exporter that a document names answers', async () => {
+    const pages = DOCUMENTS.flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(
+        /http:\/\/localhost:10032(\/[\w./-]*\w\/?)?|`(\/(?:-\/(?:healthy|ready)|[a-z]+\/|metrics|[a-z]+\.json))`/g,
+      ),
+    ]).map(([, path, short]) => path ?? short ?? '/');
+    expect(new Set(pages).size).toBeGreaterThan(5);
+    for (const path of new Set(pages)) {
+      const { status } = await ask(ports[10032] ?? 0, path);
+      expect([path, status]).toEqual([path, 200]);
+    }
+  });
+
   it('every exception is needed', () => {
     expect(EXCEPTIONS.map(([command]) => command).filter((command) => !met.has(command))).toEqual([]);
   });
@@ -76,6 +107,9 @@ describe('system/orders', () => {
     const run = [...texts.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name);
     expect(run.length).toBeGreaterThan(5);
     expect(run.filter((name) => !(name in scripts))).toEqual([]);
+    const sections = readFileSync('bench/main.ts', 'utf8');
+    const benches = [...texts.matchAll(/\bnpm run bench (?:-- )?(\w+)/g)].map(([, name = '']) => name);
+    expect(benches.filter((name) => !sections.includes(`\n  ${name}: `))).toEqual([]);
     const files = [...texts.matchAll(/(?<![\w./-])(?:test|deploy|scripts|docs)\/[\w./-]+/g)].map(([path]) => path);
     expect(files.length).toBeGreaterThan(5);
     expect(files.filter((path) => !existsSync(path))).toEqual([]);

@@ -30,11 +30,19 @@ export interface Package {
 /** Packs the project, and unpacks it beside the dependencies of the checkout. */
 export function packed(): Package {
   const folder = temporaryFolder();
+  const clone = join(folder, 'clone');
+  copyTo(clone);
   const args = ['pack', '--silent', '--pack-destination', folder];
-  const name = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
+  const name = execFileSync('npm', args, { cwd: clone, encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
   execFileSync('tar', ['-xzf', name], { cwd: folder });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return { tarball: join(folder, name), main: join(folder, 'package/dist/main.js') };
+}
+
+/** A clone as `npm ci` leaves it. */
+function copyTo(folder: string): void {
+  cpSync(ROOT, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(relative(ROOT, path)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
 /** Somebody who has a clone, the package and the programs that the documents need, and nothing else. */
@@ -53,8 +61,7 @@ export class Reader {
     this.#skipped = join(folder, 'skipped');
     this.#left = join(folder, 'left');
     writeFileSync(this.#skipped, '');
-    cpSync(ROOT, checkout, { recursive: true, filter: (path) => !NOT_COPIED.includes(relative(ROOT, path)) });
-    symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+    copyTo(checkout);
     cpSync(config, join(checkout, 'config.yaml'));
     const manifests = spawnSync('cat', ['deploy/kubernetes', 'deploy/kubernetes-replicas'].flatMap(yamlFiles)).stdout;
     writeFileSync(join(folder, 'manifests.yaml'), manifests);
@@ -129,8 +136,9 @@ function yamlFiles(folder: string): string[] {
   return stdout.trim().split('\n');
 }
 
+const places = new Map<string, string | undefined>([['node', process.execPath]]);
+
 function whereIs(name: string): string | undefined {
-  if (name === 'node') return process.execPath;
-  const { stdout } = spawnSync('which', [name], { encoding: 'utf8' });
-  return stdout.trim() || undefined;
+  if (!places.has(name)) places.set(name, spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim() || undefined);
+  return places.get(name);
 }

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../support/files.ts';
-import { listen } from '../../support/listen.ts';
-import { freePort } from '../../support/ports.ts';
-import { start, waitFor } from '../../support/program.ts';
-import { ALERTMANAGER } from '../../support/tools.ts';
+import { temporaryFolder } from './files.ts';
+import { listen } from './listen.ts';
+import { freePort } from './ports.ts';
+import { start, waitFor } from './program.ts';
+import { ALERTMANAGER } from './tools.ts';
 
 export interface Notification {
   readonly at: number;
