@@ -76,6 +76,13 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, KUBECTL))('system/ord
     }
   });
 
+  it('every overlay that a document shows can be built', async () => {
+    const reader = new Reader(url, program, ports);
+    const shown = ORDERS.filter(({ overlay }, index) => overlay !== '' && overlay !== ORDERS[index - 1]?.overlay);
+    expect(shown.map(({ file }) => file)).toEqual(['docs/high-availability.md', 'docs/installation.md']);
+    for (const order of shown) expect(await reader.obey({ ...order, text: 'kubectl apply -k .' })).toEqual([]);
+  });
+
   it('every page of the exporter that a document names answers', async () => {
     const pages = DOCUMENTS.flatMap((file) => [
       ...readFileSync(file, 'utf8').matchAll(

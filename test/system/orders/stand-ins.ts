@@ -11,12 +11,13 @@ for word in "$@"; do
 done
 exec "\${inside[@]}"`;
 
-/** What serves is ended with SIGTERM as soon as it listens, and after two minutes. It must end with 0 then. */
+/** A server gets SIGTERM as soon as it listens, and must end with 0. One that does not listen in two minutes is killed. */
 const SERVING = `
 log=$(mktemp -p "$FAKE_ROOT")
 "$@" > "$log" 2>&1 &
 while kill -0 $! 2>/dev/null; do
-  if grep -Eq '"(listening|simulated API)"' "$log" || [ $SECONDS -gt 120 ]; then kill -TERM $! && break; fi
+  if grep -Eq '"(listening|simulated API)"' "$log"; then kill -TERM $! && break; fi
+  if [ $SECONDS -gt 120 ]; then kill -KILL $! && break; fi
   sleep 0.05
 done
 wait $! && code=0 || code=$?
