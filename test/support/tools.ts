@@ -27,6 +27,8 @@ export const ALERTMANAGER: Tool = {
   keepsTime: true,
 };
 export const AMTOOL: Tool = { command: 'amtool', probe: ['--version'], how: ALERTMANAGER.how };
+export const CURL: Tool = { command: 'curl', probe: ['--version'], how: `${APT} curl` };
+export const JQ: Tool = { command: 'jq', probe: ['--version'], how: `${APT} jq` };
 export const KUBECTL: Tool = { command: 'kubectl', probe: ['kustomize', '--help'], how: `${APT} kubectl` };
 export const SYSTEMD_ANALYZE: Tool = { command: 'systemd-analyze', probe: ['--version'], how: `${APT} systemd` };
 /** Redis or a compatible server: `REDIS_SERVER=valkey-server npx vitest run ...`. */

@@ -5,7 +5,7 @@ import { ask } from '../../support/ask.ts';
 import { FAST, KEY } from '../../support/backfill.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
-import { ALERTMANAGER, AMTOOL, areMissing, KUBECTL, PROMTOOL } from '../../support/tools.ts';
+import { ALERTMANAGER, AMTOOL, areMissing, CURL, JQ, KUBECTL, PROMTOOL } from '../../support/tools.ts';
 import { COMMENTED, DOCUMENTS, type Order, ordersIn } from './documents.ts';
 import { EXCEPTIONS, exceptionOf, RUN_ELSEWHERE } from './exceptions.ts';
 import { type Package, type Ports, packed, Reader } from './reader.ts';
@@ -29,7 +29,7 @@ async function startPorts(): Promise<Ports> {
   return { 10032: web, 10033: control, 10034: control, 9093: port, 9193: port };
 }
 
-describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, KUBECTL))('system/orders', () => {
+describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('system/orders', () => {
   const met = new Set<string>();
   /** Many documents name the same commands. */
   const obeyed = new Set<string>();
