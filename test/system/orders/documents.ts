@@ -18,7 +18,7 @@ export interface Order {
 
 /** The first words of commands. Where a flag follows, any first word makes a command. */
 const PROGRAMS =
-  /^(amtool|apt|apt-get|beaconchain-exporter|cp|curl|docker|echo|git|helm|jq|journalctl|kill|kubectl|last|node|npm|npx|openssl|prometheus|promtool|redis-cli|rocketpool|scripts\/\S+|ss|ssh|sudo|systemctl|systemd-\w+|ulimit)$/;
+  /^(amtool|apt|apt-get|beaconchain-exporter|cp|curl|docker|echo|git|helm|htpasswd|jq|journalctl|kill|kubectl|last|node|npm|npx|openssl|prometheus|promtool|redis-cli|rocketpool|scripts\/\S+|ss|ssh|sudo|systemctl|systemd-\w+|ulimit)$/;
 const FLAG = / --?[a-z]/;
 const OUR_COMMANDS = /^(backfill|check|demo|sandbox|serve) --/;
 
@@ -44,20 +44,34 @@ function inMarkdown(file: string, text: string): Order[] {
   let at = 0;
   let heading = '';
   let overlay = '';
-  walkTokens(lexer(text), ({ type, raw, lang, text: words }: Token & { lang?: string; text?: string }) => {
-    if (type === 'heading') heading = words ?? '';
-    if (type === 'code' && words?.startsWith('# kustomization.yaml\n')) overlay = words;
-    const isBlock = type === 'code' && /^(sh|bash|shell|console)$/.test(lang ?? '');
-    const span = type === 'codespan' ? raw.replace(/^`+ ?| ?`+$/g, '').replace(/\s+/g, ' ') : '';
-    if (!isBlock && !isCommand(span)) return;
-    const [firstLine = ''] = raw.split('\n', 1);
+  walkTokens(lexer(text), (token: Part) => {
+    if (token.type === 'heading') heading = token.text ?? '';
+    if (token.text?.startsWith('# kustomization.yaml\n')) overlay = token.text;
+    const found = commandsIn(token);
+    if (found.length === 0) return;
+    const [firstLine = ''] = token.raw.split('\n', 1);
     at = Math.max(at, text.indexOf(firstLine, at));
     const line = text.slice(0, at).split('\n').length;
     at += firstLine.length;
-    const typed = isBlock ? `${words}\n` : asTyped(span);
-    orders.push({ file, line, heading, isBlock, text: typed, folder: '.', overlay });
+    orders.push(...found.map((one) => ({ file, line, heading, ...one, folder: '.', overlay })));
   });
   return orders;
+}
+
+type Part = Token & { lang?: string; text?: string };
+
+/** A block, what the comments of a block say, or a span. */
+function commandsIn({ type, raw, lang = '', text = '' }: Part): Pick<Order, 'isBlock' | 'text'>[] {
+  if (type === 'codespan') {
+    const span = raw.replace(/^`+ ?| ?`+$/g, '').replace(/\s+/g, ' ');
+    return isCommand(span) ? [{ isBlock: false, text: asTyped(span) }] : [];
+  }
+  if (type !== 'code') return [];
+  const comments = [...text.matchAll(/# +((\S+) .*)$/gm)].filter(([, , first = '']) => PROGRAMS.test(first));
+  return [
+    ...(/^(sh|bash|shell|console)$/.test(lang) ? [{ isBlock: true, text: `${text}\n` }] : []),
+    ...comments.map(([, comment = '']) => ({ isBlock: false, text: comment })),
+  ];
 }
 
 /** A command in a comment is indented there, or follows a colon. */

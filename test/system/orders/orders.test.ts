@@ -110,7 +110,10 @@ describe('system/orders', () => {
 
   it('every script and every file of a command is there', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const texts = ORDERS.map(({ text }) => text).join('\n');
+    const generated = DOCUMENTS.flatMap(
+      (file) => readFileSync(file, 'utf8').match(/\bnode scripts\/[\w-]+\.ts/g) ?? [],
+    );
+    const texts = [...ORDERS.map(({ text }) => text), ...generated].join('\n');
     const run = [...texts.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name);
     expect(run.length).toBeGreaterThan(5);
     expect(run.filter((name) => !(name in scripts))).toEqual([]);
