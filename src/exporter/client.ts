@@ -28,7 +28,7 @@ export interface ClientOptions {
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
   readonly clock: Clock;
-  /** As the previous run left it. */
+  /** As left by the previous run. */
   readonly ledger: Ledger;
   /** Called whenever the ledger has changed; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;

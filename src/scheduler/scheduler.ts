@@ -25,7 +25,7 @@ export interface SchedulerDependencies {
    * is not spent, and no plan is told.
    */
   readonly limitsKnown: () => boolean;
-  /** A text that changes whenever a known limit changes. */
+  /** A string that changes whenever a known limit changes. */
   readonly limits: () => string;
   /** Called with the first paces, and when they change materially. Sources that wait for the quota are left out. */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
