@@ -12,7 +12,7 @@ const MAX_PAGES = 5_000;
 
 /**
  * Reads page after page until the service sends no cursor. `read` gets each cursor unchanged, undefined for the first
- * page. A repeated cursor several empty pages in a row, or the limit `maxPages` also ends the loop.
+ * page. A repeated cursor, several empty pages in a row, or the limit `maxPages` also end the loop.
  */
 export async function eachPage(
   read: (cursor: string | undefined) => Promise<ReadPage>,
