@@ -58,7 +58,7 @@ export interface LeftOut {
 type Wanted = Pick<BackfillOptions, 'source' | 'range' | 'isEndGiven'>;
 
 /**
- * Pure. Where records lie among scraped samples, counters step back, and rate() takes each step for a restart.
+ * Pure. If records lie among scraped samples, counters decrease, and rate() treats each decrease as a restart.
  * @throws BackfillRefused if the range has such times by the user's own words, and `yes` is not given.
  */
 export function leaveOut(wanted: Wanted, scrapes: ReadonlyMap<string, Scrapes>, yes: boolean, now: UnixMs): LeftOut {

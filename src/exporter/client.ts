@@ -34,13 +34,13 @@ export interface ClientOptions {
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
-  /** An answer closed the budget, and the ledger that says so is written. */
+  /** A response closed the budget, and the ledger with the wait is persisted. */
   readonly onClosed?: (ledger: Ledger) => void;
   readonly observer?: ApiObserver;
   readonly onAnswer?: OnAnswer;
-  /** What passes over the wire goes through this. */
+  /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
-  /** Where several processes share the account. */
+  /** Set if several processes share the account. */
   readonly lease?: Pick<Replica, 'leads'> | undefined;
 }
 
