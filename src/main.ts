@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Runs the program; nothing else is loaded before it is known that this Node can run it. */
-// Left to Node, this signal opens the inspector, which shows the memory of the process and the API key in it.
+// By default, Node opens the inspector on this signal, which exposes the memory of the process and the API key in it.
 process.on('SIGUSR1', () => undefined);
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`beaconchain-exporter needs Node 24 or newer; this is ${process.versions.node}\n`);

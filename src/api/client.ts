@@ -34,10 +34,10 @@ export interface Api {
   records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): Promise<z.output<S>[]>;
 }
 
-/** The service for a process that passes answers on. */
+/** The API for a process that forwards responses. */
 export interface RawApi {
   /**
-   * As `request`, without reading the body: whatever a 200 has, within the size limit of the endpoint.
+   * As `request`, without reading the body: any body of a 200 within the size limit of the endpoint.
    * @throws RequestFailed, BudgetClosed
    */
   body(request: ApiRequest, signal: AbortSignal): Promise<Uint8Array>;
@@ -122,7 +122,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
         return await attempt(request, read, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        // The previous failure closed the budget, so it is the one to report.
+        // The previous failure closed the budget, so that failure is reported.
         if (!(error instanceof RequestFailed)) throw last ?? error;
         last = error;
         const delay = retryDelay(error.reason, failures, random());

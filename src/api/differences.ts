@@ -14,9 +14,11 @@ export interface Difference {
    * type or unit.
    */
   readonly kind: DifferenceKind;
-  /** Where, as `data.system_metrics[].cpu_cores`. Names of unknown fields come from the service. */
+  /**
+   * The path of the field, such as `data.system_metrics[].cpu_cores`. Names of unknown fields come from the service.
+   */
   readonly field: string;
-  /** What is there, and what was expected; empty where the kind says it all. */
+  /** The actual and the expected value; empty if the kind is sufficient. */
   readonly detail: string;
   /** An absent field that may be left out: a zero in a machine record, for example. */
   readonly mayBeAbsent: boolean;
@@ -24,14 +26,14 @@ export interface Difference {
 
 export type TimeUnit = 'seconds' | 'milliseconds';
 
-/** Of a list with more items the others are taken to be alike. */
+/** Items beyond this number are assumed to be like the others. */
 const MAX_ITEMS = 100;
 const MAX_UNKNOWN = 20;
 const MAX_NAME_LENGTH = 60;
 
 export interface Comparison {
   readonly differences: readonly Difference[];
-  /** The units of the times that may have either, by field. */
+  /** The units of the times that may be in seconds or milliseconds, by field. */
   readonly units: ReadonlyMap<string, ReadonlySet<TimeUnit>>;
 }
 
@@ -44,7 +46,7 @@ export function compareAnswer(endpoint: Endpoint, answer: unknown): Comparison {
 
 type OnTimes = (field: string, times: readonly number[]) => void;
 
-/** Compares all values of one field. A null has any shape: the service has nothing to say. */
+/** Compares all values of one field. A null matches any shape: the service has no value. */
 function compare(field: string, shape: Shape, values: readonly unknown[], onTimes: OnTimes): Difference[] {
   const given = values.filter((value) => value !== null);
   if (typeof shape === 'string') {
@@ -63,7 +65,7 @@ function compare(field: string, shape: Shape, values: readonly unknown[], onTime
       ...compare(`${field}[]`, shape[0], items.slice(0, MAX_ITEMS), onTimes),
     ];
   }
-  // Some endpoints answer with an empty list where there is no object to give.
+  // Some endpoints return an empty list if there is no object.
   const other = given.find((value) => !isObject(value) && !(Array.isArray(value) && value.length === 0));
   return [
     ...typeDifference(field, other, 'an object'),

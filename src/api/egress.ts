@@ -4,7 +4,10 @@ import { codeOf } from '../lib/error-code.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
 
-/** The proxy gave no connection. The message contains neither its URL nor its answer: both can contain its password. */
+/**
+ * The proxy did not provide a connection. The message contains neither its URL nor its response, because both can
+ * contain the password.
+ */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed';
 }

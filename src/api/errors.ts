@@ -7,7 +7,7 @@ export const ENDPOINTS = [
   'attester_slashings',
 ] as const;
 
-/** Endpoints beyond the specification. They are asked only where the configuration says so. */
+/** Endpoints that are not in the specification. They are used only if the configuration enables them. */
 export const OPTIONAL_ENDPOINTS = ['sync_committee_members', 'proposer_slashings'] as const;
 
 export type Endpoint = (typeof ENDPOINTS | typeof OPTIONAL_ENDPOINTS)[number];
@@ -30,7 +30,7 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** These concern the account, and so every request. */
+/** Failures that concern the account, and therefore every request. */
 export const KEY_REFUSALS: readonly FailureReason[] = ['unauthorized', 'revoked'];
 
 /** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */

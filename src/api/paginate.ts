@@ -1,4 +1,4 @@
-/** How reading the pages ended. Anything but `end` deserves a warning, because data may be missing. */
+/** How reading the pages ended. Any value other than `end` is logged as a warning, because data may be missing. */
 export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages';
 
 export interface ReadPage {
@@ -12,7 +12,7 @@ const MAX_PAGES = 5_000;
 
 /**
  * Reads page after page until the service sends no cursor. `read` gets each cursor unchanged, undefined for the first
- * page. A repeated cursor or a row of empty pages ends the loop, and so does the limit `maxPages`.
+ * page. A repeated cursor, several empty pages in a row, or the limit `maxPages` also end the loop.
  */
 export async function eachPage(
   read: (cursor: string | undefined) => Promise<ReadPage>,

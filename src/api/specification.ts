@@ -214,10 +214,10 @@ function namesIn(shape: Shape): string[] {
   return Object.entries(shape).flatMap(([name, member]) => [name.replace(/\?$/, ''), ...namesIn(member)]);
 }
 
-/** Without a block there is no payload to tell of. */
+/** Without a block there is no payload. */
 const EPOCH_WITHOUT_BLOCK: Members = { status: OK, data: [{ ...SLOT, ...optional(PAYLOAD) }] };
 
-/** What the specification says of an answer of this endpoint. */
+/** The specified shape of a response of this endpoint. */
 export function specificationOf(endpoint: Endpoint, answer: unknown): Members {
   return endpoint === 'epoch_slots' && !hasBlock(answer) ? EPOCH_WITHOUT_BLOCK : SPECIFICATION[endpoint];
 }

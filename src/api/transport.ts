@@ -58,7 +58,7 @@ export function createTransport(options: TransportOptions): { send: Transport; c
         origin: url.origin,
         path: url.pathname,
         method,
-        // Without it a server may choose any coding (RFC 9110, 12.5.3).
+        // Without this header a server may choose any coding (RFC 9110, 12.5.3).
         headers: { 'accept-encoding': 'gzip', ...headers },
         signal,
         // The signal limits the whole exchange; undici's own limits are per phase.
@@ -91,7 +91,10 @@ export function createTransport(options: TransportOptions): { send: Transport; c
   return { send, close: () => egress.close() };
 }
 
-/** undici reacts to the signal only once there is a connection, so a host that accepts none would delay a shutdown. */
+/**
+ * undici reacts to the signal only after it has a connection, so a host that accepts no connections would delay a
+ * shutdown.
+ */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

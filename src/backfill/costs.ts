@@ -8,11 +8,11 @@ export interface Costs {
   readonly perSecond: number;
   readonly left: { readonly hour?: number; readonly month?: number };
   readonly isKnown: boolean;
-  /** `left` is what the exporter that runs does not need itself. */
+  /** `left`: the requests that the running exporter does not need itself. */
   readonly isBeside?: boolean;
 }
 
-/** Whether it takes more requests than are left this month. */
+/** Whether the backfill takes more requests than are left this month. */
 export function isOverBudget({ requests, left }: Costs): boolean {
   return left.month !== undefined && requests > left.month;
 }

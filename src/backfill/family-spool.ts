@@ -12,7 +12,7 @@ interface SpooledFamily {
   readonly file: string;
 }
 
-/** Takes parts of families in any order, and writes whole families as one OpenMetrics exposition. */
+/** Accepts parts of families in any order, and writes complete families as one OpenMetrics exposition. */
 export class FamilySpool {
   readonly #folder: string;
   readonly #families = new Map<string, SpooledFamily>();

@@ -27,7 +27,7 @@ export function concurrencyAt(perSecond: number): number {
 export async function fetchAll(options: FetchOptions, plan: Plan, signal: AbortSignal): Promise<Plan> {
   const { fullResolution, concurrency } = options;
   const fetch = new Fetch(options, plan);
-  // One at a time until it is known how long slices may be: all others could be too long, and read in vain.
+  // One at a time until it is known how long slices may be. Otherwise several slices could be read that are too long.
   while (fullResolution && fetch.plan.fullSeconds === undefined && (await fetch.next(signal)));
   const failures: unknown[] = [];
   const failure = new AbortController();
@@ -37,7 +37,7 @@ export async function fetchAll(options: FetchOptions, plan: Plan, signal: AbortS
       while (await fetch.next(either));
     } catch (error) {
       failures.push(error);
-      // Where the budget is closed the others end by themselves, after the pages that have been asked for.
+      // If the budget is closed, the others end by themselves after the pages that were already requested.
       if (!(error instanceof BudgetClosed)) failure.abort();
     }
   };

@@ -25,7 +25,7 @@ export async function* groupsIn(
 ): AsyncGenerator<Group> {
   for (const [source, history] of histories) {
     for (const records of wholeGroups(store.sorted(source, span))) {
-      // The store answers at once: without a pause nobody would hear a signal.
+      // The store responds synchronously: without a pause, signals would not be handled.
       await clock.sleep(1, signal);
       yield { history, ...withoutDuplicates(history, records) };
     }
@@ -46,7 +46,7 @@ function* wholeGroups(sorted: Iterable<{ group: string; record: unknown }>): Gen
   if (records.length > 0) yield records;
 }
 
-/** Of duplicates the first counts, as it does when it is polled. */
+/** The first of several duplicates counts, as when the data are polled. */
 function withoutDuplicates(history: History, records: readonly unknown[]): { records: unknown[]; duplicates: number } {
   const last = new Map<string, number>();
   const unique = records.filter((record) => {

@@ -14,9 +14,15 @@ export interface PlanOptions extends RetryOptions {
   readonly given: Pick<Plan, 'flags' | 'chains' | 'covered'>;
 }
 
-/** Of a day or more the service omits so many records (api-facts 2) that graphs, which look back 5 minutes, get gaps. */
+/**
+ * For a span of a day or more, the service omits so many records (api-facts 2) that graphs, which look back 5 minutes,
+ * have gaps.
+ */
 const USUAL_SLICE_SECONDS = SECONDS_PER_DAY - 3_600;
-/** The longest slice of which the service omits nothing, as far as known (api-facts 2). If it does, it is halved. */
+/**
+ * The longest slice for which the service is known to omit no records (api-facts 2). If it does omit some, the slice is
+ * halved.
+ */
 const FULL_SLICE_SECONDS = SECONDS_PER_DAY / 2;
 
 /** The slices to read and the requests that each will take. May make some requests to find out. */

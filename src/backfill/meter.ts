@@ -7,7 +7,7 @@ export class Meter {
   /** Pages that the complete slices took, and those that were expected. */
   #took = 0;
   #planned = 0;
-  /** The plan counts as much as a tenth of all pages, because the first slice may be unusual. */
+  /** The plan is weighted like a tenth of all pages, because the first slice may be unusual. */
   readonly #weight: number;
   readonly #pagesOf = new Map<number, number>();
 

@@ -12,7 +12,7 @@ export interface WrittenFiles {
  */
 const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
 
-/** What the user should do with the files. */
+/** The next steps for the user. */
 export function nextSteps({ source, files, hasTargetLabels }: WrittenFiles): string {
   const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${BLOCK_DURATION[source]}`;
   return [

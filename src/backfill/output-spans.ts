@@ -12,8 +12,9 @@ export interface OutputSpan {
 const BLOCK_SECONDS = 7_200;
 
 /**
- * The spans that are written one at a time. For machines a UTC day: promtool reads a file once for each block that it makes
- * of it, and a day of a large fleet is hundreds of megabytes. Daily records are few: one span holds them all.
+ * The spans that are written one at a time. For machines a UTC day: promtool reads a file once for each block that it
+ * creates from it, and a day of a large fleet takes hundreds of megabytes. Daily records are few: one span holds them
+ * all.
  */
 export function outputSpans(slices: readonly Slice[], histories: ReadonlyMap<string, History>): OutputSpan[] {
   if ([...histories.values()].some(({ isDaily }) => isDaily)) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];

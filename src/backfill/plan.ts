@@ -10,7 +10,7 @@ export const Slice = z.object({
   /** The id of the source. */
   source: z.string(),
   range: z.union([z.object({ start: z.number(), end: z.number() }), z.object({ window: z.enum(WINDOWS) })]),
-  /** Requests that it was expected to take. */
+  /** The number of requests that it was expected to take. */
   expected: z.number(),
 });
 export type Slice = z.infer<typeof Slice>;
@@ -29,7 +29,7 @@ export const WrittenSpan = z.object({
 });
 export type WrittenSpan = z.infer<typeof WrittenSpan>;
 
-/** What an interrupted run needs to go on; it is kept beside the output. Times are Unix seconds. */
+/** What an interrupted run needs to continue. It is stored next to the output. Times are Unix seconds. */
 export const Plan = z.object({
   version: z.literal(2),
   /** The flags that decide what is read and written: a run is resumed only with the same. */
@@ -54,7 +54,7 @@ export const Plan = z.object({
 });
 export type Plan = z.infer<typeof Plan>;
 
-/** The plan of a run that begins. */
+/** The plan of a new run. */
 export function newPlan(
   given: Pick<Plan, 'flags' | 'chains' | 'covered'>,
   now: UnixSeconds,
@@ -63,12 +63,12 @@ export function newPlan(
   return { version: 2, ...given, now, slices: [...slices], nextId: slices.length, slow: [], written: [] };
 }
 
-/** Shorter slices are not halved: records that are sparse in an hour are sparse because no more were sent. */
+/** Shorter slices are not halved: if records are sparse within an hour, the clients sent no more. */
 const MIN_HALVED_SECONDS = 3_600;
 
 /**
- * Splits a span into spans of at most `seconds`, oldest first. Neighbours share a second, because it is not documented to
- * which second a record between two belongs. Records that come twice are written once.
+ * Splits a span into spans of at most `seconds`, oldest first. Neighbours share one second, because it is not
+ * documented to which second a record with a fraction belongs. Duplicate records are written once.
  */
 export function splitSpan({ start, end }: Span, seconds: number): Span[] {
   const count = Math.max(1, Math.ceil((end - start) / seconds));
@@ -99,7 +99,7 @@ export function canBeHalved(slice: Slice): boolean {
   return (lengthSeconds(slice) ?? 0) > MIN_HALVED_SECONDS;
 }
 
-/** The plan with two halves in place of the slice. @throws TypeError if the slice cannot be halved. */
+/** The plan with the slice replaced by its two halves. @throws TypeError if the slice cannot be halved. */
 export function halve(plan: Plan, slice: Slice): Plan {
   const { range } = slice;
   if (!('start' in range) || !canBeHalved(slice)) throw new TypeError(`slice ${slice.id} cannot be halved`);

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../lib/time.ts';
 import { roughSpan } from '../lib/words.ts';
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Progress {
   /** Requests of this run. */
   readonly done: number;
@@ -32,7 +32,7 @@ export function progressLine(progress: Progress): string {
   return `${bar} ${percent}  ${count}, ${rest}`;
 }
 
-/** By the rate so far; at first by the rate that the plan allows. */
+/** Estimated from the rate so far; at first from the rate that the plan allows. */
 function leftMs({ done, expected, elapsedMs, perSecond }: Progress): Milliseconds {
   const left = Math.max(0, expected - done);
   return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;

@@ -1,13 +1,16 @@
 import { canBeHalved, halve, lengthSeconds, type Plan, type Slice } from './plan.ts';
 import type { Spacing } from './spacing.ts';
 
-/** What a slice showed at full resolution. A `sparse` one is too short to be thinned, so its clients push rarely. */
+/**
+ * The result of reading a slice at full resolution. A `sparse` slice is too short to be thinned, so its clients push
+ * rarely.
+ */
 export type SliceResult =
   | { readonly kind: 'full' | 'thinned' | 'unknown' }
   | { readonly kind: 'sparse'; readonly slow: Plan['slow'] };
 
 /**
- * The oldest slice that is not begun, and the plan with halves in place of it as long as the service is known to thin
+ * The oldest slice that has not been started, and the plan. The slice is halved as long as the service is known to thin
  * slices of its length.
  */
 export function nextSlice(plan: Plan, begun: ReadonlySet<number>): { plan: Plan; slice: Slice | undefined } {
@@ -24,13 +27,13 @@ export function isShortEnough({ fullSeconds = 0 }: Plan, slice: Slice): boolean 
   return (lengthSeconds(slice) ?? 0) <= fullSeconds;
 }
 
-/** What a slice that was read to its end showed. */
+/** The verdict on a slice that was read completely. */
 export function resultOf(spacing: Spacing): SliceResult {
   const verdict = spacing.verdict();
   return verdict === 'thinned' ? { kind: 'sparse', slow: spacing.sparse() } : { kind: verdict ?? 'unknown' };
 }
 
-/** The plan with what the slice showed about the length of others. */
+/** The plan, updated with what the slice shows about the length of other slices. */
 export function afterSlice(plan: Plan, slice: Slice, result: SliceResult): Plan {
   const seconds = lengthSeconds(slice) ?? 0;
   switch (result.kind) {

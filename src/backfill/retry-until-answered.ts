@@ -15,7 +15,7 @@ const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 /** In a row: about five minutes in all. */
 const MAX_FAILURES = 10;
-/** For a longer wait the run ends, and the operator decides when to resume it. */
+/** If the wait is longer, the run ends, and the operator decides when to resume it. */
 const MAX_CLOSED_MS = 7_200_000;
 
 export interface RetryOptions {

@@ -5,18 +5,18 @@ import type { Family, Labels, Sample } from '../metrics/family.ts';
 export interface SeriesOptions {
   /** Added to each sample. */
   readonly labels: Labels;
-  /** Samples of other chains are left out. Those without a chain are kept. */
+  /** Samples of other chains are dropped. Samples without a chain are kept. */
   readonly chains: ReadonlySet<string>;
   /** After this time a sample is repeated, for a day and never beyond `now`. */
   readonly step: Seconds | undefined;
   readonly now: UnixSeconds;
-  /** Whether scrapes have a sample of the series at this time. It is left out then. */
+  /** Whether scrapes have a sample of the series at this time. Such samples are left out. */
   readonly isScraped: (labels: Labels, at: UnixSeconds) => boolean;
 }
 
 /**
- * The samples of a family in the order that OpenMetrics demands: series by series, each in ascending time. Of several
- * samples of a series at one time the first counts.
+ * The samples of a family in the order that OpenMetrics requires: series by series, each in ascending time. If a series
+ * has several samples at one time, the first one is used.
  */
 export function* samplesBySeries(family: Family, options: SeriesOptions): Generator<Sample> {
   const series = new Map<string, Sample[]>();
@@ -31,7 +31,7 @@ export function* samplesBySeries(family: Family, options: SeriesOptions): Genera
   }
   for (const samples of series.values()) {
     for (const sample of ascending(samples)) {
-      // Only now: each copy is garbage as soon as it is written.
+      // Created only now, so that each copy becomes garbage as soon as it is written.
       yield* repeated({ ...sample, labels: { ...sample.labels, ...options.labels } }, options);
     }
   }
@@ -47,7 +47,7 @@ function timeOf({ at }: Sample): UnixSeconds {
   return at;
 }
 
-/** A value holds until the next one, a day later. Where that one is missing, the gap stays. */
+/** A value is valid until the next one, a day later. If the next one is missing, the gap remains. */
 function* repeated(sample: Sample, { step, now, isScraped }: SeriesOptions): Generator<Sample> {
   const first = timeOf(sample);
   const last = step === undefined ? first : Math.min(now, first + SECONDS_PER_DAY - 1);

@@ -37,7 +37,7 @@ export class SliceReader {
   constructor(options: SliceReaderOptions) {
     this.#options = options;
     const { covered, history } = options;
-    // The value of a day may go on after scrapes have ended: its samples are left out one by one.
+    // The value of a day can extend beyond the end of scrapes, so its samples are left out one by one.
     this.#isScraped = covered && !history.isDaily ? recordTest(covered) : () => false;
   }
 
@@ -77,7 +77,7 @@ export class SliceReader {
     const page = await retryUntilAnswered(request, this.#options);
     const records = page.records.filter((record) => this.#isExpected(record));
     this.#note(records);
-    // Judged before the page is kept, because a slice is complete once its last page is kept.
+    // Evaluated before the page is stored, because a slice is complete once its last page is stored.
     this.#judge(!page.cursor);
     if (this.#isThinned) return NO_MORE_PAGES;
     const wanted = records.filter((record) => this.#isWanted(record));
@@ -93,7 +93,7 @@ export class SliceReader {
     return at <= now + CLOCK_AHEAD_SECONDS && isWithin(slice.range, at, history.reachSeconds);
   }
 
-  /** A newer record may lie among the samples of scrapes to come. */
+  /** A newer record could overlap with future scrapes. */
   #isWanted(record: unknown): boolean {
     const { history, now } = this.#options;
     const at = history.at(record);

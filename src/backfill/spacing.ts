@@ -7,15 +7,15 @@ const TOLERANCE = 1.5;
 
 export type Verdict = 'full' | 'thinned';
 
-/** Whether records are further apart than clients that push every `usual` seconds leave them. */
+/** Whether records are further apart than those of clients that push every `usual` seconds. */
 export function isSparse(seconds: number, usual = USUAL_SECONDS): boolean {
   return seconds > TOLERANCE * usual;
 }
 
 /**
  * How far apart the records of each series are. The service thins long ranges of all machines alike, by a rule that it
- * does not publish. A minute that a machine missed is not thinning. So the lower quartile of the gaps decides, and one
- * series in full is enough.
+ * does not publish. A minute that a machine missed is not thinning. Therefore the lower quartile of the gaps decides,
+ * and one complete series is sufficient.
  */
 export class Spacing {
   readonly #slow: ReadonlyMap<string, number>;

@@ -10,7 +10,7 @@ export class SpanCounts {
   #missingDays = 0;
   #spacingSeconds = Number.POSITIVE_INFINITY;
 
-  /** Counts groups on their way. */
+  /** Counts groups as they pass through. */
   async *counting(groups: AsyncIterable<Group>): AsyncGenerator<Group> {
     for await (const group of groups) {
       this.#add(group);

@@ -5,11 +5,11 @@ import type { History } from '../sources/history.ts';
 import type { OutputSpan } from './output-spans.ts';
 import { Plan, type Slice } from './plan.ts';
 
-/** A page as it is kept. */
+/** A page as it is stored. */
 export interface KeptPage {
   /** The cursor of the next page; null: this is the last one. */
   readonly next: string | null;
-  /** Why there is no next page, where the service did not say so. */
+  /** Why there is no next page, if the service did not end the sequence itself. */
   readonly ending?: string;
   /** Records that could not be read or are of another time. */
   readonly bad: number;
@@ -60,9 +60,9 @@ export class Store {
     this.#database = database;
   }
 
-  /** Opens or makes it. @throws where it is of another version, or in use by another process. */
+  /** Opens or creates it. @throws if it has another version or is in use by another process. */
   static async open(file: string): Promise<Store> {
-    // Loaded only here: up to Node 24.14 it prints a warning that it is experimental.
+    // Loaded only here, because up to Node 24.14 it prints a warning that it is experimental.
     const { DatabaseSync } = await import('node:sqlite');
     // For sorting: the usual folders may be read-only in a container, or in memory.
     process.env['SQLITE_TMPDIR'] ??= dirname(file);
@@ -99,13 +99,13 @@ export class Store {
     });
   }
 
-  /** The ids of the slices that are complete. */
+  /** The ids of the complete slices. */
   completeSlices(): Set<number> {
     const rows = this.#database.prepare('SELECT id FROM slice WHERE next IS NULL').all();
     return new Set(rows.map(({ id }) => Number(id)));
   }
 
-  /** The cursor to go on with; undefined: the slice is not begun, or complete. */
+  /** The cursor to continue with; undefined: the slice has not been started, or is complete. */
   cursorOf({ id }: Slice): string | undefined {
     const next = this.#database.prepare('SELECT next FROM slice WHERE id = ?').get(id)?.['next'];
     return next == null ? undefined : String(next);
@@ -136,7 +136,7 @@ export class Store {
     this.#database.prepare('DELETE FROM slice WHERE id = ?').run(id);
   }
 
-  /** What is wrong with the pages: records that are left out, and how sequences ended that the service did not end. */
+  /** Problems of the pages: dropped records, and why sequences ended early. */
   flaws(): { bad: number; endings: string[] } {
     const row = this.#database.prepare('SELECT total(bad) AS bad FROM slice').get();
     const rows = this.#database.prepare('SELECT DISTINCT ending FROM slice WHERE ending IS NOT NULL').all();
@@ -178,7 +178,7 @@ export class Store {
 /** https://sqlite.org/rescode.html: a wrong statement, and a database that another process has open. */
 const [SQLITE_ERROR, SQLITE_BUSY] = [1, 5];
 
-/** Whether the disk is at fault, and not this program. */
+/** Whether the cause is the disk and not this program. */
 export function isStoreFailure(error: unknown): boolean {
   return hasCode(error, 'ERR_SQLITE_ERROR') && resultOf(error) !== SQLITE_ERROR;
 }

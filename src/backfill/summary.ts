@@ -5,7 +5,7 @@ export interface BackfillResult {
   readonly written: readonly WrittenSpan[];
   /** Records that could not be read, or are of another time. */
   readonly bad: number;
-  /** Why sequences of pages ended before the service ended them. */
+  /** Why sequences of pages ended early. */
   readonly endings: readonly string[];
   readonly isDaily: boolean;
   readonly fullResolution: boolean;

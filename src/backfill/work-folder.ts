@@ -14,7 +14,7 @@ export class WorkFolder implements Disposable {
     this.path = `${output}.backfill`;
   }
 
-  /** What an earlier run kept; undefined: nothing. @throws Error where it cannot be read or has another version. */
+  /** What an earlier run stored; undefined: nothing. @throws Error where it cannot be read or has another version. */
   async load(): Promise<Plan | undefined> {
     if (existsSync(join(this.path, 'plan.json'))) {
       throw new Error('it was written by another version of the program; only that version can resume it');

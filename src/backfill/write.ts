@@ -14,7 +14,7 @@ export interface WriteOptions extends GroupsOptions {
   readonly folder: WorkFolder;
   readonly output: string;
   readonly series: SeriesOptions;
-  /** In one file, unless a single block has more. */
+  /** The maximum per file, unless a single block has more. */
   readonly maxSamples: number;
 }
 
@@ -70,7 +70,7 @@ async function piecesOf(options: WriteOptions, span: OutputSpan, signal: AbortSi
   return counts.split(span, maxSamples);
 }
 
-/** Samples that the records give at most, each written once. */
+/** The maximum number of samples from the records, each written once. */
 function mostSamples({ store, histories }: WriteOptions, span: OutputSpan): number {
   return [...histories].reduce((sum, [source, { maxSamples }]) => sum + store.count(source, span) * maxSamples, 0);
 }
@@ -88,7 +88,7 @@ async function writePart(
     const wanted = records.filter((record) => contains(piece, history.at(record)));
     if (wanted.length === 0) continue;
     const families = history.families(wanted);
-    // Families work out their samples when these are read, and keep them: each is released once it is written.
+    // Families compute their samples on first use and keep them, so each family is released once it is written.
     for (let family = families.shift(); family; family = families.shift()) {
       spool.add(family, samplesBySeries(family, series));
     }

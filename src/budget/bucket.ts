@@ -21,7 +21,7 @@ import { keptForOthers, noteTaken, TakenByOthers } from './others.ts';
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
-/** A counter of the service with limits of its own, as far as known. */
+/** What is known of a rate-limit counter of the service that has its own limits. */
 export const Bucket = z.object({
   /** From the last answers. */
   limits: PerWindow,
@@ -40,7 +40,7 @@ export const Bucket = z.object({
   /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
-  /** What other users of the account took of the month. */
+  /** What other users of the account have used of the monthly quota. */
   others: TakenByOthers.optional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
@@ -56,28 +56,28 @@ export interface BudgetOptions {
 
 export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, closedUntil: 0, blindWaits: 0 };
 
-/** Before the first answer the slowest plan is assumed. */
+/** Until the first response, the slowest plan is assumed. */
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = 60_000;
 const MAX_BLIND_WAIT_MS = 3_600_000;
 const HOURS_PER_DAY = 24;
 /**
- * Our least share of what is left. If others take nearly all of it, the quota runs out anyway, and saving it for them
- * is useless.
+ * Our minimum share of the remaining quota. If others use nearly all of it, the quota runs out anyway, so it makes no
+ * sense to save it for them.
  */
 const MIN_SHARE = 0.1;
-/** At most this share of what is left is held back: at the very end of a quota the rest must not stay unused. */
+/** At most this share of the remaining quota is held back, so that the rest is used at the very end of a quota. */
 const MAX_HELD_BACK = 0.5;
 
-/** Requests per second, before `utilization`. A limit of 0 is ignored, because only a revocation really has it. */
+/** Requests per second, before `utilization`. A limit of 0 is ignored, because it is real only for a revocation. */
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
   const granted = bucket?.limits.second || ASSUMED_PER_SECOND;
   return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Whether a window is not a limit of its own. For windows that a plan does not have, the service repeats the limit of
- * the second (api-facts 6.1).
+ * Whether a window only repeats the limit of the second. The service does this for windows that a plan does not have
+ * (api-facts 6.1).
  */
 export function isRateWindowRepeated({ limits }: Pick<Bucket, 'limits'>, window: WindowName): boolean {
   const { second = ASSUMED_PER_SECOND } = limits;
@@ -220,7 +220,7 @@ function waitAfter(
   const isSameEvent = blindWaits > 0 && now < closedUntil;
   if (status !== 429) return { closedUntil, blindWaits: isSameEvent ? blindWaits : 0 };
   const closed = (waitMs: Milliseconds) => ({ closedUntil: Math.max(closedUntil, now + waitMs), closedAt: now });
-  // A reset of 0 may be part of a second, rounded down.
+  // A reset of 0 may be a fraction of a second, rounded down.
   if (resetSeconds !== undefined) return { ...closed(Math.max(1, resetSeconds) * 1000), blindWaits: 0 };
   if (isSameEvent) return { closedUntil, blindWaits };
   return {

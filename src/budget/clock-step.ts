@@ -38,7 +38,7 @@ export class ClockSteps {
  */
 function shifted(ledger: Ledger, step: Milliseconds, now: UnixMs): Ledger {
   const { key } = ledger;
-  // 0 stands for never, and no time is negative.
+  // 0 means never, and no time is negative.
   const moved = (at: UnixMs): UnixMs => Math.max(0, at + step);
   return mapBuckets({ ...ledger, key: { ...key, since: moved(key.since) } }, (bucket) => {
     const { closedUntil, closedAt } = bucket;

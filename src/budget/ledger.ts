@@ -15,7 +15,7 @@ import { bucketProbeAt, type Quota, quotaOf } from './quota.ts';
 
 const BucketName = z.string().refine(isBucketName);
 
-/** What the service last said of the key. */
+/** The last status of the key reported by the service. */
 const KeyStatus = z.enum(['unknown', 'valid', 'refused', 'revoked']);
 
 const Key = z.object({
@@ -84,7 +84,7 @@ export function bucketOf(ledger: Ledger, route: string): string {
   return ledger.lanes[route] ?? ledger.shared;
 }
 
-/** A text that changes whenever a known limit changes. */
+/** A string that changes whenever a known limit changes. */
 export function limitsOf({ buckets }: Ledger): string {
   return JSON.stringify(Object.entries(buckets).map(([name, { limits }]) => [name, limits]));
 }
@@ -175,7 +175,8 @@ function assign(ledger: Ledger, route: string, { bucket, limits }: Observation):
 }
 
 /**
- * The service has a handful. If it sent a new name with each answer, each would take a series and space in the state.
+ * The service has a handful of buckets. If it sent a new name with each response, each name would take a series and
+ * space in the state.
  */
 const MAX_BUCKETS = 16;
 /** The bucket of all further names. */

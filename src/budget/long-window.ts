@@ -5,7 +5,7 @@ import type { UnixMs } from '../lib/time.ts';
 /** A time that Date can represent. */
 export const unixMs = z.number().nonnegative().max(8.64e15);
 
-/** The windows beside the second that can be limits of their own: minute and day only repeat others (api-facts 6.1). */
+/** The windows other than the second that can be real limits. Minute and day only repeat others (api-facts 6.1). */
 export const LONG_WINDOWS = ['hour', 'month'] as const;
 export type LongWindowName = (typeof LONG_WINDOWS)[number];
 

@@ -19,7 +19,7 @@ const DAYS_KEPT = 7;
 const SPACING_MS = 4 * MS_PER_HOUR;
 const LONG_GAP_MS = 12 * MS_PER_HOUR;
 const RECENT_DAYS = 3;
-/** A burst is not a habit, and it can span two days. */
+/** A burst is not a steady rate, and it can span two days. */
 const MAX_ODD_DAYS = 2;
 const CLEARLY_MORE = 1.15;
 /** Requests are kept for others beyond the end, because a 429 is worse than a few unused requests. */
@@ -34,7 +34,7 @@ export function noteTaken(known: TakenByOthers | undefined, taken: number, since
   const past = known?.points.filter(({ at }) => at <= now) ?? [];
   const last = past.at(-1);
   if (!last) return { since, points: [{ at: now, taken }], perDay: 0 };
-  // A new window starts counting at 0, while the habit of others continues.
+  // A new window starts at 0, while the rate of others continues.
   const offset = known?.since === since ? 0 : last.taken - taken;
   const level = past.map((point) => ({ at: point.at, taken: Math.min(point.taken - offset, taken) }));
   const oldest = now - (DAYS_KEPT * MS_PER_DAY + SPACING_MS);
@@ -69,8 +69,8 @@ function habitOf(points: readonly Point[], now: UnixMs): number {
 }
 
 /**
- * What others had taken at a time between two points. The increase counts at the later point, because a burst spread
- * over the whole interval would look like the habit of two days. Across a long gap it is spread evenly.
+ * What others had taken at a time between two points. The increase counts at the later point, because a burst that is
+ * spread over the whole interval would look like a steady rate over two days. Across a long gap it is spread evenly.
  */
 function takenAt(points: readonly Point[], at: UnixMs): number {
   const i = points.findLastIndex((point) => point.at <= at);

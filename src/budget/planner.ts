@@ -2,7 +2,7 @@ interface Priced {
   readonly requestsPerDay: number;
 }
 
-/** What one source asks of the budget. */
+/** The demand of one source. */
 export interface Demand<Id, P extends Priced> {
   readonly id: Id;
   /** Its share of a scarce budget relative to the others. */
@@ -52,7 +52,8 @@ function divide<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowed
     });
     const satisfied = offers.filter(({ pace, wanted }) => pace.requestsPerDay >= wanted);
     const belowShare = offers.filter(({ pace, share }) => pace.requestsPerDay < share * (1 - ROUNDING));
-    // Satisfied sources come first: what they leave may pay for the next pace of one that could not use its share.
+    // Satisfied sources come first, because what they leave may pay for the next pace of a source that could not use
+    // its share.
     const settled = [satisfied, belowShare, offers].find((some) => some.length > 0) ?? [];
     for (const { demand, pace } of settled) paces.set(demand.id, pace);
     open = open.filter((demand) => !paces.has(demand.id));

@@ -1,9 +1,9 @@
 import type { MonotonicMs } from '../lib/time.ts';
 
 /**
- * The order in which waiting requests are sent. First comes what a user must not miss, then the few requests a minute
- * of the head pass. Machines come after it, because a large fleet always has a request waiting. The slow sources come
- * last.
+ * The order in which waiting requests are sent. Requests that a user must not miss come first, then the few requests
+ * per minute of the head pass. Machines come after it, because a large fleet always has a request waiting. The slow
+ * sources come last.
  */
 export const PRIORITIES = [
   'slashing_details',
@@ -12,7 +12,8 @@ export const PRIORITIES = [
   'machines',
   'daily_returns',
   'sync_committee',
-  // Reading old epochs after a downtime can take an hour at one request per second, so it uses what the others leave.
+  // Reading old epochs after a downtime can take an hour at one request per second, so it uses only what the others
+  // leave.
   'catch_up',
   // A backfill beside the exporter that polls always has a request waiting (see one-at-a-time.ts).
   'backfill',

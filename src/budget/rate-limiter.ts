@@ -21,7 +21,7 @@ import { SecondWindows } from './second-windows.ts';
 
 export interface RateLimiterDependencies {
   readonly clock: Clock;
-  /** As the previous run left it. */
+  /** As left by the previous run. */
   readonly ledger: Ledger;
   /** Called whenever the ledger changes. */
   readonly onChange?: () => void;
@@ -29,10 +29,12 @@ export interface RateLimiterDependencies {
   readonly keep?: () => Promise<void>;
 }
 
-/** Answers after which no request is sent for a while, even after a restart. */
+/** Responses after which no request is sent for a while, even after a restart. */
 const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 
-/** The longest wait for a closed bucket. Beyond it the poll fails, and is repeated when the bucket opens. */
+/**
+ * The longest wait for a closed bucket. If the wait is longer, the poll fails and is repeated when the bucket opens.
+ */
 const MAX_HOLD_MS = 60_000;
 
 interface Waiting extends QueuedRequest {
@@ -192,7 +194,7 @@ export class RateLimiter implements Budget {
     this.#update(answered(this.#ledger, route, { ...sending, ...said }, this.#options, now));
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
-    // The unnamed bucket got its name, or the route has a bucket of its own, in which this request counted.
+    // Either the unnamed bucket got its name, or the route has its own bucket, in which this request counted.
     const isRenamed = this.#ledger.buckets[before] === undefined && this.#seconds.rename(before, after);
     if (!isRenamed) this.#second(after).countOne(this.#clock.monotonic());
   }

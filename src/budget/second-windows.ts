@@ -11,7 +11,7 @@ export class SecondWindows {
     return Object.assign(window, { limit, utilization });
   }
 
-  /** The bucket has got another name. False: it had no window. */
+  /** Renames the bucket. False: it had no window. */
   rename(before: string, after: string): boolean {
     const window = this.#windows.get(before);
     if (!window) return false;

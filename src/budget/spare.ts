@@ -5,7 +5,7 @@ import { calendarEnd, type LongWindow, lastsUntil, usable } from './long-window.
 import { keptForOthers } from './others.ts';
 import { BudgetClosed } from './permit.ts';
 
-/** What the polls of a bucket take at their configured intervals. */
+/** What the polls of a bucket cost at their configured intervals. */
 export interface Needs {
   readonly perDay: number;
   /** Requests that may all be due at once. */
@@ -21,10 +21,15 @@ export interface Spare {
   readonly month?: number;
 }
 
-/** The least share of the rate and of the hour. Otherwise a backfill beside polls that take all would wait for ever. */
+/**
+ * The minimum share of the rate and of the hour. Without it, a backfill would wait forever if the polls use everything.
+ */
 const MIN_SHARE = 0.1;
 
-/** What is left beside the polls until the limits renew. 0 of the month if the polls are stretched: they take what there is. */
+/**
+ * What the polls leave until the limits renew. The month has 0 left if the polls are stretched, because they then use
+ * everything.
+ */
 export function spareOf(bucket: Bucket, needs: Needs, options: BudgetOptions, now: UnixMs): Spare {
   const rate = perSecondOf(bucket, options) * options.utilization;
   const hour = windowAt(bucket, 'hour', options, now);
@@ -36,7 +41,7 @@ export function spareOf(bucket: Bucket, needs: Needs, options: BudgetOptions, no
   };
 }
 
-/** A whole hour's need is kept at any time of the hour, because polls come in lumps. */
+/** The need of a full hour is reserved at any time of the hour, because polls come in bursts. */
 function hourBeside(hour: LongWindow, { perDay, atOnce }: Needs, { utilization }: BudgetOptions): number {
   const needed = atOnce + (perDay * MS_PER_HOUR) / MS_PER_DAY;
   return whole(usable(hour, utilization) - Math.min(needed, hour.limit * utilization * (1 - MIN_SHARE)));
@@ -63,8 +68,8 @@ function whole(requests: number): number {
 export class QuotaKept extends BudgetClosed {}
 
 /**
- * Whether a request beside the polls must wait for the limits to renew; undefined: it may be sent. `isAgreed`: it may take
- * what the polls need of the month. Of the hour it never may, because waiting for the next hour is cheap.
+ * Whether a backfill request must wait for the limits to renew; undefined: it may be sent. `isAgreed`: it may use what
+ * the polls need of the month. It may never use what they need of the hour, because waiting for the next hour is cheap.
  */
 export function closedBeside(
   { hour = 1, month = 1 }: Spare,

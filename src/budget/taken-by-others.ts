@@ -5,8 +5,8 @@ import { keptForOthers } from './others.ts';
 import { wholePerDay } from './quota.ts';
 
 /**
- * Requests per day that this exporter lacks because others use the quota of the month. Measured against the pace of a
- * whole quota: a quota of which this exporter has left much near its end would allow a pace that nothing needs.
+ * Requests per day that this exporter lacks because others use the quota of the month. At most the pace of a full
+ * quota: near its end, a quota that is mostly unused would allow a pace that nothing needs.
  */
 export function takenPerDay(bucket: Bucket, options: BudgetOptions, now: UnixMs): number {
   const month = windowAt(bucket, 'month', options, now);
@@ -18,8 +18,8 @@ export function takenPerDay(bucket: Bucket, options: BudgetOptions, now: UnixMs)
 }
 
 /**
- * What others take of the requests that this exporter would have without them; 0: nothing that it could use. With 15
- * requests a day by others it is half of those of a trial, and with 26 nearly all.
+ * The share of the requests of this exporter that others take; 0: they take nothing that it could use. On a trial,
+ * others that make 15 requests a day take half, and others that make 26 take nearly all.
  */
 export function takenShare(bucket: Bucket, options: BudgetOptions, now: UnixMs): number {
   const taken = takenPerDay(bucket, options, now);

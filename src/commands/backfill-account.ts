@@ -23,8 +23,9 @@ export interface LedgerContext {
 }
 
 /**
- * Two processes with a ledger each would both spend all that is left. So it is that of the exporter that runs, or that of
- * `state.dir` while none does. @throws BackfillRefused; the signal's reason when it aborts
+ * Two processes with separate ledgers would both spend the whole remaining budget. Therefore the backfill uses the
+ * ledger of the running exporter or, if none is running, the one in `state.dir`. @throws BackfillRefused; the signal's
+ * reason when it aborts
  */
 export async function openLedger(context: LedgerContext, opened: AsyncDisposableStack): Promise<Account> {
   if (context.config.state.redis) {
@@ -36,7 +37,7 @@ export async function openLedger(context: LedgerContext, opened: AsyncDisposable
   return (await throughExporter(context)) ?? inItsPlace(context, opened);
 }
 
-/** Undefined: none listens in the directory. */
+/** Undefined: no exporter listens in the directory. */
 async function throughExporter({ config, key, flags, clock, terminal, signal }: LedgerContext) {
   const path = socketPathOf(config.state.dir);
   if (path === undefined) return undefined;

@@ -6,12 +6,12 @@ import { ExporterGone } from '../sharing/client.ts';
 import { NotPassedOn } from '../sharing/shared.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
-/** The backfill cannot begin or continue; the message tells the operator why. */
+/** The backfill cannot start or continue; the message gives the reason. */
 export class BackfillRefused extends Error {
   override readonly name = 'BackfillRefused';
 }
 
-/** The error with a message that says what can be done. An unexpected error is returned unchanged. */
+/** The error with a message that says what to do. An unexpected error is returned unchanged. */
 export function explainFailure(error: Error, options: BackfillOptions, isKept: boolean): Error {
   const reason = reasonOf(error, options);
   if (reason === undefined) return error;

@@ -38,7 +38,7 @@ const DEFAULT_MAX_SAMPLES = 5_000_000;
 /** This much time may pass between working out --start and running the program. */
 const SLACK_SECONDS = 3_600;
 
-/** Labels that the families have themselves. --label cannot set them. */
+/** Labels of the families themselves. --label cannot set them. */
 export const OWN_LABELS: ReadonlySet<string> = new Set([
   'chain',
   'machine',

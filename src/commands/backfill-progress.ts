@@ -14,7 +14,7 @@ function waitLine(reason: string, ms: Milliseconds): string {
   return `waiting ${roughSpan(ms)}: ${reason}\n`;
 }
 
-/** Writes a line for each reason to wait, before there is any progress. */
+/** Writes a line for each reason to wait until there is progress to show. */
 export function waitLines(terminal: Terminal, clock: Clock): (reason: string, until: UnixMs) => void {
   let last: string | undefined;
   return (reason, until) => {
@@ -73,7 +73,7 @@ export class ProgressReport {
       try {
         await this.#clock.sleep(REFRESH_MS, this.#end.signal);
       } catch {
-        // Stopped: the last progress stays on the screen.
+        // Stops the display; the last progress stays on the screen.
         this.#terminal.write(`\r\x1b[2K${progressLine(this.#read())}\n`);
         return;
       }

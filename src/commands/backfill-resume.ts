@@ -39,7 +39,7 @@ export async function findEarlierRun(
   return plan;
 }
 
-/** What an earlier run wrote, the first file first. */
+/** The files of an earlier run, in order. */
 async function filesOf(output: string): Promise<string[]> {
   const [folder, first] = [dirname(output), basename(output)];
   const isFurther = (name: string): boolean =>

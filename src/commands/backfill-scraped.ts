@@ -10,10 +10,10 @@ import { endOfScrapes, type Scraped, scrapedNow, timingOf, UNKNOWN_START } from 
 import { BackfillRefused } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
-/** What the state says of the scrapes of a source. `never`: it was not polled with this state. */
+/** When a source was scraped, according to the state. `never`: it was not polled with this state. */
 export type Scrapes = Covered | 'never';
 
-/** Reads it without the lock: an exporter that runs goes on. By the id of the source. */
+/** Reads the state without the lock, so a running exporter is not affected. Results are by the id of the source. */
 export async function readScrapes(dir: string, sources: readonly Source[], now: UnixMs): Promise<Map<string, Scrapes>> {
   const process = await peek(dir, PROCESS, ProcessRecord);
   const read = sources.map(async (source) => {
@@ -34,10 +34,10 @@ export function scrapesOf(
   return coveredBy(scraped, endOfScrapes(source, entry, stoppedAt, now));
 }
 
-/** Of a time that goes on. JSON has no Infinity. */
+/** The end of a span that has not ended, because JSON has no Infinity. */
 const OPEN_END: UnixSeconds = Number.MAX_SAFE_INTEGER;
 
-/** @param currentEnd When the current time ended; undefined: it goes on. */
+/** @param currentEnd When the current span ended; undefined: it has not ended. */
 export function coveredBy({ ended, current }: Scraped, currentEnd: UnixSeconds = OPEN_END): Covered {
   return {
     ended: ended.map(withMargin),
@@ -58,7 +58,7 @@ export interface LeftOut {
 type Wanted = Pick<BackfillOptions, 'source' | 'range' | 'isEndGiven'>;
 
 /**
- * Pure. Where records lie among scraped samples, counters step back, and rate() takes each step for a restart.
+ * Pure. If records lie among scraped samples, counters decrease, and rate() treats each decrease as a restart.
  * @throws BackfillRefused if the range has such times by the user's own words, and `yes` is not given.
  */
 export function leaveOut(wanted: Wanted, scrapes: ReadonlyMap<string, Scrapes>, yes: boolean, now: UnixMs): LeftOut {

@@ -27,11 +27,11 @@ import type { Flags } from './flag-table.ts';
 
 export interface BackfillContext extends LedgerContext {
   readonly flags: Flags;
-  /** For costs and progress. */
+  /** Shows costs and progress. */
   readonly terminal: Terminal;
 }
 
-/** What every step of a run has. */
+/** The context that all steps of a run share. */
 interface Run extends BackfillContext {
   readonly options: BackfillOptions;
   readonly isDaily: boolean;
@@ -107,7 +107,7 @@ async function planned(run: Run): Promise<Plan> {
   return makePlan({ api: account.api, clock, signal, onWait, histories, range, fullResolution, given });
 }
 
-/** Every answer states the limits. If this request fails, later ones may still succeed. */
+/** Every response states the limits. If this request fails, later ones may still succeed. */
 async function learnLimits({ options, account, signal }: Run): Promise<void> {
   const [chain = 'mainnet'] = options.chains;
   await askCheaply(account.api, chain, signal).catch(() => signal.throwIfAborted());
@@ -140,7 +140,7 @@ function agree(run: Run, plan: Plan, complete: ReadonlySet<number>): Meter {
   );
 }
 
-/** Returns the plan with what was learned. */
+/** Returns the plan, updated with what was learned. */
 async function fetch(run: Run, plan: Plan, meter: Meter): Promise<Plan> {
   const { account, clock, terminal, signal, folder, histories, options } = run;
   await folder.save(plan);
@@ -173,7 +173,7 @@ async function fetch(run: Run, plan: Plan, meter: Meter): Promise<Plan> {
   }
 }
 
-/** Returns the plan with what was written. */
+/** Returns the plan, updated with what was written. */
 function write(run: Run, plan: Plan): Promise<Plan> {
   const { folder, histories, options, output, clock, signal } = run;
   const { labels, step, maxSamples } = options;

@@ -17,7 +17,7 @@ import { shownBucket } from './shown-bucket.ts';
 export interface CheckInput {
   readonly state: Pick<State, 'ledger' | 'entries'>;
   readonly viewOptions: ViewOptions;
-  /** For the reader: where the limits are from. */
+  /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
 }
@@ -54,13 +54,13 @@ export function describeCosts(input: CheckInput): string {
   ].join('\n');
 }
 
-/** What cannot work as meant at the pace that the limits allow. */
+/** Settings that do not work as intended at the pace that the limits allow. */
 export function stretchWarnings({ machines }: Config, { state, viewOptions, now }: CheckInput): string[] {
   const { enabled, staleAfterMs, intervalMs } = machines;
   const view = viewsOf(state, viewOptions, now).find(({ source }) => source.name === 'machines');
   if (!enabled || !view || staleAfterMs === 'auto') return [];
   const { intervalMs: effective } = view.pace;
-  // Otherwise it is said of the configured interval.
+  // Otherwise the warning about the configured interval covers it.
   if (staleAfterMs < intervalMs + MS_PER_MINUTE || staleAfterMs >= effective + MS_PER_MINUTE) return [];
   const lengths = `machines.stale_after (${duration(staleAfterMs)}) is less than the effective interval (${duration(effective)})`;
   return [`Warning: ${lengths}: values are withdrawn between polls. Set stale_after to auto.`];
@@ -101,7 +101,7 @@ function describeBucket({ state, viewOptions, now }: CheckInput, name: string, a
 
 /**
  * What others on the account have used of each current quota, and what of the month is reserved for them until it
- * renews. A ledger that begins with the request of this command knows nothing of what the daemon has used.
+ * renews. A ledger that starts with the request of this command does not include what the daemon has used.
  */
 function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): string[] {
   const isNew = (bucket.firstUseAt ?? now) >= now;

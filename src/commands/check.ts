@@ -18,13 +18,13 @@ export interface CheckOptions {
   readonly config: Config;
   readonly key: string;
   readonly log: Logger;
-  /** What the service answered, if it was asked. */
+  /** The responses of the service, if it was asked. */
   readonly answer?: ProbeAnswer | undefined;
   readonly warnings: readonly string[];
   readonly now: UnixMs;
 }
 
-/** Works out what a configuration costs, by answers of the service, the stored state or the configured plan. */
+/** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, answer, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
@@ -66,7 +66,7 @@ type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S
 
 interface StoredState {
   readonly peek: Peek;
-  /** Why `serve` could not use it now. Of a directory, that is a mistake which has been told before. */
+  /** Why `serve` could not use the state now. For a directory, this was already reported as a mistake. */
   problem(): Promise<string | undefined>;
   close(): void;
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** The thread in which Node opens the inspector can be late on a busy machine. */
+/** On a busy machine, the thread in which Node opens the inspector can be delayed. */
 const LOOK_EVERY_MS = 50;
 const LOOK_FOR_MS = 5_000;
 

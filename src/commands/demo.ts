@@ -11,7 +11,7 @@ import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
 
 export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
-  /** No config file was given, so the demo shows everything. */
+  /** Without a config file, the demo enables everything. */
   readonly isDefault: boolean;
   /** Where the simulated service listens, for the daemon, for orders and for alerts. */
   readonly sandboxAddress: { readonly host: string; readonly port: number };
@@ -20,9 +20,9 @@ export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
   readonly readAgain: () => Promise<Config>;
 }
 
-/** Four proposals of watched validators in an epoch. */
+/** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
-/** The most validators of a list that propose. */
+/** The maximum number of validators of a list that propose. */
 const MAX_PROPOSERS = 100;
 
 /** Runs the daemon and a simulated API in one process, without a key or network. */
@@ -39,7 +39,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     ...sandboxAddress,
     clock: systemClock,
     receive: (request, now) => receiveAlerts(request, now, print),
-    // No slashings until somebody orders one.
+    // No slashings until one is ordered.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
       validators: { mainnet: firstOf(watch.mainnet), hoodi: firstOf(watch.hoodi) },
@@ -49,7 +49,8 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     throw error instanceof Error ? Object.assign(error, { flag: SANDBOX_FLAG }) : error;
   });
   starting.defer(close);
-  // As if it had never been silent. A machine that wakes now would be reported as silent until its next record.
+  // As if the machine had never been silent. If it started pushing now, it would be reported as silent until its next
+  // record.
   sandbox.wake(QUIET_MACHINE, 0);
   const { key } = sandbox;
   const simulated = (given: Config): Config => onSandbox(demonstrated(given), api);

@@ -11,7 +11,7 @@ export type CommandName = keyof typeof COMMANDS;
 
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
-/** What the table says of a flag. Without `value` it is a boolean, and `--no-NAME` makes it false. */
+/** The description of a flag in the table. Without `value` it is a boolean, and `--no-NAME` makes it false. */
 interface FlagDescription {
   readonly help: string;
   /** What the help calls its value. */
@@ -109,7 +109,7 @@ const DEMO = {
   },
 } as const satisfies Table;
 
-/** What the sandbox has of them: it serves no metrics and has nothing to reload. */
+/** The web flags of the sandbox, which serves no metrics and has nothing to reload. */
 const WITHOUT_METRICS = ['web.listen-address', 'web.config.file'];
 
 const LOG = {
@@ -121,7 +121,7 @@ const LOG = {
   },
 } as const satisfies Table;
 
-/** The flags that there are, in the order of the help; help and version apart. */
+/** All flags except help and version, in the order of the help. */
 export const TABLE: readonly Flag[] = [
   ...flagsOf(COMMAND_NAMES, CONFIG),
   ...flagsOf(['serve'], SERVE),
@@ -148,8 +148,8 @@ type Descriptions = typeof CONFIG &
   typeof DEMO &
   typeof LOG;
 
-/** What a flag holds by its description. */
+/** The type of the value of a flag, from its description. */
 type ValueOf<D> = D extends { isRepeatable: true } ? readonly string[] : D extends { value: string } ? string : boolean;
 
-/** What the command line and the environment give; a flag that neither gives is absent. */
+/** The flags set on the command line or in the environment; others are absent. */
 export type Flags = { readonly [Name in keyof Descriptions]?: ValueOf<Descriptions[Name]> };

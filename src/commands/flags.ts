@@ -53,7 +53,7 @@ function readLine(argv: readonly string[]): { typed: Map<string, string[]>; word
   const { tokens } = parseArgs({
     args: [...argv],
     options: { ...options, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
-    // In strict mode, Node would report mistakes in its own words.
+    // In strict mode, Node would report mistakes with its own messages.
     strict: false,
     allowPositionals: true,
     tokens: true,

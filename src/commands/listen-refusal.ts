@@ -2,7 +2,7 @@ import type { Override } from '../config/override.ts';
 
 interface ListenError extends Error {
   readonly code: string;
-  /** Of a name that cannot be resolved, `hostname`. */
+  /** For a name that cannot be resolved, `hostname` is set. */
   readonly address?: string;
   readonly hostname?: string;
   readonly port?: number;

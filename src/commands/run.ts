@@ -70,7 +70,7 @@ async function runListening(command: Flagged, env: Environment): Promise<number>
 
 async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const { name, flags, overrides } = command;
-  // These have nothing to reload: they end with their terminal.
+  // These commands have nothing to reload, so they end with their terminal.
   if (name === 'check' || name === 'backfill') endOnHangUp();
   const keyless = name === 'demo' || name === 'sandbox';
   let exposures: readonly Exposure[] = [];
@@ -114,10 +114,10 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   return untilStopped((signal) => start(command, settings, readAgain, log, signal), log);
 }
 
-/** Runs to its end, or until it is stopped; then what was read is kept. */
+/** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
 async function runBackfill(flags: Flags, settings: Given): Promise<number> {
   const { config } = settings;
-  // For millions of short-lived samples V8 would take 130 MiB more, and be no faster (measured).
+  // With its defaults, V8 would use 130 MiB more for millions of short-lived samples, and be no faster (measured).
   setFlagsFromString('--semi-space-growth-factor=1');
   // By default the heap grows further between two collections the faster the machine is (measured: 100 MiB further).
   setFlagsFromString('--heap-growing-percent=25');
@@ -196,7 +196,7 @@ async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, lo
     // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  // If it was stopped while it waited for the lock of the state, nothing runs yet.
+  // If the program was stopped while it waited for the lock of the state, nothing is running yet.
   const running = await starting.catch((error: unknown) => {
     if (error !== waits.signal.reason) throw error;
     return undefined;

@@ -4,8 +4,8 @@ import { type Finding, show } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
 
 /**
- * Chains that are named but not configured, and keys that are needed because there are several chains. Reads the document
- * before the schema does, so that these mistakes are reported together with all others.
+ * Finds references to chains that are not configured, and missing keys that are required with several chains. Reads the
+ * document before the schema does, so that these mistakes are reported together with all others.
  */
 export function chainFindings(document: unknown): Finding[] {
   const chains = configuredChains(document);
@@ -46,7 +46,7 @@ function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {
   return Object.keys(watch).flatMap((chain) => unconfigured([...path, chain], chain, chains));
 }
 
-/** The schema reports a name that is no chain at all. */
+/** The schema reports names that are not chains. */
 function unconfigured(path: readonly PropertyKey[], name: unknown, chains: readonly Chain[]): Finding[] {
   if (!CHAIN_NAMES.some((chain) => chain === name) || chains.some((chain) => chain === name)) return [];
   return [{ path, message: `expected a chain that is configured (${either(chains)}), got ${show(name, name)}` }];

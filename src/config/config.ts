@@ -28,7 +28,7 @@ const Api = section({
   key_file: ApiKeyFile.optional().describe(
     'A file that contains the API key; use it instead of `key`. It is read again at every reload.',
   ),
-  // Node fires timers of more than 24 days at once; nobody waits an hour for an answer.
+  // Node fires timers of more than 24 days immediately. More than an hour is not a useful timeout.
   timeout: duration(1, 3600 * SECOND)
     .prefault('10s')
     .describe('Timeout of a request. At most 1h.'),
@@ -153,7 +153,7 @@ export const ConfigFile = optional(
   }),
 );
 
-/** What the daemon is configured to do. Without the key: a config may be shown. */
+/** The configuration of the daemon. Does not contain the key, so it may be logged. */
 export type Config = z.output<typeof ConfigFile>;
 
 type IndexRanges = { first: number; last: number }[];

@@ -27,8 +27,8 @@ export interface ConfigDocument {
 }
 
 /**
- * Reads YAML. With duplicate keys there is still a value, in which to look for more mistakes; with broken syntax there is
- * none.
+ * Reads YAML. With duplicate keys there is still a value, which is checked for more mistakes; with broken syntax there
+ * is none.
  * @param env Variables to put in; without it `${NAME}` is plain text.
  */
 export function readDocument(text: string, env?: Environment): ConfigDocument {
@@ -39,7 +39,7 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
     uniqueKeys: false,
     stringKeys: true,
   });
-  // A quote or bracket that is never closed is reported behind the last line.
+  // The library reports an unclosed quote or bracket after the last line.
   const end = text.trimEnd().length;
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(Math.min(offset, end));
@@ -75,7 +75,7 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
 
 const NOT_YAML = 'not valid YAML: a text that contains braces or brackets needs quotes';
 
-/** The first of each line: others on the same line mostly follow from it. */
+/** Only the first error of each line, because other errors on the line mostly follow from it. */
 function syntaxFindings(errors: readonly YAMLError[], lineOf: (offset: number) => number): Finding[] {
   const byLine = new Map<number, Finding>();
   for (const { code, pos } of errors) {

@@ -5,10 +5,7 @@ import type { Finding } from './mistakes.ts';
 
 type Path = Finding['path'];
 
-/**
- * Pure. What is legal in a configuration and cannot work as meant. A path leads to the setting, so that a reader finds the
- * line.
- */
+/** Pure. Settings that are valid but do not work as intended. The path of each locates its line in the file. */
 export function doubtsIn(config: Config): Finding[] {
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled);
@@ -99,7 +96,7 @@ function ruleDoubts({ chainRules }: Config['machines']): Finding[] {
   );
 }
 
-/** The least that `stale_after: auto` can be. See staleAfter in sources/machines/shown.ts. */
+/** The minimum of `stale_after: auto`. See staleAfter in sources/machines/shown.ts. */
 function autoStaleAfter(intervalMs: number): number {
   return Math.max(10 * MS_PER_MINUTE, 2 * intervalMs + 3 * MS_PER_MINUTE);
 }

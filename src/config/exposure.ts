@@ -10,7 +10,10 @@ export type Exposure =
   /** The proxy can read the key, although the URL leads to this machine. */
   | { readonly kind: 'http' | 'proxy'; readonly host: string; readonly setting: string };
 
-/** By everybody but the owner and the group: a pod or a service is given its key through a group. */
+/**
+ * Readable by users other than the owner and the group. Group access is allowed, because pods and services get their
+ * key through a group.
+ */
 const READABLE_BY_OTHERS = 0o004;
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
 
@@ -26,7 +29,7 @@ export async function exposedFiles(file: string | undefined, written: unknown, v
 }
 
 async function exposedFile(file: string): Promise<Exposure[]> {
-  // Windows has no such modes: Node invents them.
+  // Windows has no such modes; Node makes them up.
   const mode = process.platform === 'win32' ? 0 : ((await stat(file).catch(() => undefined))?.mode ?? 0);
   return mode & READABLE_BY_OTHERS ? [{ kind: 'file', file, mode: `0${(mode & 0o777).toString(8)}` }] : [];
 }

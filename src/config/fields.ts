@@ -62,7 +62,7 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   });
 }
 
-/** A century: times are shown as dates, and dates have a limit. */
+/** A century, because times are shown as dates, and dates have a limit. */
 const MAX_DURATION_MS = 100 * 365 * MS_PER_DAY;
 
 /** A duration within bounds. */
@@ -158,7 +158,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host: ipv6 ?? name, port };
 }
 
-/** The service takes the next one for nobody (api-facts 8.1). */
+/** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
 
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;

@@ -5,7 +5,7 @@ import { type Finding, fileFailure, notBoth } from './mistakes.ts';
 import { mayBeKey } from './paths.ts';
 import { valueAt } from './value-at.ts';
 
-// No message shows the key, or a name that may be a key in the wrong place.
+// Messages never show the key, or a file name that may be a misplaced key.
 
 export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
 const RULE = 'an API key of printable ASCII characters without spaces';
@@ -18,7 +18,7 @@ const KEY = /^[\x21-\x7e]+$/;
 /** As a line of a shell script or of a .env file. */
 const DRESSED = /^(["'].*["']|[A-Z][A-Z_]*=[^=].*)$/;
 
-/** What was expected in place of this text; undefined: it can be a key. */
+/** What was expected instead of this text; undefined: it can be a key. */
 function expectedKey(text: string): string | undefined {
   if (!KEY.test(text)) return RULE;
   return DRESSED.test(text) ? ALONE : undefined;

@@ -23,7 +23,7 @@ export interface LoadOptions {
   readonly env: Environment;
   /** For programs that send no requests: whatever is configured about a key is ignored. */
   readonly keyless?: boolean;
-  /** That there is no key is a mistake. */
+  /** A missing key is a mistake. */
   readonly needsKey?: boolean;
   /** Finds the mistakes of the web config file. */
   readonly checkWebConfig?: (file: string) => Promise<readonly Mistake[]>;
@@ -35,7 +35,7 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Undefined where none is given, and for keyless programs. */
   readonly key: string | undefined;
-  /** What is legal and cannot work as meant. */
+  /** Settings that are valid but do not work as intended. */
   readonly warnings: readonly Mistake[];
   /** How others can get the key; empty for keyless programs. */
   readonly exposures: readonly Exposure[];
@@ -58,7 +58,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(given, folder), overrides), process.cwd());
   const parsed = ConfigFile.safeParse(value);
-  // Without requests, what the environment says of them is ignored too.
+  // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv, { document: given, folder });
   const proxied = findProxies(requestEnv);
@@ -75,7 +75,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findings,
     ...proxied.findings,
   ];
-  // Where the file cannot be read as YAML, the key may be in it.
+  // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = options.needsKey && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
   const mistakes = [...locate(file ?? '', all, document.positionOf), ...there, ...noKey];

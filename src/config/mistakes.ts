@@ -7,7 +7,7 @@ import { valueAt } from './value-at.ts';
 export interface Finding {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** Where there is no path: an offset into the file, or a name to show in place of the file's. */
+  /** Without a path: an offset in the file, or a name to show instead of the file name. */
   readonly offset?: number;
   readonly place?: string;
 }
@@ -18,7 +18,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** One thing that is wrong with what was configured. Without a position where it has none. */
+/** One mistake in the configuration, with its position if it has one. */
 export interface Mistake extends Partial<Position> {
   /** The config file, or the flag or environment variable that gave the value. */
   readonly place: string;
@@ -27,7 +27,7 @@ export interface Mistake extends Partial<Position> {
   readonly message: string;
 }
 
-/** Everything that is wrong with a configuration; the message has one line per mistake. */
+/** All mistakes of a configuration; the message has one line per mistake. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly mistakes: readonly Mistake[];
@@ -75,7 +75,7 @@ export function schemaFindings(issues: readonly z.core.$ZodIssue[], document: un
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };
     const value = valueAt(document, path);
-    // A value in the place of a section is not shown: it may be the key.
+    // A value that replaces a section is not shown, because it may be the key.
     const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
     return { path, message: `expected ${message}, got ${got}` };
   });

@@ -9,7 +9,10 @@ export interface Override {
   readonly origin: string;
 }
 
-/** The document with the overrides. Where it has no section to put one into, it stays: the schema reports that. */
+/**
+ * The document with the overrides. If a section cannot hold the override, it stays unchanged, and the schema reports
+ * it.
+ */
 export function override(document: unknown, overrides: readonly Override[]): unknown {
   let root = document ?? {};
   for (const { path, value } of overrides) {

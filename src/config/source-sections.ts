@@ -70,7 +70,7 @@ export const Machines = section({
   timestamps: machines.timestamps,
 }));
 
-/** Of data that changes about once a day. */
+/** The section of a source whose data change about once a day. */
 const daily = {
   enabled: flag
     .prefault(true)

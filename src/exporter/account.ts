@@ -9,7 +9,7 @@ import { type Client, openClient, routesOf } from './client.ts';
 import type { EngineOptions } from './role.ts';
 import { LEDGER, restore } from './state.ts';
 
-/** What the limits leave for one endpoint, as far as known. */
+/** What is known of the limits that remain for one endpoint. */
 export interface AccountLimits {
   /** Requests per second, after `utilization`. */
   readonly perSecond: number;
@@ -17,7 +17,7 @@ export interface AccountLimits {
   readonly left: { readonly hour?: number; readonly month?: number };
   /** Whether an answer has confirmed the limits. */
   readonly isKnown: boolean;
-  /** `left` is what an exporter that runs does not need itself. */
+  /** `left`: the requests that a running exporter does not need itself. */
   readonly isBeside?: boolean;
 }
 

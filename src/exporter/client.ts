@@ -28,19 +28,19 @@ export interface ClientOptions {
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
   readonly clock: Clock;
-  /** As the previous run left it. */
+  /** As left by the previous run. */
   readonly ledger: Ledger;
   /** Called whenever the ledger has changed; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
-  /** An answer closed the budget, and the ledger that says so is written. */
+  /** A response closed the budget, and the ledger with the wait is persisted. */
   readonly onClosed?: (ledger: Ledger) => void;
   readonly observer?: ApiObserver;
   readonly onAnswer?: OnAnswer;
-  /** What passes over the wire goes through this. */
+  /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
-  /** Where several processes share the account. */
+  /** Set if several processes share the account. */
   readonly lease?: Pick<Replica, 'leads'> | undefined;
 }
 

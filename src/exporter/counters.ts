@@ -15,7 +15,7 @@ export interface CountersOptions {
   readonly clock: Clock;
 }
 
-/** The endpoints that this configuration may have asked. */
+/** The endpoints that this configuration can use. */
 export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
   return [
     ...ENDPOINTS,
@@ -38,7 +38,7 @@ export async function sumsOf(requests: SelfMetrics, others: Others, earlier: Tot
   return withTotals([...counts, ...(await requests.totals())], earlier);
 }
 
-/** A slow disk delays the rest of /metrics by at most this. */
+/** The maximum time for which a slow disk delays the rest of /metrics. */
 const SLOW_DISK_MS = 500;
 
 /**
@@ -86,7 +86,10 @@ export class Counters {
     return totalOf(STATE_WRITE_FAILURES, now);
   }
 
-  /** Writes the current sums to the end, however slowly: what another process may read must not be passed on as unwritten. */
+  /**
+   * Writes the current sums and waits until the write is done, however slow it is: sums that another process may
+   * already have read must not be handed over as unwritten.
+   */
   async finish(): Promise<Totals> {
     await this.write();
     await this.#writing;

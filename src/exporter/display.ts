@@ -20,7 +20,7 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
 
   async function own(): Promise<Family[]> {
-    // Read before the first await, so that all figures are of one moment.
+    // Read before the first await, so that all figures belong to one moment.
     const figures = { now: clock.now(), lastReload: lastReload(), isLeader: role.isLeader };
     const [{ ledger }, { budgetOptions }, seen] = [role.state(), role.viewOptions, views()];
     const { totals, stateWriteFailures, drift } = await role.counted();

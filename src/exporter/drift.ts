@@ -13,10 +13,15 @@ import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Family, Sample } from '../metrics/family.ts';
 
-/** Differences of one endpoint and kind that are remembered. A hostile service must not fill the memory. */
+/**
+ * Differences of one endpoint and kind that are remembered. A limit, so that a hostile service cannot fill the memory.
+ */
 const MAX_DIFFERENCES = 100;
 
-/** A single odd answer is no drift. What only some answers show, such as those with the records of one client, is. */
+/**
+ * A single unusual response is not drift. A difference that only some responses show, such as those with records of one
+ * client, is drift.
+ */
 const MIN_ANSWERS = 3;
 
 interface Seen extends Pick<Difference, 'kind'> {
@@ -33,7 +38,7 @@ export class SchemaDrift {
   readonly #log: Logger;
   readonly #seen = new Map<string, Seen>();
   readonly #answeredAt = new Map<Endpoint, UnixMs>();
-  /** The units of the first times of each field. */
+  /** The unit of the first times of each field. */
   readonly #units = new Map<string, ReadonlySet<TimeUnit>>();
 
   constructor(clock: Clock, log: Logger) {
@@ -43,7 +48,7 @@ export class SchemaDrift {
 
   /** Compares an answer with the specification. Each difference is logged once. */
   note(endpoint: Endpoint, json: unknown): void {
-    // An error in place of the data says nothing about the form of the data.
+    // An error instead of data says nothing about the shape of the data.
     if (!isObject(json) || typeof json['data'] !== 'object' || json['data'] === null) return;
     const now = this.#clock.now();
     this.#answeredAt.set(endpoint, now);
@@ -55,8 +60,8 @@ export class SchemaDrift {
   }
 
   /**
-   * In how many fields answers differ, by endpoint and kind: those of the last answer, and those that several answers of the
-   * day before it have shown.
+   * The number of fields that differ, by endpoint and kind: those of the last response, and those that several
+   * responses of the preceding day have shown.
    */
   samples(endpoints: readonly Endpoint[]): Sample[] {
     return endpoints.flatMap((endpoint) => {

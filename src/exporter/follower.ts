@@ -15,7 +15,7 @@ import { LEDGER, SavedTotals, type State, TOTALS, unreadable } from './state.ts'
 
 const NOTHING_KNOWN: State = { ledger: emptyLedger(), entries: new Map(), totals: [] };
 
-/** Shows what the polling replica wrote, and sends no request to the API. */
+/** Serves what the polling replica wrote, and sends no requests to the API. */
 export function openFollower(options: EngineOptions, replica: Replica, { touch }: RoleLinks): Role {
   const { config, clock, log, before } = options;
   const viewOptions = viewOptionsOf(config, log, clock.now());
@@ -23,7 +23,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
   const noRequests = newRequestCounts(config);
   const noAnswers = new SchemaDrift(clock, log);
   const nothing = (): void => undefined;
-  /** As far as this process has read it. */
+  /** The part of the state that this process has read. */
   let state = before ?? NOTHING_KNOWN;
   let leave = nothing;
 
@@ -54,7 +54,7 @@ export function openFollower(options: EngineOptions, replica: Replica, { touch }
       const missing = wanted.filter((name) => !read.includes(name));
       leave = replica.subscribe({ wanted, apply, rewrite: nothing, onLapse: nothing }, missing);
       await replica.refresh().catch((error: unknown) => {
-        // Without Redis, what is known can still be shown. If nothing is known, zeros would be shown.
+        // Without Redis, known values can still be shown. Without known values, zeros would be shown.
         if (!before) throw unreadable(error);
       });
     },

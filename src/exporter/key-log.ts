@@ -16,8 +16,8 @@ const HELP: Readonly<Record<keyof typeof MESSAGES, string>> = {
 };
 
 /**
- * Tells once when the service refuses the key or ends access, and when it accepts a key again. Nothing is polled
- * meanwhile, so without these lines the program would seem to hang.
+ * Logs once when the service refuses the key or revokes access, and when it accepts a key again. Nothing is polled in
+ * between, so without these lines the program would seem to hang.
  */
 export class KeyLog {
   readonly #log: Logger;
@@ -29,14 +29,20 @@ export class KeyLog {
     this.#log = log;
   }
 
-  /** The operator starts or reloads the program, so what is known is told again. A probe is told by its answer. */
+  /**
+   * The operator starts or reloads the program, so the status is logged again. If a probe is sent, its response is
+   * logged instead.
+   */
   begin(key: Key): void {
     this.#told = undefined;
     if (key.mayProbe) this.#isShutOut = true;
     else this.tell(key);
   }
 
-  /** The service refused a request, and that is written: a program that is killed now knows it after its restart. */
+  /**
+   * The service refused a request, and this is persisted: if the program is killed now, it still knows it after the
+   * restart.
+   */
   tell({ standing, since }: Key): void {
     if ((standing !== 'refused' && standing !== 'revoked') || this.#told === standing) return;
     this.#told = standing;

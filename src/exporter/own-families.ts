@@ -77,16 +77,16 @@ export function accountFamilies(ledger: Ledger): Family[] {
 }
 
 export interface BudgetFigures {
-  /** Requests per day that the limits leave this exporter, by bucket. */
+  /** Requests per day that the limits allow this exporter, by bucket. */
   readonly allowedPerDay: ReadonlyMap<string, number>;
-  /** Requests per day that it lacks because of others, by bucket. */
+  /** Requests per day that this exporter lacks because of others, by bucket. */
   readonly takenPerDay: ReadonlyMap<string, number>;
   readonly waitedSeconds: Seconds;
 }
 
 export const BUDGET_WAIT = 'beaconchain_budget_wait_seconds_total';
 
-/** beaconchain_budget_*: what the polls cost and what they may cost. */
+/** beaconchain_budget_*: the cost of the polls and the budget for them. */
 export function budgetFamilies(views: readonly SourceView[], figures: BudgetFigures): Family[] {
   const bySource = Map.groupBy(views, ({ source }) => source.name);
   const perSource = (value: (group: readonly SourceView[]) => number): Sample[] =>
@@ -169,7 +169,7 @@ interface OwnFigures {
   readonly drift: readonly Sample[];
   /** Whether this process polls. */
   readonly isLeader: boolean;
-  /** Whether the counters belong to several replicas: then what concerns one of them comes last. */
+  /** Whether the counters belong to several replicas: then the families of one replica come last. */
   readonly isShared: boolean;
 }
 

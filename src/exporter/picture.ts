@@ -25,7 +25,7 @@ export function viewsOf(state: Omit<State, 'totals'>, options: ViewOptions, now:
   return sourceViews(known, budgetViewOf(state.ledger, options, now), now);
 }
 
-/** Pure. What the account leaves each source. */
+/** Pure. The budget of each source. */
 export function budgetViewOf(
   ledger: Ledger,
   { budgetOptions, routeOf }: Omit<ViewOptions, 'sources'>,

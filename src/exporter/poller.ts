@@ -148,7 +148,7 @@ class Poller implements Role {
     };
     const onLapse = (): void => abort.abort(new LeaseLost());
     this.#leave = replica.subscribe({ wanted: [], apply: () => undefined, rewrite, onLapse }, []);
-    // What Redis has may be older than what this replica has seen.
+    // The state in Redis may be older than what this replica has seen.
     if (replica.leads()) rewrite();
     else onLapse();
   }
@@ -180,7 +180,7 @@ class Poller implements Role {
   async close(): Promise<State> {
     this.#leave();
     await this.#client.close();
-    // Replicas share the counters: what was not written is not passed on.
+    // Replicas share the counters, so unwritten counts are not handed over.
     const sums = await (this.#options.replica ? this.#counters.finish() : this.#counters.sums());
     return { ledger: this.#client.rateLimiter.ledger, entries: this.#scheduler.entries(), totals: sums };
   }

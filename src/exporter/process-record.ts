@@ -9,7 +9,7 @@ export const PROCESS = 'process';
 /** The process that used the state last. */
 export const ProcessRecord = z.object({
   startedAt: z.number(),
-  /** When it could no longer be scraped. Absent: it runs, or was killed. */
+  /** When it could no longer be scraped. Absent: it is running, or was killed. */
   stoppedAt: z.number().exactOptional(),
 });
 

@@ -1,6 +1,6 @@
 import { type Clock, within } from '../lib/clock.ts';
 
-/** Far more than reading a few small files takes. */
+/** Much longer than reading a few small files takes. */
 const READ_WITHIN_MS = 10_000;
 
 /**

@@ -27,7 +27,7 @@ class Supervisor {
   #engine!: Engine;
   /** Starts, reloads and stops one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** The reload that has not begun. */
+  /** The reload that has not started. */
   #upcoming: Promise<string | undefined> | undefined;
   readonly #stopping = new AbortController();
   readonly #read: () => Promise<Settings>;
@@ -50,7 +50,7 @@ class Supervisor {
     });
   }
 
-  /** The one that runs; while it is replaced, the previous one. */
+  /** The running engine; while it is replaced, the previous one. */
   engine(): Engine {
     return this.#engine;
   }
@@ -86,7 +86,7 @@ class Supervisor {
     this.#engine = await startEngine({ ...given, ...(before && { before }) });
   }
 
-  /** The lease came or went. */
+  /** The lease was gained or lost. */
   async #changeRole(): Promise<void> {
     const { log, replica } = this.#options;
     const known = await this.#engine.stop();
@@ -111,7 +111,7 @@ class Supervisor {
       this.#lastReload = { isSuccessful: true, successAt: clock.now() };
       await this.#apply(next, changed);
       log.level = next.config.log.level;
-      // The one who requested the reload may scrape next.
+      // The client that requested the reload may scrape next.
       await this.#engine.touch();
       log.info({ changed }, 'configuration reloaded');
       return undefined;

@@ -35,7 +35,7 @@ export interface EngineOptions extends Settings {
   readonly before?: State;
 }
 
-/** What this process does: it polls, or follows the replica that does. */
+/** The role of this process: it polls, or follows the replica that polls. */
 export interface Role {
   /** All that is known now. */
   state(): State;
@@ -57,7 +57,7 @@ export interface Role {
    * sources that are gone or ask elsewhere. Undefined if nothing is polled. @throws StateRefused: nothing has changed.
    */
   readonly adopt?: ((next: Settings, reloadedAt: UnixMs) => Promise<void>) | undefined;
-  /** What it lends to a backfill; undefined if nothing is polled. */
+  /** The access that it lends to a backfill; undefined if nothing is polled. */
   readonly shared?: Shared | undefined;
   /** Writes the state and returns it. */
   close(): Promise<State>;
@@ -65,13 +65,13 @@ export interface Role {
 
 export interface Counted {
   readonly totals: Totals;
-  /** Shown at once, because `totals` stand still while writes fail. */
+  /** Shown immediately, because `totals` do not change while writes fail. */
   readonly stateWriteFailures: number;
   /** See `SchemaDrift`. */
   readonly drift: readonly Sample[];
 }
 
-/** How a role reaches what runs it. */
+/** The callbacks from a role to its engine. */
 export interface RoleLinks {
   /** Ends it. */
   readonly abort: AbortController;

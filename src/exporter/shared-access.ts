@@ -27,7 +27,7 @@ export interface SharedAccessOptions {
 /** A backfill has at most eight requests in progress, which may all have been admitted before one of them counts. */
 const UNCOUNTED = 8;
 
-/** Lends the client of the exporter to a backfill, which gets what the polls leave. */
+/** Lends the client of the exporter to a backfill, which gets the requests that the polls leave. */
 export class SharedAccess implements Shared {
   readonly #options: SharedAccessOptions;
   readonly #running = new Set<Promise<unknown>>();
@@ -69,7 +69,7 @@ export class SharedAccess implements Shared {
     }
   }
 
-  /** Ends the requests in progress, and begins none before `resume`. */
+  /** Ends the requests in progress, and starts none before `resume`. */
   async interrupt(): Promise<void> {
     this.#stop.abort(new Error('the settings have changed'));
     await Promise.allSettled(this.#running);
@@ -95,7 +95,7 @@ export class SharedAccess implements Shared {
   }
 }
 
-/** The paths that a history may ask on an endpoint. */
+/** The paths that a history may request on an endpoint. */
 function pathsOf({ api }: Config, endpoint: SharedEndpoint): readonly string[] {
   switch (endpoint) {
     case 'machine_metrics':

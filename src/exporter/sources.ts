@@ -58,7 +58,7 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
   ];
 }
 
-/** Undefined where there is nobody to look for. */
+/** Undefined if there are no validators to look for. */
 function membersOf(
   { slashings, syncCommittee }: Config,
   chain: Chain,

@@ -36,7 +36,7 @@ export class StateRefused extends Error {
   override readonly name = 'StateRefused';
 }
 
-/** Keeps nothing, for a demo. */
+/** A store that keeps nothing, for the demo. */
 export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
   load: async () => undefined,
   save: async () => undefined,
@@ -86,14 +86,14 @@ export function unreadable(error: unknown): StateRefused {
   );
 }
 
-/** All that is known: what earlier processes left, and what is passed on to later ones. */
+/** The whole state: loaded from earlier processes, and saved for later ones. */
 export interface State {
   readonly ledger: Ledger;
   /** What is shown of each source, by its id. */
   readonly entries: ReadonlyMap<string, Entry>;
   /** The exporter's own counters. */
   readonly totals: Totals;
-  /** If this process polls: what it knows of the sources beyond `entries`. Not kept. */
+  /** If this process polls: what it knows of the sources beyond `entries`. Not persisted. */
   readonly polled?: readonly KnownSource[];
 }
 
@@ -131,7 +131,7 @@ export async function restoreEntries(
 
 type AccountState = Pick<State, 'ledger' | 'entries'>;
 
-/** Pure. What stays known when the program is started or reloaded with this key. */
+/** Pure. The state that remains valid when the program is started or reloaded with this key. */
 export function underKey({ ledger, entries }: AccountState, key: string, now: UnixMs): AccountState {
   const fingerprint = fingerprintOf(key);
   const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;

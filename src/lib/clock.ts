@@ -13,7 +13,8 @@ export interface Clock {
 }
 
 /**
- * The result of `work`, or of `late` when that takes longer than `ms`. What takes too long goes on unseen.
+ * The result of `work`, or of `late` when that takes longer than `ms`. Work that takes too long continues in the
+ * background.
  * @throws what either of them throws; the reason of `signal`
  */
 export async function within<T, L>(

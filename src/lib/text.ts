@@ -6,7 +6,9 @@ export function readableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** Foreign text for a terminal, in one line: control characters and direction marks become escapes such as \\u001b. */
+/**
+ * Untrusted text for a terminal, in one line: control characters and direction marks become escapes such as \\u001b.
+ */
 export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
@@ -22,7 +24,7 @@ const DIRECTED =
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
 /**
- * Makes foreign text safe to embed in other text: a writing direction that it sets ends with it
+ * Makes untrusted text safe to embed in other text: a writing direction that it sets ends with the text
  * (https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates). Text without direction marks is returned
  * unchanged.
  */

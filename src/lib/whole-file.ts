@@ -16,7 +16,7 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
-/** Marks the name of a file that is not completely written. */
+/** Marks the name of a file that is not yet completely written. */
 export const DRAFT = '.tmp-';
 
 /**

@@ -61,7 +61,7 @@ export function spaced(name: string): string {
 
 const MAX_LISTED = 5;
 
-/** `a, b, c`; of many names only the first few. */
+/** `a, b, c`; only the first few of many names. */
 export function listed(names: readonly (string | number)[]): string {
   return `${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ' and others' : ''}`;
 }

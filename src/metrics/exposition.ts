@@ -23,7 +23,7 @@ const compress = promisify(gzip);
 /** The loop runs at least this often, so that a step of the clock is noticed. */
 const MAX_NAP_MS = 1_000;
 const RETRY_MS = 1_000;
-/** A fleet goes stale value by value. Without a pause between renderings that would take a whole core. */
+/** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
 /** How long rendering may block the event loop, plus at most one family. */
 const SLICE_MS = 5;
@@ -70,7 +70,7 @@ export class Exposition {
     this.#wake();
   }
 
-  /** Resolves when everything that was touched is shown, or never will be because rendering has ended. */
+  /** Resolves when everything that was touched is shown, or when rendering has ended. */
   async shown(): Promise<void> {
     if (!this.#hasEnded) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -19,7 +19,7 @@ export function withTotals<T extends Total>(totals: readonly T[], others: Totals
       more.delete(identity(sample));
       return { ...sample, value };
     });
-    // Series that these have not counted yet go on as they were.
+    // Series that these have not counted yet keep their earlier values.
     return { ...total, samples: [...samples, ...more.values()] };
   });
 }
@@ -29,7 +29,7 @@ export function familyOf(head: FamilyHead, totals: Totals): Family {
   return { ...head, samples: totals.find(({ name }) => name === head.name)?.samples ?? [] };
 }
 
-/** Of a counter without labels. */
+/** For a counter without labels. */
 export function totalOf(name: string, totals: Totals): number {
   return totals.find((total) => total.name === name)?.samples[0]?.value ?? 0;
 }

@@ -1,7 +1,7 @@
 import type { MonotonicMs } from '../lib/time.ts';
 import { isValid, type Lease, type LeaseReply } from './lease.ts';
 
-/** What this replica is and knows when a heartbeat is answered. */
+/** What this replica knows when a heartbeat is answered. */
 export interface Known {
   readonly isLeader: boolean;
   /** Whether it has read everything that it needs to lead. */
@@ -19,7 +19,7 @@ export type Decision =
   | { readonly action: 'lapse'; readonly why: string }
   /** Go on leading, and write everything again. */
   | { readonly action: 'rewrite'; readonly why: string }
-  /** Stay what it is. */
+  /** Change nothing. */
   | { readonly action: 'stay' };
 
 export const LOST_WRITES = 'redis has lost writes: writing everything again';

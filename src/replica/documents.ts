@@ -30,7 +30,7 @@ export class SharedDocuments {
     return new Map(names.map((name) => [name, this.#revisions.get(name) ?? 0]));
   }
 
-  /** Has these documents sent again with the next heartbeat, changed or not. */
+  /** Requests these documents again with the next heartbeat, even if they have not changed. */
   forget(names: readonly string[]): void {
     for (const name of names) this.#revisions.delete(name);
   }

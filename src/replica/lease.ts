@@ -16,25 +16,25 @@ export type LeaseStatus =
   | 'other'
   /** Its holder gave it back. */
   | 'released'
-  /** It ran out, or Redis has lost its memory. */
+  /** It expired, or Redis has lost its data. */
   | 'free'
   /** It is free, but the state was written by a newer version of the program. */
   | 'newer';
 
 /**
- * Which leases a heartbeat may take: none, one that was given back, also one that ran out if Redis knows of no later term
- * than ours, or any that ran out.
+ * Which leases a heartbeat may take: none; one that was given back; also one that expired, if Redis has no later term
+ * than ours; or any expired one.
  */
 export type Takeable = 'never' | 'released' | 'own' | 'free';
 
 export interface LeaseTimings {
   /** How long Redis keeps a lease that nobody renews. */
   readonly ttlMs: Milliseconds;
-  /** The holder stops this long before the end, so that requests already under way are sent in time. */
+  /** The holder stops this long before the end, so that requests in progress are sent in time. */
   readonly marginMs: Milliseconds;
   /**
-   * How long a lease that ran out is left alone. When Redis comes back after an outage, the last holder can take its lease
-   * again first, and what it has shown is not lost.
+   * How long an expired lease is not taken. After an outage of Redis, the last holder can take its lease again first,
+   * so that the values it has shown are not lost.
    */
   readonly graceMs: Milliseconds;
   /** How often the lease is renewed, and how long a change may go unnoticed. */
@@ -58,7 +58,9 @@ export interface Lease {
   readonly value: string;
   /** Until then nobody else can hold it. */
   readonly validUntil: MonotonicMs;
-  /** Whether nobody else is known to have held it since our last term. A replica that was cut off may not have noticed. */
+  /**
+   * Whether no other replica is known to have held it since our last term. A disconnected replica may not have noticed.
+   */
   readonly isLastHolder: boolean;
   /** Since when it is known to be free, as seen over one connection. */
   readonly freeSince?: { readonly at: MonotonicMs; readonly connection: number };

@@ -33,7 +33,8 @@ type CreateClient = typeof createClient;
 type RedisClient = Awaited<ReturnType<typeof connect>>;
 
 /**
- * One connection at a time. While the server is away nothing queues: each command fails, and the next one connects again.
+ * One connection at a time. While the server is unreachable, commands are not queued: each one fails, and the next one
+ * connects again.
  */
 export class RedisLink {
   readonly #settings: RedisSettings;

@@ -37,7 +37,7 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const code = codeOf(error);
   if (code !== undefined) return code;
-  // Redis 7 and Valkey say this when a script does what its user may not.
+  // Redis 7 and Valkey report this when a script does what its user may not do.
   if (/ACL failure|can't run this command/.test(error.message)) return 'NOPERM';
   return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? 'connection lost';
 }

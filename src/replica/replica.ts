@@ -158,7 +158,7 @@ export class Replica implements StateStore {
     const newestRevision = this.#documents.newest;
     const sentAt = this.clock.monotonic();
     const reply = await this.#send({
-      // Also after it seemed to have run out: as long as Redis still has it, nobody else has held it.
+      // This also holds after it seemed to have expired: as long as Redis still has it, no other replica has held it.
       lease: this.#lease.value,
       id: this.id,
       ttlMs: this.#timings.ttlMs,

@@ -5,7 +5,7 @@ import type { Sandbox } from './world.ts';
 
 const PREFIX = '/-/';
 
-/** Carries out the order of this path; undefined for a path that is not one of an order. */
+/** Executes the order at this path; undefined if the path is not that of an order. */
 export function control(
   sandbox: Sandbox,
   request: Pick<SandboxRequest, 'method' | 'path'>,
@@ -26,7 +26,7 @@ export function control(
   }
 }
 
-/** A mistyped parameter would otherwise have the default. */
+/** Otherwise a mistyped parameter would silently get the default. */
 function refuseUnknown({ parameters }: Order, given: URLSearchParams): void {
   const known = Object.keys(parameters);
   const unknown = [...given.keys()].find((name) => !known.includes(name));

@@ -12,7 +12,7 @@ export interface Order {
   readonly about: string;
   /** What is expected of each parameter. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** A query that the order takes. */
+  /** An example query of the order. */
   readonly example: string;
   /** Returns what has happened, in a line. @throws BadOrder */
   readonly carryOut: (sandbox: Sandbox, given: URLSearchParams, now: UnixMs) => string;
@@ -22,7 +22,7 @@ const MACHINE = { machine: 'the name of a machine' };
 const CHAIN = { chain: `${CHAIN_NAMES.join(' or ')} (default mainnet)` };
 const PLAN_NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
 
-/** Changes and faults with which to try out alerts, by path. docs/sandbox.md has them as a table. */
+/** Changes and faults for trying out alerts, by path. docs/sandbox.md has them as a table. */
 export const ORDERS: Readonly<Record<string, Order>> = {
   '/-/silence': {
     about: 'Makes a machine stop pushing.',

@@ -1,7 +1,7 @@
 import type { PlanLimits } from '../lib/plans.ts';
 import type { Seconds, UnixMs } from '../lib/time.ts';
 
-/** What a caller has used. */
+/** The usage of a caller. */
 export interface Usage {
   secondOpenedAt: UnixMs;
   inSecond: number;

@@ -12,7 +12,7 @@ export interface SandboxServerOptions extends Omit<SandboxOptions, 'start'> {
   /** 0: any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now'>;
-  /** Answers what is meant neither for the service nor as an order; undefined: not this request. */
+  /** Handles requests that are neither for the service nor orders; undefined: not handled. */
   readonly receive?: ((request: SandboxRequest, now: UnixMs) => SandboxAnswer | undefined) | undefined;
   /** Creates the server, instead of a plain one. */
   readonly createServer?: (listener: RequestListener) => Server;

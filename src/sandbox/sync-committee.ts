@@ -49,7 +49,7 @@ function numberOf(selector: string, latest: number): number {
   return Number(selector);
 }
 
-/** Two seats are held by one of the validators that also propose, so that whoever watches them sees a member. */
+/** Two seats are held by one of the validators that also propose, so that watching them shows a member. */
 const OWN_SEATS: readonly number[] = [100, 300];
 
 function membersOf({ seed, proposers }: ChainWorld, period: number): object {

@@ -85,7 +85,7 @@ export class Sandbox {
     return orderMiss(this.chains[chain], validator, now);
   }
 
-  /** Someone else uses the account. */
+  /** Simulates another user of the account. */
   spend(requests: number, now: UnixMs): void {
     spend(this.account, requests, now);
   }

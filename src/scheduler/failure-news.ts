@@ -1,7 +1,7 @@
 import { type Endpoint, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 
-/** How a poll that failed is logged. */
+/** How to log a failed poll. */
 interface Telling {
   readonly level: 'warn' | 'debug';
   readonly help?: string;
@@ -32,7 +32,7 @@ export class FailureNews {
     if (failure instanceof BudgetClosed) return { level: 'debug' };
     if (!(failure instanceof RequestFailed)) return { level: 'warn' };
     const { reason, endpoint } = failure;
-    // One line tells these for all sources.
+    // These are logged in one line for all sources.
     if (KEY_REFUSALS.includes(reason)) return { level: 'debug' };
     if (reason !== 'forbidden') return { level: 'warn' };
     const level = this.#forbidden.has(id) ? 'debug' : 'warn';
@@ -40,7 +40,7 @@ export class FailureNews {
     return { level, help: helpOn(endpoint) };
   }
 
-  /** The operator has reloaded the program: a refusal that lasts is told again. */
+  /** The operator has reloaded the program: a persistent refusal is logged again. */
   reset(): void {
     this.#forbidden.clear();
   }

@@ -20,7 +20,7 @@ export interface SourceDemand {
   readonly msPerPoll?: Milliseconds;
   /** The data of the day is overdue: the source polls at every interval and costs as much as one that is not daily. */
   readonly isDataOverdue?: boolean;
-  /** What its last poll covered. */
+  /** The coverage of its last poll. */
   readonly coverage?: Coverage | undefined;
 }
 

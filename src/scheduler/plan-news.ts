@@ -7,11 +7,11 @@ import { isMaterialChange } from './paces.ts';
 /** The cost of polls is learned in the first hour, in which every material change is logged. */
 const LEARNING_MS = 3_600_000;
 
-/** What was logged last. */
+/** The paces that were logged last. */
 interface Told {
   /** By source id, because a reload creates new source objects. */
   readonly paces: ReadonlyMap<string, Pace>;
-  /** The limits from which the paces followed. */
+  /** The limits from which the paces were computed. */
   readonly limits: string;
   readonly at: MonotonicMs;
 }

@@ -22,7 +22,7 @@ export interface Wait {
   readonly limit: Quota['limit'];
 }
 
-/** What decides how a source runs. */
+/** The inputs that decide how a source runs. */
 export interface ScheduleInput {
   readonly source: Source;
   readonly entry: Entry;
@@ -45,7 +45,7 @@ export function isUsableInterval(intervalMs: Milliseconds, whole: () => Pace): b
   return intervalMs <= MS_PER_DAY || intervalMs <= SLOWER_THAN_WHOLE * whole().intervalMs;
 }
 
-/** A source without a usable interval waits. Its interval and staleness stay, however long that takes. */
+/** A source without a usable interval waits. Its interval and staleness do not change during the wait. */
 export function scheduleOf(input: ScheduleInput, now: UnixMs): Schedule {
   const { source, entry, planned, whole, quota } = input;
   const carriesAt = carriesPollAt(quota, entry);

@@ -18,16 +18,16 @@ export interface SchedulerDependencies {
   readonly clock: Clock;
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
-  /** The budget as it is now. */
+  /** The current budget. */
   readonly budgetView: () => BudgetView;
   /**
    * Whether any limit is known and the key is accepted. Until then one poll runs at a time, so that a nearly used up quota
    * is not spent, and no plan is told.
    */
   readonly limitsKnown: () => boolean;
-  /** A text that changes whenever a known limit changes. */
+  /** A string that changes whenever a known limit changes. */
   readonly limits: () => string;
-  /** Called with the first paces, and when they change materially. Sources that wait for the quota are left out. */
+  /** Called with the first paces, and when they change materially. Excludes sources that wait for the quota. */
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Called with all sources that wait for the quota, when another one starts to wait. */
   readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
@@ -223,7 +223,7 @@ export class Scheduler {
     } catch (error) {
       this.#saveFailures += 1;
       log.error({ source: task.source.name, chain: task.source.chain, err: String(error) }, 'state not written');
-      // The next poll saves too, but for a daily source that is too late.
+      // The next poll also saves, but for a daily source that is too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
           if (task.known === entry && !task.running) this.#run(task, () => this.#persist(task, signal));

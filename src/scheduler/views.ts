@@ -83,7 +83,7 @@ function pacesOfKnown(sources: readonly KnownSource[], allowance: Allowance): Re
   return pacesOf(demands, allowance);
 }
 
-/** What the sources of a bucket take at their configured intervals, whatever the limits allow. */
+/** The cost of the sources of a bucket at their configured intervals, regardless of the limits. */
 export function needsOf(sources: readonly KnownSource[], bucketOf: BudgetView['bucketOf'], bucket: string): Needs {
   const members = sources.filter(({ source }) => bucketOf(source) === bucket);
   const demands = members.map(({ source, known }) => ({

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { LIMITS_HEADER, parseLimits, type SharedLimits } from './protocol.ts';
 
-/** What the exporter answers. The body is read on demand. */
+/** The response of the exporter. The body is read on demand. */
 export interface Asked {
   readonly status: number;
   readonly body: IncomingMessage;

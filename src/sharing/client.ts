@@ -11,19 +11,19 @@ import { type Asked, ask } from './ask.ts';
 import { Greeting, Refusal, type SharedLimits } from './protocol.ts';
 import { NotPassedOn } from './shared.ts';
 
-/** The exporter has stopped, or starts again. */
+/** The exporter has stopped or is restarting. */
 export class ExporterGone extends RequestFailed {
   constructor(endpoint: Endpoint, path: string, error: unknown) {
     super(endpoint, 'network', `no process answers on ${path} (${codeOf(error) ?? String(error)})`);
   }
 }
 
-/** Somebody listens on the socket, but this process cannot use it; the message says why. */
+/** A process listens on the socket, but this process cannot use it; the message gives the reason. */
 export class SocketRefused extends Error {
   override readonly name = 'SocketRefused';
 }
 
-/** Access to the service through an exporter that runs. */
+/** Access to the service through a running exporter. */
 export interface Borrowed {
   /** The exporter's process number, and what identifies its key. */
   readonly greeting: Greeting;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { FAILURE_REASONS } from '../api/errors.ts';
 
-/** What a history asks for, and the cheap question by which a backfill learns the limits. */
+/** The endpoints of histories, and the cheap request with which a backfill learns the limits. */
 export const SHARED_ENDPOINTS = ['machine_metrics', 'daily_returns', 'sync_committee'] as const;
 export type SharedEndpoint = (typeof SHARED_ENDPOINTS)[number];
 
 const Count = z.number().nonnegative();
 
-/** What the limits leave a backfill on each endpoint, beside the polls. */
+/** What the limits leave for a backfill on each endpoint, after the polls. */
 const SharedLimits = z.record(
   z.enum(SHARED_ENDPOINTS),
   z.object({
@@ -29,7 +29,7 @@ export function parseLimits(text: unknown): SharedLimits | undefined {
   }
 }
 
-/** The answer to GET. A version that speaks otherwise has another `protocol`. */
+/** The response to GET. Incompatible versions have another `protocol`. */
 export const Greeting = z.object({ protocol: z.literal(1), pid: z.number(), fingerprint: z.string() });
 export type Greeting = z.infer<typeof Greeting>;
 
@@ -48,7 +48,7 @@ export type Question = z.infer<typeof Question>;
 export const Refusal = z.union([
   /** No request may be sent before this, in Unix ms; null: not before a new key or a restart. */
   z.object({ closedUntil: z.number().nullable() }),
-  /** Nor before this: the exporter needs what is left of the month. */
+  /** No request may be sent before this either, because the exporter needs the rest of the month. */
   z.object({ keptUntil: z.number() }),
   /** It was sent and failed. */
   z.object({ reason: z.enum(FAILURE_REASONS), detail: z.string(), status: z.number().exactOptional() }),

@@ -9,7 +9,7 @@ import { NotPassedOn, type Shared } from './shared.ts';
 export interface SharingOptions {
   /** Undefined: this process sends no requests now. */
   readonly shared: () => Shared | undefined;
-  /** A backfill begins. */
+  /** Called when a backfill starts. */
   readonly onGreeting: () => void;
 }
 
@@ -24,7 +24,7 @@ const MAX_QUESTION_BYTES = 256 * 1024;
  */
 export async function listen(path: string, options: SharingOptions): Promise<{ close(): Promise<void> }> {
   const server = createServer((request, response) => {
-    // What fails here is known to the backfill by the end of its connection.
+    // The backfill notices a failure here, because its connection ends.
     answer(request, response, options).catch(() => response.destroy());
   });
   const close = (): Promise<void> =>
@@ -34,7 +34,7 @@ export async function listen(path: string, options: SharingOptions): Promise<{ c
     });
   await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
-  // A connection that cannot be accepted, for want of files, must not end the exporter.
+  // A connection that cannot be accepted because of a lack of file descriptors must not end the exporter.
   server.on('error', () => undefined);
   try {
     await chmod(path, OWNER_ONLY);

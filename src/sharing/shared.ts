@@ -1,8 +1,8 @@
 import type { Question, SharedLimits } from './protocol.ts';
 
-/** The access of a running exporter to the service, as it lends it to a backfill. */
+/** The access to the service that a running exporter lends to a backfill. */
 export interface Shared {
-  /** Of the key that it uses. */
+  /** The fingerprint of its key. */
   readonly fingerprint: string;
   limits(): SharedLimits;
   /**
@@ -12,7 +12,7 @@ export interface Shared {
   request(question: Question, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** The exporter does not send this request for others. */
+/** The exporter does not forward this request. */
 export class NotPassedOn extends Error {
   override readonly name = 'NotPassedOn';
 }

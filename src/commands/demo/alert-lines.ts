@@ -8,7 +8,10 @@ const MAX_LINES = 100;
 /** Longer names and texts are cut. Those of the shipped rules are shorter. */
 const MAX = { name: 80, summary: 200, link: 200 };
 
-/** A line for each alert, with the time of its arrival. The text is foreign: nothing in it may harm a terminal. */
+/**
+ * A line for each alert, with the time of its arrival. The text is untrusted, so it must not contain terminal control
+ * sequences.
+ */
 export function alertLines({ alerts, truncatedAlerts }: AlertMessage, now: UnixMs): string[] {
   const time = new Date(now).toTimeString().slice(0, 'HH:MM:SS'.length);
   const lines = alerts.slice(0, MAX_LINES).map((alert) => `${time} ALERT ${lineOf(alert)}`);

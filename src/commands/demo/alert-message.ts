@@ -13,7 +13,7 @@ const AlertMessage = z.object({
 });
 export type AlertMessage = z.infer<typeof AlertMessage>;
 
-/** The message, or the reason why this body is none. */
+/** The message, or the reason why the body is invalid. */
 export function readAlertMessage(body: string): AlertMessage | string {
   let document: unknown;
   try {

@@ -4,7 +4,7 @@ import type { SandboxAnswer, SandboxRequest } from '../../sandbox/answer.ts';
 import { alertLines } from './alert-lines.ts';
 import { readAlertMessage } from './alert-message.ts';
 
-/** Where the demo takes the alerts of Alertmanager. */
+/** The path at which the demo receives the alerts of Alertmanager. */
 export const ALERTS_PATH = '/alerts';
 
 /** Prints the alerts that Alertmanager posts; undefined for any other path. */

@@ -11,13 +11,13 @@ import { describeKey, isKeyRefused, type Verdict, verdictOf } from './verdict.ts
 
 export interface ProbeOptions extends Settings {
   readonly proxies?: Proxies | undefined;
-  /** The folder for the answers without what is personal. */
+  /** The folder for the responses without personal data. */
   readonly dump?: string | undefined;
   readonly now: UnixMs;
 }
 
 export interface ProbeAnswer {
-  /** The limits and the standing of the key, as the answers say. */
+  /** The limits and the status of the key, from the responses. */
   readonly ledger: Ledger;
   readonly verdict: Verdict;
   readonly isKeyRefused: boolean;
@@ -40,7 +40,7 @@ export async function askService(options: ProbeOptions): Promise<ProbeAnswer> {
   };
 }
 
-/** The requests are spent, so what they showed is told also where it cannot be written. */
+/** The requests are spent, so the results are shown even if they cannot be written. */
 async function tryToWrite(
   dump: string,
   { findings }: Probe,
@@ -55,7 +55,7 @@ async function tryToWrite(
   }
 }
 
-/** Says what it will cost. On a terminal the user decides. */
+/** Prints the cost. On a terminal it asks the user. */
 export async function mayAsk(settings: Settings, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
   const { usual, further } = requestsOf(settings);

@@ -12,7 +12,7 @@ export class DumpRefused extends Error {
   override readonly name = 'DumpRefused';
 }
 
-/** One answer, as its file has it. */
+/** The content of the file of one response. */
 export interface DumpedAnswer {
   readonly endpoint: string;
   /** Absent where one answer is for all chains. */
@@ -23,14 +23,14 @@ export interface DumpedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON of the answer. */
   readonly body?: unknown;
-  /** In place of a body that the exporter cannot parse: how long it was. */
+  /** Replaces a body that the exporter cannot parse: only its length. */
   readonly text?: string;
 }
 
-/** Creates the folder. @throws DumpRefused if it cannot, or if there is something in it. */
+/** Creates the folder. @throws DumpRefused if it cannot be created or is not empty. */
 export async function prepareFolder(folder: string): Promise<void> {
   try {
-    // Not recursive: in /proc, where none can be created, that never ends in Node.
+    // Not recursive, because with `recursive` Node never returns in /proc, where no folder can be created.
     await mkdir(folder).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
@@ -60,7 +60,7 @@ export async function writeDump(
   return dump.length;
 }
 
-/** Pure. The answers without what is personal, by the names of their files. */
+/** Pure. The responses without personal data, by file name. */
 export function dumpOf(findings: readonly Finding[], key: string, now: UnixMs): [name: string, DumpedAnswer][] {
   const answers = findings.flatMap(({ chain, exchanges }) => exchanges.map((exchange) => ({ chain, exchange })));
   const impersonal = new Impersonal(

@@ -8,7 +8,7 @@ import { PROCESSES } from '../../sources/machines/schema.ts';
 import type { Exchange } from './recorder.ts';
 import { listAt, type Question } from './requests.ts';
 
-/** What became of one question. */
+/** The result of one question. */
 export interface Finding {
   readonly endpoint: Endpoint;
   readonly chain: Chain | undefined;
@@ -25,11 +25,11 @@ export interface Finding {
   readonly differences: readonly Difference[];
   /** The units of the times of machine records. */
   readonly units: readonly TimeUnit[];
-  /** What `page_size` limits, as far as this answer shows it. */
+  /** What `page_size` limits, if this response shows it. */
   readonly pageSize: 'each list' | 'all lists together' | undefined;
 }
 
-/** Pure. What an answer says, or why there is none. */
+/** Pure. The content of a response, or why there is none. */
 export function findingOf(
   { request, envelope, records }: Question,
   exchanges: readonly Exchange[],
@@ -83,7 +83,7 @@ function reasonOf({
   return `${where ? `${where}: ` : ''}${issue?.message ?? 'not as expected'}`;
 }
 
-/** A page with more records in all than were asked for shows that each list has a limit of its own. */
+/** If a page has more records in total than requested, each list has its own limit. */
 function pageSizeOf(answer: unknown): Finding['pageSize'] {
   const sizes = PROCESSES.map((process) => listAt(answer, 'data', `${process}_metrics`).length);
   const total = sizes.reduce((sum, size) => sum + size, 0);

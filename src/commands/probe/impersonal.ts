@@ -5,7 +5,7 @@ import { isMilliseconds, type UnixMs, type UnixSeconds } from '../../lib/time.ts
 /** The time of the probe as a dump has it: times of machine records keep only their distance from it. */
 export const DUMPED_NOW: UnixSeconds = 1_800_000_000;
 
-/** Text that says nothing about anybody. Any other is replaced. */
+/** Text that is known to be impersonal. All other text is replaced. */
 const PLAIN_TEXTS = new Set([
   ...['', 'OK', '0', '1', '2', '3', 'finalized', 'not_finalized', 'latest', 'next', 'mainnet', 'hoodi', '24h'],
   ...['lighthouse', 'lodestar', 'nimbus', 'prysm', 'teku', 'grandine', 'lin', 'linux', 'win', 'mac', 'dar', 'unk'],
@@ -14,12 +14,12 @@ const PLAIN_TEXTS = new Set([
 const VERSION = /^v?\d{1,3}(\.\d{1,4}){1,2}(?!\.?\d)/;
 const WEI = /^-?(0|[1-9]\d{0,29})$/;
 const HEX = /^0x[0-9a-f]*$/i;
-/** The back end has these in place of a root (api-facts 5.1). */
+/** The back end sends these instead of a root (api-facts 5.1). */
 const PLACEHOLDER_ROOT = /^0x0?[01]?$/;
 const INDICES = /^[\d{}[\], ]*$/;
 /** Words, without what looks like an index or a hash. */
 const FIELD_NAME = /^(?!.*(\d{3}|[0-9a-f]{8}))[a-z][a-z0-9_]{0,59}$/;
-/** In place of a proposer that is not known (api-facts 5.1). */
+/** Stands for an unknown proposer (api-facts 5.1). */
 const NOBODY = 2_147_483_647;
 
 const INDEX_FIELDS = /^(proposer|proposerindex|validator|validators|attestation[12]_indices)$/;
@@ -27,7 +27,7 @@ const WEI_FIELDS = /^(effective_balance|start_balance|end_balance|deposits|total
 const VERSION_FIELDS = /^(client_version|exporter_version)$/;
 const MACHINE_FIELDS = /^machines?$/;
 const MACHINE_TIME_FIELDS = /^(timestamp|misc_node_boot_ts_seconds)$/;
-/** Numbers of the chain, which everybody knows. */
+/** Public numbers of the chain. */
 const CHAIN_FIELDS =
   /^(slot|epoch|period|timestamp|day|day_start|day_end|start|end|start_epoch|end_epoch|block_slot|block_index|combined|consensus_layer|execution_layer|sync_beacon_head_slot|syncaggregate_participation|page_size|(attestation|header)[12]_(slot|index|source_epoch|target_epoch)|exec_\w+|(attestations|attesterslashings|proposerslashings|deposits|voluntaryexits|withdrawal|eth1data_deposit)count)$/;
 
@@ -42,10 +42,12 @@ export class Impersonal {
   readonly #indices = new Map<number, number>();
   /** The next replacement of an index, by its number of digits. */
   readonly #nextIndex = new Map<number, number>();
-  /** What is replaced elsewhere must not stay as the name of an unknown field. */
+  /** A text that is replaced elsewhere must not remain as the name of an unknown field. */
   readonly #texts: ReadonlySet<string>;
 
-  /** @param answers All that will be replaced. @param secrets Further texts that must not stay. */
+  /**
+   * @param answers All responses in which text will be replaced. @param secrets Further texts that must be replaced.
+   */
   constructor(now: UnixMs, answers: readonly unknown[], secrets: readonly string[]) {
     this.#shift = DUMPED_NOW - Math.floor(now / 1000);
     this.#texts = new Set([...secrets, ...answers.flatMap(textsIn)]);

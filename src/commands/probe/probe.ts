@@ -42,7 +42,10 @@ export function askedEndpoints({ config }: Settings): Endpoint[] {
   return endpointsOf(config).filter((endpoint) => bySource[endpoint] ?? true);
 }
 
-/** How many requests `probe` sends. Where the service does not know a path or a selector, a further one asks for the other. */
+/**
+ * How many requests `probe` sends. If the service does not know a path or a selector, another request uses the
+ * alternative.
+ */
 export function requestsOf(settings: Settings): { readonly usual: number; readonly further: number } {
   const endpoints = askedEndpoints(settings);
   const perChain = endpoints.filter((endpoint) => endpoint !== 'machine_metrics').length;

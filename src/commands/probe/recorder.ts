@@ -7,7 +7,7 @@ import type { Headers } from '../../budget/headers.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Milliseconds } from '../../lib/time.ts';
 
-/** A request and its answer, as they passed over the wire; without the host and the key. */
+/** A request and its response as transmitted, without the host and the key. */
 export interface Exchange {
   readonly endpoint: Endpoint;
   readonly method: string;
@@ -22,7 +22,7 @@ export interface Exchange {
   readonly body: Body | undefined;
 }
 
-/** The body of an answer. What is no JSON, or more than the exporter reads, is kept as text. */
+/** The body of an answer. A body that is not JSON, or exceeds the limits of the exporter, is kept as text. */
 export type Body = { readonly json: unknown } | { readonly text: string };
 
 /** Keeps what passes through a transport. */
@@ -77,7 +77,7 @@ async function readAll(answer: Answer): Promise<{ bytes?: Buffer; error?: unknow
   }
 }
 
-/** What the exporter refuses to parse is text here too: nothing is safe to be done with its values. */
+/** A body that the exporter refuses to parse stays text, because its values cannot be processed safely. */
 async function bodyOf(endpoint: Endpoint, bytes: Buffer): Promise<Body> {
   try {
     return { json: await parseJson(endpoint, Readable.from([bytes])) };

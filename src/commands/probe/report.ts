@@ -39,7 +39,7 @@ function rowOf(finding: Finding, weights: ReadonlyMap<Exchange, number>): string
   ];
 }
 
-/** What `remaining` fell by with each answer, against the one before it in the same bucket. */
+/** How much `remaining` decreased with each response, compared with the previous one in the same bucket. */
 function weightsOf(exchanges: readonly Exchange[]): ReadonlyMap<Exchange, number> {
   const weights = new Map<Exchange, number>();
   const before = new Map<string, number>();
@@ -89,7 +89,7 @@ function subjectOf({ endpoint, chain }: Finding): string {
   return chain ? `${endpoint} of ${chain}` : endpoint;
 }
 
-/** What was answered before the last answer: to another question, or to the same one, which was repeated. */
+/** The responses before the last one: to another question, or to earlier attempts at the same one. */
 function earlierNotes(exchanges: readonly Exchange[]): string[] {
   const last = questionIn(exchanges.at(-1));
   return exchanges.slice(0, -1).map((exchange) => {
@@ -98,7 +98,7 @@ function earlierNotes(exchanges: readonly Exchange[]): string[] {
   });
 }
 
-/** Fields by the list that they are of, so that its name is said once. */
+/** Groups fields by the list they belong to, so that its name appears once. */
 function byList(fields: readonly string[]): string[] {
   const groups = Map.groupBy(fields, (field) => field.slice(0, field.lastIndexOf('.') + 1));
   return [...groups].map(([list, group]) => `${list}{${group.map((field) => field.slice(list.length)).join(', ')}}`);

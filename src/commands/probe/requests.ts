@@ -16,7 +16,7 @@ import { MembersAnswer, Seat, SyncCommitteeAnswer } from '../../sources/sync-com
 /** One request, and how the exporter reads the answer to it. */
 export interface Question {
   readonly request: ApiRequest;
-  /** What else to ask for where the service does not know that. */
+  /** The alternative if the service does not know that. */
   readonly other?: Pick<ApiRequest, 'path'> | Required<Pick<ApiRequest, 'body'>>;
   readonly envelope: z.ZodType;
   /** The records of an answer that the envelope accepts, by the field that has them. */

@@ -3,7 +3,10 @@ import { planOf } from '../../budget/plan-name.ts';
 import type { Finding } from './finding.ts';
 import type { Probe } from './probe.ts';
 
-/** `refused`: the key is, no request was answered, or the answers cannot be written. `partly`: something could not be read, or is not as specified. */
+/**
+ * `refused`: the key is refused, no request got a response, or the responses cannot be written. `partly`: something
+ * could not be read, or is not as specified.
+ */
 export type Verdict = 'understood' | 'partly' | 'refused';
 
 /** Pure. */
@@ -13,18 +16,18 @@ export function verdictOf({ ledger, findings }: Probe): Verdict {
   return findings.every(isUnderstood) ? 'understood' : 'partly';
 }
 
-/** Fields that nobody has named do no harm, and a field that may be left out is as good as there. */
+/** Unknown fields are harmless, and a field that may be absent counts as present. */
 function isUnderstood({ failure, unreadable, differences }: Finding): boolean {
   const harmful = differences.filter(({ kind, mayBeAbsent }) => kind !== 'unknown' && !mayBeAbsent);
   return failure === undefined && unreadable === 0 && harmful.length === 0;
 }
 
-/** Whether the service does not accept the key, or does not any more. */
+/** Whether the service does not accept the key, or no longer accepts it. */
 export function isKeyRefused({ key: { standing, validHeader } }: Ledger): boolean {
   return standing === 'refused' || standing === 'revoked' || validHeader === false;
 }
 
-/** What the service said of the key and the plan, for the reader. */
+/** Text: what the service reported about the key and the plan. */
 export function describeKey({ ledger, findings }: Probe): string {
   if (isKeyRefused(ledger)) {
     const reason = ledger.key.standing === 'revoked' ? REVOKED : REFUSED;
@@ -35,7 +38,7 @@ export function describeKey({ ledger, findings }: Probe): string {
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
-/** The same of a key that the daemon tried. */
+/** The same for a key that the daemon tried. */
 export function describeRefusal({ key: { standing, since } }: Ledger): string {
   const reason = standing === 'revoked' ? REVOKED : REFUSED;
   return `key (as of ${new Date(since).toISOString()}): ${reason} No cost table is shown. Run check --probe to try the key again.`;

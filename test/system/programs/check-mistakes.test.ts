@@ -45,7 +45,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     const { code, stdout, stderr } = await run(command, folder, {});
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
-      'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to hold an API key of printable ASCII characters without spaces',
+      'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to contain an API key of printable ASCII characters without spaces',
       'FOLDER/config.yaml:2: machines.intervall: unknown key, did you mean interval?',
       'FOLDER/config.yaml:4: slashings.watch[0]: expected validator indices of at most 2147483646',
       'FOLDER/web.yml:1: tls_server_config.key_file: missing one of key or key_file',
