@@ -35,7 +35,7 @@ function makeBlocks(output: string, data: string): void {
 async function writePast(api: FaultServer, { folder }: BackfillRuns, data: string, flags: string[]): Promise<void> {
   const runs = new BackfillRuns(api, {}, folder, `past${flags.join('')}.om`);
   const { stdout, stderr } = await runs.run('--source=machines', ...flags, ...JOIN);
-  expect(stderr).toMatch(/^Left out, because scrapes cover it: .* to now\.$/m);
+  expect(stderr).toMatch(/^Left out, because scrapes already cover it: .* to now\.$/m);
   makeBlocks(stdout, data);
 }
 
