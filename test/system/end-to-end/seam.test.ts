@@ -114,7 +114,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/seam', () =
     // In the words of the user, among the samples: what must not come about.
     const refused = runs.start('--source=machines', '--start=-2h', '--end=now', ...JOIN);
     expect(await refused.ended).toMatchObject({ code: 1 });
-    expect(refused.stderr).toMatch(/^--end: scrapes cover .* to now\. .*counters step back.*\n.*--yes/m);
+    expect(refused.stderr).toMatch(/^--end: scrapes cover .* to now\. .*counters decrease.*\n.*With --yes/m);
     const harmful = await runs.run(
       '--source=machines',
       '--full-resolution',
