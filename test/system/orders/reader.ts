@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { temporaryFolder } from '../../support/files.ts';
 import type { Order } from './documents.ts';
@@ -9,6 +9,8 @@ import { Surroundings } from './surroundings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const NOT_COPIED = ['node_modules', '.git', 'dist', 'coverage'];
+/** Folders in which commands leave files. Each reader has its own; the rest is shared, because it is large. */
+const CHANGED = ['deploy', 'scripts'];
 
 /** Real programs that documents name, or that stand-ins need. There are no others. */
 const REAL =
@@ -21,8 +23,9 @@ const UNKNOWN = 'echo "$0 $*: no exception, and nothing runs it"; exit 127';
 /** Fixed ports of documents, and the free ports of what is there for the tests. */
 export type Ports = Readonly<Record<number, number>>;
 
-/** The packed project, as a reader would install it. */
+/** A clone of the project, and its package as a reader would install it. */
 export interface Package {
+  readonly clone: string;
   readonly tarball: string;
   readonly main: string;
 }
@@ -31,18 +34,13 @@ export interface Package {
 export function packed(): Package {
   const folder = temporaryFolder();
   const clone = join(folder, 'clone');
-  copyTo(clone);
+  cpSync(ROOT, clone, { recursive: true, filter: (path) => !NOT_COPIED.includes(relative(ROOT, path)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   const args = ['pack', '--silent', '--pack-destination', folder];
   const name = execFileSync('npm', args, { cwd: clone, encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
   execFileSync('tar', ['-xzf', name], { cwd: folder });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  return { tarball: join(folder, name), main: join(folder, 'package/dist/main.js') };
-}
-
-/** A clone as `npm ci` leaves it. */
-function copyTo(folder: string): void {
-  cpSync(ROOT, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(relative(ROOT, path)) });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return { clone, tarball: join(folder, name), main: join(folder, 'package/dist/main.js') };
 }
 
 /** Somebody who has a clone, the package and the programs that the documents need, and nothing else. */
@@ -54,14 +52,18 @@ export class Reader {
   readonly #left: string;
   #terminal = { section: '', cwd: '' };
 
-  constructor(url: string, { tarball, main }: Package, ports: Ports) {
+  constructor(url: string, { clone, tarball, main }: Package, ports: Ports) {
     this.#surroundings = new Surroundings(url, main);
     this.#ports = ports;
     const { folder, bin, checkout, config } = this.#surroundings;
     this.#skipped = join(folder, 'skipped');
     this.#left = join(folder, 'left');
     writeFileSync(this.#skipped, '');
-    copyTo(checkout);
+    for (const name of readdirSync(clone)) {
+      const [from, to] = [join(clone, name), join(checkout, name)];
+      if (CHANGED.includes(name)) cpSync(from, to, { recursive: true });
+      else symlinkSync(from, to);
+    }
     cpSync(config, join(checkout, 'config.yaml'));
     const manifests = spawnSync('cat', ['deploy/kubernetes', 'deploy/kubernetes-replicas'].flatMap(yamlFiles)).stdout;
     writeFileSync(join(folder, 'manifests.yaml'), manifests);
@@ -73,6 +75,8 @@ export class Reader {
     this.#env = {
       PATH: bin,
       PACKED: tarball,
+      // It goes by the paths of files, which are others at each run.
+      NODE_COMPILE_CACHE: join(tarball, '../compiled'),
       REAL_NPM: whereIs('npm'),
       REAL_KUBECTL: whereIs('kubectl'),
       NPM_CONFIG_UPDATE_NOTIFIER: 'false',
