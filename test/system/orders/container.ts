@@ -69,7 +69,7 @@ function takesValue(before: string | undefined): boolean {
   return option?.[1].type === 'string';
 }
 
-/** Puts a file where the container has it. A named volume is a folder that is there. */
+/** Puts a file where the container has it. A named volume must be a folder of the image. */
 function mount(from: string, to: string): void {
   const isFile = /^[./]/.test(from);
   if (isFile && !existsSync(from)) refuse(`${from} is not there`);
@@ -77,7 +77,7 @@ function mount(from: string, to: string): void {
   if (!isFile && !existsSync(join(FOLDER, to))) refuse(`the image has no ${to}`);
 }
 
-/** The container sees no variable of ours, except where nothing else keeps it from fixed ports and from the network. */
+/** The container inherits only what its programs need, and what keeps it from fixed ports and from the network. */
 function start(command: readonly string[], variables: NodeJS.ProcessEnv): void {
   const { PATH, FAKE_ROOT, HTTPS_PROXY, NODE_COMPILE_CACHE } = process.env;
   const env = {

@@ -10,7 +10,7 @@ export interface Order {
   readonly heading: string;
   readonly isBlock: boolean;
   readonly text: string;
-  /** The folder in which the document begins. A comment means the folder of its file, where no script is named. */
+  /** Where a section begins: in the checkout, or for a comment in the folder of its file. Scripts run in the checkout. */
   readonly folder: string;
   /** The overlay that the document shows before it. */
   readonly overlay: string;
@@ -22,7 +22,7 @@ const PROGRAMS =
 const FLAG = / --?[a-z]/;
 const OUR_COMMANDS = /^(backfill|check|demo|sandbox|serve) --/;
 
-/** The changelog tells what was, so nobody types what it says. */
+/** The changelog is history: nobody types its commands. */
 export const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...within('docs', /\.md$/)];
 /** Files with commands in their comments. */
 export const COMMENTED = ['config.example.yaml', 'Dockerfile', ...within('deploy', /\.(ya?ml|env|service)$/)];

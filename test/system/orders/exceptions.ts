@@ -1,14 +1,14 @@
 const OF_OTHERS = 'a program of others, which changes on its own';
 const LONG = 'takes minutes';
-const BEGINNING = 'the beginning of a command, of which the text speaks';
-const MACHINE = 'about the machine of the reader';
+const NAMED = 'names a command or a flag without the rest';
+const MACHINE = 'looks at the machine of the reader';
 
 /** Commands that are not run, and why. `*` stands for anything. */
 export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = [
   ['apt-get install *', 'changes the machine; .ci/tools does it'],
   ['npm ci*', 'needs the registry; .ci/run and the Dockerfile do it'],
   ['npm audit *', 'needs the registry'],
-  ['npm install --save-exact', BEGINNING],
+  ['npm install --save-exact', NAMED],
   ['npm test', 'would run this test again'],
   ['npm run verify', LONG],
   ['npm --prefix scripts/dashboard-pictures/page ci', 'needs the registry, and 420 MB'],
@@ -19,11 +19,11 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm run bench*', LONG],
   ['npx vitest run *', LONG],
   ['scripts/odd-moments *', LONG],
-  ['node --disable-sigusr1', BEGINNING],
+  ['node --disable-sigusr1', NAMED],
   ['promtool test rules *', 'takes a minute; test/rules.test.ts runs it'],
   ['systemd-analyze security', 'test/deploy/systemd.test.ts runs it on the unit'],
-  ['sudo -u prometheus', BEGINNING],
-  ['kill -9', BEGINNING],
+  ['sudo -u prometheus', NAMED],
+  ['kill -9', NAMED],
   ['kill %1 %2', 'ends jobs of the terminal'],
   ['docker compose cp', 'the text says why not'],
   ['docker ps', MACHINE],

@@ -75,7 +75,7 @@ export class Reader {
     this.#env = {
       PATH: bin,
       PACKED: tarball,
-      // It goes by the paths of files, which are others at each run.
+      // Its keys are paths, which differ at each run.
       NODE_COMPILE_CACHE: join(tarball, '../compiled'),
       REAL_NPM: whereIs('npm'),
       REAL_KUBECTL: whereIs('kubectl'),
@@ -118,7 +118,7 @@ export class Reader {
     });
   }
 
-  /** Puts a program in the place of each that is skipped. It does nothing, or what it does with other arguments. */
+  /** Replaces each program that has exceptions. An exception does nothing, other arguments work as before. */
   #skipExceptions(): void {
     const names = new Set(EXCEPTIONS.map(([command]) => command.split(' ', 1)[0] ?? ''));
     for (const name of names) {

@@ -25,8 +25,8 @@ interface Ended {
 }
 
 /**
- * What runs in a container, as another user or as a service, as a program here: absolute paths lead below this folder, and
- * `sudo`, `systemd-run`, `docker`, `kubectl` and others run what they are told to run.
+ * Runs commands for a container, for another user or for a service as plain programs: absolute paths lead below this folder,
+ * and `sudo`, `systemd-run`, `docker`, `kubectl` and others run what they are given.
  */
 export class Surroundings {
   readonly folder = temporaryFolder();
