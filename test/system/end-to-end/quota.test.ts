@@ -110,7 +110,9 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       const [offline] = alerts.filter(({ labels }) => labels['alertname'] === 'MachineOffline');
       expect(offline?.status.state).toBe('suppressed');
       const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'SourceWaitsForQuota') ?? {};
-      expect(annotations?.['description']).toMatch(/^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/);
+      expect(annotations?.['description']).toMatch(
+        /^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/,
+      );
     });
   },
 );
