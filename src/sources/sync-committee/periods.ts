@@ -13,7 +13,7 @@ export function periodAt({ number, timestamp }: Period, now: UnixMs): number {
   return number + Math.max(0, Math.floor((now - timestamp.start * 1000) / PERIOD_MS));
 }
 
-/** When the period `number` ends. All periods have the same length, so one of them tells the times of all. */
+/** When the period `number` ends. All periods have the same length, so the times of one determine those of all. */
 export function endOf(period: Period, number = period.number): UnixMs {
   return period.timestamp.start * 1000 + (number - period.number + 1) * PERIOD_MS;
 }
