@@ -73,7 +73,7 @@ export function link(text: string, href: string): Html {
   return html`<a href="${href}">${text}</a>`;
 }
 
-/** Small print beside something. */
+/** Small print next to something. */
 export function quiet(text: string): Html {
   return html`<small>${text}</small>`;
 }

@@ -21,7 +21,7 @@ import type { Proposal, Slashings } from './schema.ts';
 export interface FinalizedOptions {
   /** Read only the newest finalized epoch and skip the ones between, because the budget allows no more. */
   readonly sampled: boolean;
-  /** Read the finalized view first; otherwise go on with the finality that is known. */
+  /** Read the finalized view first; otherwise continue with the known finality. */
   readonly readsFinality: boolean;
   /** The latest epoch, if this poll has read it. */
   readonly latest: number | undefined;
