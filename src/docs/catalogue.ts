@@ -29,7 +29,11 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'sync-committee', title: 'Sync committee', about: 'its members, and which of them you watch' },
   { name: 'backfill', title: 'Backfill', about: 'history for a Prometheus that starts today' },
   { name: 'web-config', title: 'TLS, passwords and limits', about: 'the web config file' },
-  { name: 'sandbox', title: 'The simulated service', about: 'how to try the exporter without a key, and to cause alerts' },
+  {
+    name: 'sandbox',
+    title: 'The simulated service',
+    about: 'how to try the exporter without a key, and to cause alerts',
+  },
   { name: 'high-availability', title: 'High availability', about: 'replicas with one API key' },
   { name: 'glossary', title: 'Glossary', about: 'the terms used in these pages' },
 ];
