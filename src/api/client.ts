@@ -54,7 +54,7 @@ export interface ApiObserver {
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
-/** Receives the body of each answer with status 200, of whatever shape. */
+/** Receives the body of each response with status 200, of any shape. */
 export type OnAnswer = (endpoint: Endpoint, json: unknown) => void;
 
 export interface ApiOptions {

@@ -34,8 +34,9 @@ const DATAPOINT = {
 } as const;
 
 /*
- * The service leaves zeros, false and empty strings out of machine records (api-facts 1.1). So a member that some client
- * reports as one of these may be left out. A process that has just started has used no whole second of CPU time.
+ * The service omits zeros, false and empty strings from machine records (api-facts 1.1). Therefore a member for which
+ * some client reports such a value may be absent. For example, a process that has just started has used less than a
+ * second of CPU time.
  */
 const COMMON = { timestamp: 'time', machine: 'string', 'exporter_version?': 'string' } as const;
 

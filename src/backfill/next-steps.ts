@@ -7,8 +7,8 @@ export interface WrittenFiles {
 
 /**
  * For promtool, which makes blocks of two hours by default and reads the whole file for each. Prometheus merges every
- * block with all blocks that it overlaps, of whatever job, so longer blocks than these make one huge block of all data
- * (docs/backfill.md).
+ * block with all blocks that it overlaps, regardless of the job, so longer blocks would result in one huge block of all
+ * data (docs/backfill.md).
  */
 const BLOCK_DURATION = { daily_returns: '744h', machines: '24h' } as const;
 

@@ -5,7 +5,7 @@ import { syncDirectory } from '../lib/whole-file.ts';
 import type { Plan } from './plan.ts';
 import { Store } from './store.ts';
 
-/** The folder beside the output with what a run keeps until the output is complete. */
+/** The folder next to the output with the data of a run until the output is complete. */
 export class WorkFolder implements Disposable {
   readonly path: string;
   #store: Store | undefined;

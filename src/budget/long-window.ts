@@ -24,7 +24,7 @@ export const LongWindow = z.object({
 });
 export type LongWindow = z.infer<typeof LongWindow>;
 
-/** What an answer says of a window. */
+/** The content of a response about a window. */
 export interface WindowReport {
   readonly limit: number;
   readonly remaining: number | undefined;

@@ -44,8 +44,9 @@ interface Run extends BackfillContext {
 }
 
 /**
- * Reads the past and writes it as OpenMetrics. Returns the next steps for the user. If it is interrupted, what was read
- * stays beside the output. @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it aborts.
+ * Reads the past and writes it as OpenMetrics. Returns the next steps for the user. If it is interrupted, the data read
+ * so far stay next to the output. @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it
+ * aborts.
  */
 export async function backfill(context: BackfillContext): Promise<string> {
   const { clock, config, flags, terminal, signal } = context;

@@ -45,7 +45,7 @@ export function describeCosts(input: CheckInput): string {
       ...costs.map(rowOf),
     ]),
     '',
-    `Together ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
+    `Total: ${perDay(sum(costs.map(({ configured }) => configured)))} requests a day as configured, ${perDay(sum(costs.map(({ view }) => view.pace)))} within the limits.`,
     ...buckets.flatMap((bucket) => describeEnd(input, bucket, costs, buckets.length)),
     ...(state.entries.has('machines')
       ? []
@@ -94,7 +94,7 @@ function describeBucket({ state, viewOptions, now }: CheckInput, name: string, a
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
-  const share = `${Math.round(budgetOptions.utilization * 100)} % of it for this exporter: ${perDay(allowed)} requests a day`;
+  const share = `${Math.round(budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
   const known = `  bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; ${share}.`;
   return [known, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
 }

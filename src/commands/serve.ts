@@ -74,7 +74,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return { port: server.port, reload: () => supervisor.reload(), stop: () => started.disposeAsync() };
 }
 
-/** Lets a backfill use the limits of this process. Without a socket everything else goes on. */
+/** Lets a backfill use the limits of this process. Without a socket, everything else still works. */
 async function share({ stateDir, log }: DaemonOptions, shared: () => Shared | undefined) {
   if (stateDir === undefined) return undefined;
   const path = socketPathOf(stateDir);

@@ -120,7 +120,7 @@ function isRedisUrl(text: string): boolean {
 
 const KEY_PREFIX = /^[\w:.{}-]{1,100}$/;
 
-/** What the names of Redis keys begin with. */
+/** The prefix of the names of Redis keys. */
 export const keyPrefix = parsed('letters, digits and any of : . _ { } -', (text) =>
   KEY_PREFIX.test(text) ? text : undefined,
 ).meta({ pattern: KEY_PREFIX.source });

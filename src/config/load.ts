@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly needsKey?: boolean;
   /** Finds the mistakes of the web config file. */
   readonly checkWebConfig?: (file: string) => Promise<readonly Mistake[]>;
-  /** Says why the directory of the state cannot be used. Without it, that is found out at the start. */
+  /** Returns why the directory of the state cannot be used. Without this check, the problem is found at the start. */
   readonly checkState?: (dir: string) => Promise<string | undefined>;
 }
 
@@ -113,7 +113,7 @@ function isAboutKey({ place, path: [section, field] }: Finding): boolean {
   return place === KEY_VARIABLE || (section === 'api' && (field === 'key' || field === 'key_file'));
 }
 
-/** A mistake in a value from a flag or variable names that in place of the file. */
+/** A mistake in a value from a flag or variable names the flag or variable instead of the file. */
 function attribute(finding: Finding, overrides: readonly Override[]): Finding {
   const overridden = overrides.find(({ path }) => pathText(path) === pathText(finding.path));
   return overridden ? { place: overridden.origin, path: [], message: finding.message } : finding;

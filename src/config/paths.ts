@@ -63,8 +63,8 @@ function isPair(cert: string, key: string): boolean {
 }
 
 /**
- * Whether this text, which was given as a path, can be an API key that was put in the wrong place. A key has no extension,
- * does not begin as a path does, and is long or has digits.
+ * Whether this text, which was given as a path, can be a misplaced API key. A key has no extension, does not start like
+ * a path, and is long or contains digits.
  */
 export function mayBeKey(text: string, error: unknown): boolean {
   const isMissing = hasCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG');

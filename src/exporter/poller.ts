@@ -164,7 +164,7 @@ class Poller implements Role {
     const restored = await restoreEntries(documents, after.sources, this.#scheduler.entries());
     if (this.#client.isOtherFor({}, next)) await this.shared.interrupt();
     await this.#scheduler.interrupt((source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next));
-    // No await from here on, so that nobody sees half of the change.
+    // No await from here on, so that the change is atomic for other code.
     const before = { ...this.state(), entries: new Map([...restored, ...this.#scheduler.entries()]) };
     const { ledger, entries } = underKey(before, next.key, reloadedAt);
     this.#client.adopt(next, ledger);

@@ -4,9 +4,9 @@ import { type Clock, within } from '../lib/clock.ts';
 const READ_WITHIN_MS = 10_000;
 
 /**
- * The same reading, abandoned when it takes too long or the signal aborts: a disk that does not answer must not block the
- * next reload or a stop. Until an abandoned reading ends, no other begins, because each takes one of the few threads that
- * read files.
+ * The same reading, abandoned when it takes too long or the signal aborts: a disk that does not answer must not block
+ * the next reload or a stop. Until an abandoned reading ends, no other one starts, because each occupies one of the few
+ * threads that read files.
  */
 export function limitedReading<T>(read: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
   let isReading = false;

@@ -17,7 +17,7 @@ export type Decision =
   | { readonly action: 'lead' }
   /** Stop polling. */
   | { readonly action: 'lapse'; readonly why: string }
-  /** Go on leading, and write everything again. */
+  /** Continue to lead, and write everything again. */
   | { readonly action: 'rewrite'; readonly why: string }
   /** Change nothing. */
   | { readonly action: 'stay' };

@@ -6,7 +6,7 @@ import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
  * compare their clocks.
  */
 
-/** What Redis says about the lease. */
+/** The status of the lease in Redis. */
 export type LeaseStatus =
   /** It was ours, and has been renewed. */
   | 'held'
@@ -56,7 +56,7 @@ export class LeaseLost extends Error {
 export interface Lease {
   /** The value of our last term; '' before the first. */
   readonly value: string;
-  /** Until then nobody else can hold it. */
+  /** No other replica can hold it before this time. */
   readonly validUntil: MonotonicMs;
   /**
    * Whether no other replica is known to have held it since our last term. A disconnected replica may not have noticed.

@@ -51,7 +51,7 @@ export class RedisState {
     return this.#link.connection;
   }
 
-  /** Fails on a server that cannot be written to. A standby answers reads, and nobody would ever lead. */
+  /** Fails on a server that cannot be written to. A standby accepts reads, but no replica could ever lead. */
   async expectWritable(): Promise<void> {
     await this.#link.run(CHECK_WRITABLE, this.#keys.slice(1, 2), []);
   }

@@ -29,7 +29,7 @@ const REWRITE_AFTER_MS = 5_000;
 
 /** One of several processes that share the state in one Redis. One of them leads and writes it; the others read it. */
 export class Replica implements StateStore {
-  /** Tells the time of the server. */
+  /** Provides the time of the server. */
   readonly clock: ServerClock;
   /** Names this replica in the lease. */
   readonly id = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;

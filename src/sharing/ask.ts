@@ -10,8 +10,8 @@ export interface Asked {
 }
 
 /**
- * Sends a question, or a greeting, over the socket. The connection is dropped when the signal aborts, which tells the exporter
- * to forget the question. @throws an Error with the code of the connection
+ * Sends a question, or a greeting, over the socket. The connection is dropped when the signal aborts, so the exporter
+ * drops the question. @throws an Error with the code of the connection
  */
 export function ask(path: string, question: object | undefined, signal: AbortSignal): Promise<Asked> {
   const { promise, resolve, reject } = Promise.withResolvers<Asked>();

@@ -41,7 +41,7 @@ export interface BorrowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Undefined: nobody listens there. @throws SocketRefused; the signal's reason when it aborts */
+/** Undefined: no process listens there. @throws SocketRefused; the signal's reason when it aborts */
 export async function borrow(options: BorrowOptions): Promise<Borrowed | undefined> {
   const { path, isAgreed } = options;
   const greeted = await greet(options);

@@ -4,13 +4,18 @@ import { MS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { REFUSALS } from './refusal.ts';
 
-/** Two ways to ask for the same, of which a service may know only one: what is known of them. Persisted. */
+/** What is known of two ways to request the same data, of which a service may know only one. Persisted. */
 export const Alternatives = z.object({
-  /** The way that is asked first. */
+  /** The way that is tried first. */
   first: z.string(),
-  /** Unix ms at which it last answered; absent where it has not since the other was tried, or where that was not noted. */
+  /**
+   * Unix ms at which it last succeeded; absent if it has not succeeded since the other way was tried, or if this was
+   * not recorded.
+   */
   answeredAt: z.number().optional(),
-  /** When both ways were last asked (Unix ms), and how the first one failed then; no failure once a way has answered. */
+  /**
+   * When both ways were last tried (Unix ms), and how the first one failed then; no failure once a way has succeeded.
+   */
   tried: z.object({ at: z.number(), after: z.string().optional() }).optional(),
 });
 export type Alternatives = z.infer<typeof Alternatives>;
@@ -18,14 +23,14 @@ export type Alternatives = z.infer<typeof Alternatives>;
 interface Question {
   /** The way of the specification first. */
   readonly ways: readonly [string, string?];
-  /** The first way is the better one: where the second answers, the first is asked again once a day. */
+  /** The first way is preferred: if the second one works, the first one is tried again once a day. */
   readonly prefersFirst?: boolean;
   readonly previous: Alternatives | undefined;
   readonly now: UnixMs;
   readonly signal: AbortSignal;
 }
 
-/** What came of asking: an answer or a failure, and what is known after it. */
+/** The result: a response or a failure, and the updated knowledge of the ways. */
 export interface Asked<T> {
   readonly known: Alternatives | undefined;
   readonly answer?: T;
@@ -34,7 +39,7 @@ export interface Asked<T> {
   readonly oneTimeRequests: number;
 }
 
-/** Asks in one way. `isUsual`: it is the one that answers. */
+/** Sends the request in one way. `isUsual`: this way is known to work. */
 type Ask<T> = (way: string, isUsual: boolean) => Promise<T>;
 
 /**
@@ -59,13 +64,13 @@ export async function askEither<T>(question: Question, ask: Ask<T>): Promise<Ask
   if (other === undefined || !mayTryOther(known, one.reason, now)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(other, false);
   if (!(two instanceof RequestFailed)) return answered(two, { first: other, answeredAt: now, tried: { at: now } }, 1);
-  // A way that has answered is there, and an outage can look like any failure.
+  // A way that has worked exists, and an outage can look like any failure.
   const isOtherLikely = known?.answeredAt === undefined && weightOf(two.reason) > weightOf(one.reason);
   const [likely, failure] = isOtherLikely ? [other, two] : [first, one];
   return { known: { first: likely, tried: { at: now, after: failure.reason } }, failure, oneTimeRequests: 1 };
 }
 
-/** Asks the better way, and then the usual one, unless the key is refused. */
+/** Tries the preferred way, and then the usual one, unless the key is refused. */
 async function askBetterFirst<T>(
   known: Alternatives,
   better: string,
@@ -74,7 +79,7 @@ async function askBetterFirst<T>(
 ): Promise<Asked<T>> {
   const one = await attempt(better, false);
   if (!(one instanceof RequestFailed)) return answered(one, { first: better, answeredAt: now });
-  // The budget is closed now: another request would only hide why.
+  // The budget is closed now, and another request would only hide the reason.
   if (KEY_REFUSALS.includes(one.reason)) return { known, failure: one, oneTimeRequests: 0 };
   const two = await attempt(known.first, true);
   const after = { first: known.first, tried: { at: now } };
@@ -92,22 +97,24 @@ function afterAnswer(known: Alternatives | undefined, first: string, now: UnixMs
   return { first, answeredAt: now, ...(known?.tried && { tried: { at: known.tried.at } }) };
 }
 
-/** Whether the better way is to be asked again, although the other one answers. */
+/** Whether to try the preferred way again, although the other one works. */
 function isBetterDue({ ways, prefersFirst = false, now }: Question, known: Alternatives): boolean {
   return (
     prefersFirst && known.answeredAt !== undefined && known.first === ways[1] && !isWithinDay(known.tried?.at, now)
   );
 }
 
-/** In these ways a service answers what it does not know: a refusal, or a page of the gateway in front of it. */
+/**
+ * The failures with which a service rejects what it does not know: a refusal, or a page of the gateway in front of it.
+ */
 const UNKNOWN: readonly FailureReason[] = [...REFUSALS, 'unexpected_status', 'invalid_body'];
 
-/** Whether the service may not know what it was asked for. Any other failure says nothing about that. */
+/** Whether the failure can mean that the service does not know the request. Other failures say nothing about this. */
 export function isUnknownToService(error: unknown): boolean {
   return error instanceof RequestFailed && UNKNOWN.includes(error.reason);
 }
 
-/** A gateway may answer so where it cannot route a path. */
+/** A gateway may respond like this if it cannot route a path. */
 const DOWN: readonly FailureReason[] = ['server_error', 'timeout', 'network'];
 
 /**

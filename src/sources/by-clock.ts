@@ -3,15 +3,15 @@ import type { UnixMs } from '../lib/time.ts';
 import { isUnknownToService } from './alternatives.ts';
 
 /**
- * Ways to ask for what is current: by the name that the service gives it, or by its number. The name is better, because
- * it does not depend on our clock.
+ * Ways to request the current item: by the name that the service gives it, or by its number. The name is preferred,
+ * because it does not depend on our clock.
  */
 export const LATEST_OR_NUMBER = { ways: ['latest', 'number'], prefersFirst: true } as const;
 
 /**
- * Asks by the number of the current epoch by the clock, and by that of the epoch before where the service does not have
- * the current one yet. Where it is not known whether the service can be asked by number, only the epoch before is asked
- * for, which the service should have.
+ * Requests the current epoch (by the clock) by number, and the previous epoch if the service does not have the current
+ * one yet. If it is not known whether the service accepts numbers, only the previous epoch is requested, which the
+ * service should have.
  */
 export async function askByClock<T>(
   { chain, now, isUsual }: { readonly chain: Chain; readonly now: UnixMs; readonly isUsual: boolean },

@@ -30,7 +30,7 @@ const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const 
 interface Condition {
   readonly severity: keyof typeof TONES;
   readonly thresholds: readonly Threshold[];
-  /** The sentence of the page, of whom or what it holds. */
+  /** The sentence on the page; gets the names to which it applies. */
   readonly says: (who: readonly string[], detail: string) => string;
 }
 
@@ -43,7 +43,7 @@ function condition(
 }
 
 interface MachineCondition extends Condition {
-  /** What a badge in the list of machines says. */
+  /** The text of the badge in the list of machines. */
   readonly badge: string;
 }
 
@@ -57,7 +57,7 @@ function machines(
   return { ...condition(severity, says, ...thresholds), badge };
 }
 
-/** What a machine can suffer from, the worst first. Named as the alerts. */
+/** The problems of a machine, the worst first. Named like the alerts. */
 export const MACHINE_CONDITIONS = {
   MachineOffline: machines('critical', 'silent', 'silent', 'machine_offline_seconds'),
   BeaconNodeNotSynced: machines('critical', 'not synced', 'not synced'),
@@ -80,7 +80,9 @@ export const MACHINE_CONDITIONS = {
 export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 
-/** For which alerts the page has a notice. An alert waits for some minutes; the page says it at once. */
+/**
+ * The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately.
+ */
 export const CONDITIONS = {
   ...MACHINE_CONDITIONS,
 
@@ -89,13 +91,13 @@ export const CONDITIONS = {
     (validators, chain) =>
       `${plural(validators.length, 'watched validator')} of ${chain} slashed: ${listed(validators)}.`,
   ),
-  // The page does not know when a proposal was counted, so it tells of a day instead of six hours.
+  // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   WatchedProposalMissed: condition('warning', (validators, detail) =>
     validators.length === 1
       ? `Watched validator ${validators[0]} ${detail}.`
       : `${plural(validators.length, 'watched validator')} ${detail}: ${listed(validators)}.`,
   ),
-  // Of the last ten proposals: the page has no others.
+  // Covers the last ten proposals, because the page has no others.
   WatchedProposalsMissedOften: condition(
     'critical',
     ([chain], counted) => `Watched validators of ${chain} missed ${counted} proposals in the last day.`,
@@ -114,7 +116,7 @@ export const CONDITIONS = {
     ([chain], lag) => `Slashings of ${chain} are counted late: ${lag} behind finality.`,
     'scan_lag_epochs',
   ),
-  // The alert takes the mean of a quarter of an hour, the page the newest block.
+  // The alert uses the mean of 15 minutes, the page the newest block.
   SyncParticipationLow: condition(
     'warning',
     ([chain], share) => `Sync committee participation of ${chain} is low: ${share} in the newest block.`,
@@ -137,7 +139,7 @@ export const CONDITIONS = {
     (_, ago) =>
       `The service revoked access ${ago}: the trial is over or the subscription was cancelled. No requests are sent until you set another key or restart the exporter.`,
   ),
-  // The page knows only the failures since the last success: it tells of the first one.
+  // The page knows only the failures since the last success, so it reports the first one.
   SourceFailing: condition('warning', (names, all) => `${names.length} of ${all} failing: ${names.join(', ')}.`),
   SourceStale: condition(
     'warning',
@@ -170,7 +172,7 @@ export const CONDITIONS = {
       `The state could not be written ${ago}. New values are not shown until they are stored. See the log for the reason.`,
   ),
 
-  // Of severity info: good to know, and no reason for a colour.
+  // Severity info: shown without a colour.
   BudgetStretched: condition(
     'info',
     (changes) => `The budget does not allow the configured intervals: ${changes.join('; ')}.`,
@@ -182,7 +184,7 @@ export const CONDITIONS = {
 } as const satisfies Record<string, Condition>;
 export type Alert = keyof typeof CONDITIONS;
 
-/** Why the page has no notice for the other alerts of severity critical or warning. */
+/** Why the page has no notices for the other alerts of severity critical or warning. */
 export const NOT_ON_PAGE = {
   ExporterDown: 'is about the scrape: an exporter that is down serves no page',
   NoLeader: 'is about all replicas, and the page shows only one',
@@ -193,13 +195,13 @@ export const NOT_ON_PAGE = {
   InvalidRecords: 'needs the value of six hours ago',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The notice that says what an alert says. */
+/** The notice with the meaning of an alert. */
 export function firing(alert: Alert, who: readonly string[], detail = ''): Notice {
   const { severity, says } = CONDITIONS[alert];
   return { tone: TONES[severity], text: says(who, detail), alert };
 }
 
-/** How bad it is. */
+/** The tone of an alert. */
 export function toneOf(alert: Alert): Tone {
   return TONES[CONDITIONS[alert].severity];
 }

@@ -3,7 +3,7 @@ import type { UnixMs } from '../lib/time.ts';
 import { absolute, relative } from '../lib/words.ts';
 import type { PlainObject } from './plain.ts';
 
-/** What one source has to say on the status page, beside how its attempts went. */
+/** What the status page shows about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
   /** Facts about the chain of the source, in reading order. */
@@ -18,13 +18,13 @@ export interface Summary {
   readonly chain?: PlainObject;
 }
 
-/** How good or bad something is. Colours show it, and words next to them. */
+/** How good or bad something is. Shown by colours, with words next to them. */
 export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
 
 export interface Notice {
   readonly tone: Tone;
   readonly text: string;
-  /** The alert that fires on the same; the page links what to do then. */
+  /** The alert for the same condition; the page links to its runbook. */
   readonly alert?: string;
 }
 
@@ -39,15 +39,15 @@ export interface Table {
   readonly title: string;
   /** The first column heads the rows. */
   readonly columns: readonly string[];
-  /** Generated on demand: a page is rendered in slices, and cut off where it would get too long. */
+  /** Generated on demand: a page is rendered in slices, and truncated if it gets too long. */
   readonly rows: Iterable<Row>;
   readonly size: number;
-  /** Shown in place of rows. */
+  /** Shown instead of rows. */
   readonly empty: string;
   readonly notes?: readonly string[];
-  /** Shown in place of the table until it is unfolded. */
+  /** Shown instead of the table until it is unfolded. */
   readonly folded?: string;
-  /** Rows of which a phone shows only the beginning, in one line. */
+  /** Rows of which phones show only the beginning, in one line. */
   readonly brief?: ReadonlySet<Row>;
 }
 
@@ -73,7 +73,7 @@ export function link(text: string, href: string): Html {
   return html`<a href="${href}">${text}</a>`;
 }
 
-/** Small print beside something. */
+/** Small print next to something. */
 export function quiet(text: string): Html {
   return html`<small>${text}</small>`;
 }
@@ -91,8 +91,8 @@ interface Share {
 }
 
 /**
- * Shares of a whole. What they leave of it stays empty. The drawing is hidden from screen readers, because the words beside
- * it say the same.
+ * Shares of a whole. The rest stays empty. The drawing is hidden from screen readers, because the words beside it say
+ * the same.
  */
 export function bar(total: number, shares: readonly Share[]): Html {
   let start = 0;

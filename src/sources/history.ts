@@ -29,17 +29,17 @@ export interface History<R = unknown> {
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
   /** How many requests these ranges will take. May read a few pages to find out. */
   estimate(api: Api, ranges: readonly PastRange[], now: UnixMs, signal: AbortSignal): Promise<number>;
-  /** The most samples that one record gives. */
+  /** The maximum number of samples from one record. */
   readonly maxSamples: number;
   /** One record a day, or many. */
   readonly isDaily: boolean;
-  /** How far beyond a range its records may lie. */
+  /** How far outside a range its records may be. */
   readonly reachSeconds: Seconds;
   /** The time of a record's samples. */
   at(record: R): UnixSeconds;
   /** Records share series only within their group. */
   group(record: R): string;
-  /** Within a group: two records of one stream and one time say the same. */
+  /** Within a group, two records of the same stream and time are duplicates. */
   stream(record: R): string;
   /** Pure. The families of records of one group, in ascending time; each sample has the time of its record. */
   families(records: readonly R[]): Family[];

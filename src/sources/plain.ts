@@ -1,4 +1,4 @@
-/** What /status.json says: plain values with names in snake_case and their unit in the name. */
+/** The values of /status.json: plain values with names in snake_case that include their unit. */
 export type Plain = string | number | boolean | null | readonly Plain[] | PlainObject;
 export interface PlainObject {
   readonly [name: string]: Plain;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import type { UnixMs } from '../lib/time.ts';
 
-/** That the service refused what is asked beyond the specification. Persisted. */
+/** A refusal of a request that is not in the specification. Persisted. */
 export const Refusal = z.object({
   reason: z.string(),
   /** Unix ms at which the operator had last started or reloaded the program. */
@@ -10,7 +10,7 @@ export const Refusal = z.object({
 });
 export type Refusal = z.infer<typeof Refusal>;
 
-/** A status that says no to this request in particular. */
+/** Statuses that refuse this particular request. */
 export const REFUSALS: readonly FailureReason[] = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed'];
 
 /** Whether the service refuses this request, and would do so again. */
@@ -18,12 +18,12 @@ export function isRefusal(failure: unknown): failure is RequestFailed {
   return failure instanceof RequestFailed && REFUSALS.includes(failure.reason);
 }
 
-/** The refusal that this failure is; undefined where it is another failure, which may pass. */
+/** The refusal, if the failure is one; undefined for other failures, which may be temporary. */
 export function refusalOf(failure: Error, operatorAt: UnixMs): Refusal | undefined {
   return isRefusal(failure) ? { reason: failure.reason, operatorAt } : undefined;
 }
 
-/** Whether a refusal holds. A start or a reload ends it, because the plan of the account may be another one by then. */
+/** Whether a refusal still applies. A start or a reload ends it, because the plan of the account may have changed. */
 export function isInForce(refusal: Refusal | undefined, operatorAt: UnixMs): boolean {
   return refusal?.operatorAt === operatorAt;
 }

@@ -12,10 +12,10 @@ import type { History } from './history.ts';
 export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'slashings'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** However little there is to spend, a source is polled once a month. */
+/** A source is polled at least once a month, even on a tiny budget. */
 export const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 
-/** What a source is told about the schedule it runs in. */
+/** What a source knows about its schedule. */
 export interface Timing {
   readonly now: UnixMs;
   /** The effective interval between polls. */
@@ -37,7 +37,7 @@ export interface Pace {
   readonly coverage: Coverage;
 }
 
-/** How the attempts of a source went so far. */
+/** The attempts of a source so far. */
 export interface Attempts {
   readonly lastAttemptAt?: UnixMs;
   /** Failures since the last success. */
@@ -46,14 +46,17 @@ export interface Attempts {
   readonly durationMs: Milliseconds;
 }
 
-/** What alerts on the data of a source depend on: they judge at the last successful poll, never at the present. */
+/**
+ * The inputs of alerts on the data of a source. They are evaluated at the last successful poll, not at the current
+ * time.
+ */
 export interface Polls {
   readonly lastSuccessAt?: UnixMs | undefined;
   /** The effective interval between polls, as shown on /metrics. */
   readonly intervalMs: Milliseconds;
 }
 
-/** The result of a poll. With a failure, the value holds what was learned before it. */
+/** The result of a poll. If it failed, the value contains what was learned before the failure. */
 export interface Poll<T> {
   readonly value: T;
   readonly failure?: Error;
@@ -72,12 +75,12 @@ export interface Showing {
 }
 
 /**
- * One kind of data, from the API to the metric families. T is all that the source knows: polling turns the previous T
+ * One kind of data, from the API to the metric families. T is the state of the source: polling turns the previous T
  * into the next one, which is persisted and then shown.
  */
 export interface Source<T = unknown> {
   readonly name: SourceName;
-  /** Absent where one source serves all chains. */
+  /** Absent if one source serves all chains. */
   readonly chain?: Chain;
   /** The endpoint of the first request of a poll. No poll starts while requests to it have to wait. */
   readonly endpoint: Endpoint;
@@ -89,7 +92,7 @@ export interface Source<T = unknown> {
   readonly state: ZodType<T>;
   /** Pure. When the next poll is due, given that at least one was made. */
   due(value: T, attempts: Attempts, timing: Timing): UnixMs;
-  /** Share of a scarce budget, against the other sources. */
+  /** The share of a scarce budget, relative to the other sources. */
   readonly weight: number;
   /** Whether it needs only about one poll a day. Such cheap work comes first when the budget is scarce. */
   readonly isDaily: boolean;
@@ -106,11 +109,11 @@ export interface Source<T = unknown> {
   summary(value: T, timing: Timing, polls: Polls): Summary;
   /** Pure. When, after `now`, the result of `families` changes without a poll; Infinity: never. */
   nextChange(value: T, timing: Timing): UnixMs;
-  /** How the past is read; absent where the service keeps no past of these families. */
+  /** How the history is read; absent if the service keeps no history of these families. */
   history?(): History;
   /**
-   * Pure. What scrapes take at their own time, not at that of the record. Undefined: nothing. Present with `history`, so
-   * that a backfill does not write what scrapes have.
+   * Pure. What scrapes record with their own timestamp instead of that of the record. Undefined: nothing. Set if there
+   * is a `history`, so that a backfill does not write what scrapes already have.
    */
   showing?(value: T, timing: Timing): Showing | undefined;
 }

@@ -33,7 +33,10 @@ async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Warns when everybody can replace the state. A group may write: clusters hand a volume to its user that way. */
+/**
+ * Warns if any user can replace the state. Write access for the group is allowed, because clusters assign volumes this
+ * way.
+ */
 export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<void> {
   const { mode } = await stat(dir);
   if (mode & WRITABLE_BY_ALL)
@@ -42,7 +45,7 @@ export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<voi
 
 const ABANDONED_AFTER_MS = 60_000;
 
-/** Removes what interrupted writes left, and makes files private that earlier versions left readable to others. */
+/** Removes the remains of interrupted writes, and restricts files that earlier versions left readable to others. */
 export async function cleanUp(dir: string, now: UnixMs): Promise<void> {
   for (const name of await readdir(dir)) {
     const file = join(dir, name);
@@ -60,6 +63,6 @@ async function removeIfOld(file: string, now: UnixMs): Promise<void> {
 
 async function makePrivate(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
-  // The file of another user stays as it is until it is replaced.
+  // A file of another user is not changed until it is replaced.
   if (found?.isFile() && found.mode & GROUP_AND_OTHERS) await chmod(file, FILE_MODE).catch(() => undefined);
 }

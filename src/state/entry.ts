@@ -6,7 +6,7 @@ import { Scraped } from './scraped.ts';
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();
 
-/** How the polls of a source went, as it is saved. */
+/** The saved results of the polls of a source. */
 const POLLS = {
   attempts: z.number(),
   failures: z.number(),
@@ -16,7 +16,7 @@ const POLLS = {
   lastSuccessAt: unixMs.exactOptional(),
   durationMs: milliseconds,
   lastError: z.object({ at: unixMs, reason: z.string(), message: z.string() }).exactOptional(),
-  /** It failed with another key, and is tried at once with the new one. */
+  /** The failure was with another key, so the source is polled immediately with the new one. */
   isDueNow: z.literal(true).exactOptional(),
   /** No poll before this time, whatever the interval. */
   pausedUntil: unixMs.exactOptional(),
@@ -30,11 +30,11 @@ const POLLS = {
   durations: z.array(milliseconds).exactOptional(),
   /** Polls in a row in which a daily source did not find the new day. */
   vainInARow: z.number().exactOptional(),
-  /** When scrapes can have taken its values; absent where an earlier version wrote it. */
+  /** When scrapes can have recorded its values; absent if an earlier version wrote the entry. */
   scraped: Scraped.exactOptional(),
 };
 
-/** What is known of one source: its value, and how its polls went. */
+/** The state of one source: its value, and the results of its polls. */
 export type Entry<T = unknown> = { readonly value: T } & Readonly<z.infer<z.ZodObject<typeof POLLS>>>;
 
 /** Reads a saved entry of a source. */
@@ -46,7 +46,7 @@ export function emptyEntry<T>(source: Source<T>): Entry<T> {
   return { value: source.empty, attempts: 0, failures: 0, failuresInARow: 0, durationMs: 0 };
 }
 
-/** The entry when the program goes on with another key. */
+/** The entry when the program continues with another key. */
 export function withAnotherKey(entry: Entry): Entry {
   if (entry.failuresInARow === 0) return entry;
   const { pausedUntil: _, ...rest } = entry;
@@ -59,7 +59,7 @@ export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {
 
 const POLLS_KEPT = 5;
 
-/** The figures of the last polls with the latest added, newest last. */
+/** The figures of the last polls including the latest, newest last. */
 export function withLatest(last: readonly number[] = [], latest: number): number[] {
   return [...last, latest].slice(-POLLS_KEPT);
 }
@@ -69,26 +69,26 @@ export function requestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, median(costs) ?? 1);
 }
 
-/** Requests that a poll takes on average: what many polls take, of which some take more than usual. */
+/** The average number of requests per poll: the cost of many polls, some of which take more than usual. */
 export function meanRequestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, costs.reduce((sum, cost) => sum + cost, 0) / Math.max(1, costs.length));
 }
 
-/** Requests that are enough for most polls. One exceptional poll among the last does not count. */
+/** The number of requests that is sufficient for most polls. One exceptional poll among the last does not count. */
 export function requestsForMost(entry: Entry): number {
   const [, second = 1] = (entry.costs ?? []).toSorted((a, b) => b - a);
   return Math.max(requestsPerPoll(entry), second);
 }
 
-/** Requests that a poll may take beyond the usual, as one of the last did. */
+/** The number of requests that a poll may take beyond the usual, because a recent poll did. */
 export function spareRequests(entry: Entry): number {
   const usual = requestsPerPoll(entry);
   return Math.max(usual, ...(entry.costs ?? [])) - usual;
 }
 
 /**
- * How long a poll usually takes, waits for the budget included; 0 while not known. One poll alone says little: a large
- * fleet of machines is read in two halves only from the second poll on.
+ * How long a poll usually takes, waits for the budget included; 0 while not known. A single poll is not representative:
+ * a large fleet is read in two halves only from the second poll on.
  */
 export function msPerPoll({ durations = [] }: Entry): Milliseconds {
   return durations.length < 2 ? 0 : (median(durations) ?? 0);

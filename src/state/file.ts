@@ -11,9 +11,9 @@ import { DirectoryLock } from './lock.ts';
 import type { StateStore } from './store.ts';
 
 export interface FileStoreOptions {
-  /** Ends the wait for a lock whose holder may be dead. */
+  /** Aborts the wait for a lock whose holder may be dead. */
   readonly signal?: AbortSignal | undefined;
-  /** Stands in for the disk that documents are written to. */
+  /** Replaces the disk in tests. */
   readonly disk?: Disk;
 }
 
@@ -106,7 +106,7 @@ export async function peek<S extends z.ZodType>(
   }
 }
 
-/** Reads only its own version: a directory has one user, so there is no newer version to share it with, as in Redis. */
+/** Reads only its own version: unlike Redis, a directory is never shared with a newer version. */
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
   const opened = unwrap(text);
   const isOther = opened.success ? opened.version !== STATE_VERSION : opened.isNewer;

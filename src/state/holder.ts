@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { hasCode } from '../lib/error-code.ts';
 
-/** The process that holds a lock, as written in the lock file. Earlier versions did not write the optional fields. */
+/** The process that holds a lock, as written in the lock file. Earlier versions do not write the optional fields. */
 export const Holder = z.object({
   pid: z.number(),
   /** Start time: tells the process from a later one with the same pid. */
@@ -24,7 +24,7 @@ export function thisProcess(): Holder {
     pid: process.pid,
     started: processStat(process.pid).started,
     host: hostname(),
-    // The first is hidden under systemd's ProcSubset=pid.
+    // The first file is hidden under systemd's ProcSubset=pid.
     boot: readText('/proc/sys/kernel/random/boot_id') || readText('/etc/machine-id'),
     namespace: pidNamespace(),
     id: randomUUID(),

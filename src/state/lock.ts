@@ -22,7 +22,7 @@ export class StateLocked extends Error {
 
 /** How often a holder touches its lock. */
 const HEARTBEAT_MS = 5_000;
-/** A holder that cannot be looked up counts as dead when it has not touched its lock for this long. */
+/** A holder that cannot be looked up counts as dead if it has not touched its lock for this long. */
 const PRESUMED_DEAD_AFTER_MS = 30_000;
 /** Its lock is watched for at least this long, whatever the time of the file: the clock of its host may be wrong. */
 const MIN_WATCH_MS = 15_000;
@@ -38,7 +38,7 @@ export interface LockOptions {
 }
 
 /**
- * Locks a directory for this process. A file in it names the holder, who touches it at every heartbeat. It takes nothing but
+ * Locks a directory for this process. A file in it names the holder, who touches it at every heartbeat. It needs only
  * the shared directory, so it also works between containers and between hosts.
  */
 export class DirectoryLock {
@@ -49,7 +49,7 @@ export class DirectoryLock {
   readonly #text = JSON.stringify(this.#mine);
   readonly #stop = new AbortController();
   #heartbeat: Promise<void> = Promise.resolve();
-  /** The lock file that has taken the place of ours. */
+  /** The lock file that has replaced ours. */
   #other: LockFile | undefined;
 
   private constructor(dir: string, options: LockOptions) {
@@ -69,7 +69,9 @@ export class DirectoryLock {
     return lock;
   }
 
-  /** @throws StateLocked: this process was stopped for so long that another took over. It must write no more. */
+  /**
+   * @throws StateLocked: this process was suspended for so long that another one took over. It must not write any more.
+   */
   async check(): Promise<void> {
     this.#other ??= await this.#readOther();
     if (this.#other) throw new StateLocked(this.#dir, this.#other.holder);

@@ -7,18 +7,18 @@ import type { Showing, Source, Timing } from '../sources/source.ts';
 const unixSeconds: z.ZodType<UnixSeconds> = z.number();
 
 /**
- * When scrapes can have taken values of a source at the time of the scrape. A backfill leaves this time out: it writes
- * records at their own time, which is earlier, so counters would step back where both have samples.
+ * When scrapes can have recorded values of a source with the time of the scrape. A backfill leaves out this time: it
+ * writes records with their own, earlier time, so counters would decrease where both have samples.
  */
 export const Scraped = z.object({
   /** Times that have ended, oldest first. Both ends are inclusive. */
   ended: z.array(z.object({ start: unixSeconds, end: unixSeconds })),
-  /** The time that goes on. */
+  /** The span that has not ended. */
   current: z
     .object({
       /** `UNKNOWN_START`: not known. */
       start: unixSeconds,
-      /** Groups whose first shown record is older than `start`, and the time of that record. */
+      /** Groups whose first shown record is older than `start`, with the time of that record. */
       first: z.array(z.tuple([z.string(), unixSeconds])),
       /** How long they are shown by the settings of a poll; absent: without end, or an earlier version wrote the state. */
       until: unixSeconds.exactOptional(),
@@ -27,12 +27,12 @@ export const Scraped = z.object({
 });
 export type Scraped = z.infer<typeof Scraped>;
 
-/** The start of a time of which nobody knows when it began, because an earlier version wrote the state. */
+/** The start of a span whose start is unknown, because an earlier version wrote the state. */
 export const UNKNOWN_START: UnixSeconds = 0;
 
 const MAX_ENDED = 100;
 
-/** The part of an entry that this is about. */
+/** The part of an entry that is used here. */
 interface Polled<T> {
   readonly value: T;
   readonly scraped?: Scraped;
@@ -41,7 +41,7 @@ interface Polled<T> {
   readonly intervalMs?: Milliseconds;
 }
 
-/** What scrapes may take once a poll that began at `timing.now` has ended, at `endedAt`, with `value`. */
+/** What scrapes may record after a poll that started at `timing.now` and ended at `endedAt` with `value`. */
 export function withScraped<T>(
   source: Source<T>,
   before: Polled<T>,
@@ -54,7 +54,7 @@ export function withScraped<T>(
   const next = source.showing(value, timing);
   const known = scrapedNow(source, before, timing);
   const isOver = last === undefined || last.until < timing.now;
-  // Of values that are no longer shown, the newest may be of a machine whose clock is ahead.
+  // The newest value that is no longer shown may be that of a machine whose clock is ahead.
   const end = last ? endOf(longest(last, known, timing.now)) : endedAt / 1000 + CLOCK_AHEAD_SECONDS;
   const scraped = isOver ? ended(known, end) : known;
   if (!next || next.until < timing.now) return scraped;
@@ -71,7 +71,7 @@ export function scrapedNow<T>(source: Source<T>, entry: Polled<T>, timing: Timin
   const shown = source.showing?.(entry.value, { ...timing, now: polledAt });
   if (known.current || !shown || source.isDaily) return known;
   const endedAt = (known.ended.at(-1)?.end ?? 0) * 1000;
-  // What an earlier process showed after its last poll has ended with that process.
+  // The values that an earlier process showed after its last poll were withdrawn with that process.
   const isOver = shown.until < polledAt || endedAt > polledAt + (entry.durationMs ?? 0);
   if (shown.until < timing.now && isOver) return known;
   return { ...known, current: withShown({ start: Math.max(polledAt, endedAt) / 1000, first: [] }, shown) };
@@ -90,12 +90,12 @@ function withShown(current: Current, { oldest, until }: Showing): Current {
   return { ...current, first: [...first], ...(Number.isFinite(shownUntil) && { until: shownUntil }) };
 }
 
-/** Settings that have changed since may have shown them longer. */
+/** Earlier settings may have shown them for longer. */
 function longest(last: Showing, { current }: Scraped, now: UnixMs): Showing {
   return { ...last, until: Math.max(last.until, Math.min(now, (current?.until ?? 0) * 1000)) };
 }
 
-/** What is known where an earlier version wrote the entry: only whether there is something to scrape. */
+/** For an entry from an earlier version, it is only known whether there is something to scrape. */
 export function scrapedBefore<T>(source: Source<T>, entry: Polled<T>, now: UnixMs): Scraped {
   const isShown = source.showing?.(entry.value, timingOf(source, entry, now)) !== undefined;
   return { ended: [], ...(isShown && { current: { start: UNKNOWN_START, first: [] } }) };
@@ -114,10 +114,10 @@ export function endOfScrapes<T>(
 ): UnixSeconds | undefined {
   const last = source.showing?.(entry.value, timingOf(source, entry, now));
   if (!last) return undefined;
-  // One that is older than the last poll is that of an earlier process.
+  // A time before the last poll belongs to an earlier process.
   const stopped = stoppedAt !== undefined && stoppedAt >= (entry.lastAttemptAt ?? 0) ? stoppedAt : undefined;
   const { until: shownUntil } = longest(last, entry.scraped ?? { ended: [] }, now);
-  // What a daily source shows again differs by some days, and counts nothing.
+  // Values that a daily source shows again are some days apart and are not counters.
   const isShownAgain = last.until >= now && !(source.isDaily && stopped !== undefined);
   return isShownAgain
     ? undefined
@@ -135,7 +135,7 @@ function ended({ ended: before, current }: Scraped, end: UnixSeconds): Scraped {
   const start = Math.min(current.start, ...current.first.map(([, at]) => at));
   const all = [...before, { start, end }];
   const [first, second, ...rest] = all;
-  // So many interruptions are one: a gap that is not filled does no harm.
+  // More interruptions than this are merged: a gap that is not filled is harmless.
   if (all.length > MAX_ENDED && first && second) return { ended: [joined(first, second), ...rest] };
   return { ended: all };
 }

@@ -4,6 +4,6 @@ import type { z } from 'zod';
 export interface StateStore {
   /** Undefined: there is none, or it cannot be read and was moved aside with a warning. */
   load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
-  /** Resolves when the value will outlive this process; in files also a loss of power. */
+  /** Resolves when the value survives the end of this process and, in files, a loss of power. */
   save(name: string, value: unknown): Promise<void>;
 }

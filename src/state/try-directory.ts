@@ -56,7 +56,7 @@ async function tryDirectory(dir: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** False: there is nothing. @throws an Error with a code where there is something else, or nobody can look */
+/** False: there is nothing. @throws an Error with a code if there is something else, or the path cannot be read */
 async function isDirectory(path: string): Promise<boolean> {
   try {
     if ((await stat(path)).isDirectory()) return true;

@@ -21,22 +21,24 @@ import { TokenBucket } from './rate-limit.ts';
 import { TlsServer } from './tls-server.ts';
 
 /**
- * How long a failed login counts against its connection. Shorter than a scrape interval, so that a scraper that was turned
- * away is not behind others at its next scrape.
+ * How long a failed login counts against its connection. Shorter than a scrape interval, so that a scraper that was
+ * refused is not behind others at its next scrape.
  */
 const FAILURE_COUNTS_MS = 10_000;
 const HOLD_BACK_MS = 1_000;
 
-/** Decides by a web config file who may connect and ask, on every path. Each request follows the file as it is then. */
+/**
+ * Decides by a web config file who may connect and send requests, on every path. Each request uses the current file.
+ */
 export class Access {
-  /** Fixed at the start, as in the toolkit: a server never falls back to plain HTTP. */
+  /** Fixed at the start, as in exporter-toolkit: a server never falls back to plain HTTP. */
   readonly isTls: boolean;
   readonly #file: WebConfigFile;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #bcrypt = new Bcrypt();
   readonly #auth: BasicAuth;
-  /** When a login over a connection last failed or was turned away. */
+  /** When a login over a connection last failed or was refused. */
   readonly #failedAt = new WeakMap<Socket, MonotonicMs>();
   #bucket: TokenBucket | undefined;
   #tls: TlsSettings | undefined;
@@ -68,7 +70,7 @@ export class Access {
     return new Access(file, initial, clock, log);
   }
 
-  /** A server whose requests are checked here first. */
+  /** Creates a server whose requests are checked here first. */
   createServer(options: ServerOptions, listener: RequestListener): Server {
     const guarded: RequestListener = (request, response) => {
       this.#admits(request, response).then(
@@ -90,14 +92,14 @@ export class Access {
     return this.#bcrypt.close();
   }
 
-  /** With a broken file the last settings hold, so that clients connect and are answered with 500. */
+  /** If the file is broken, the last settings remain in effect, so that clients can connect and get a 500. */
   async #tlsNow(): Promise<TlsSettings | undefined> {
     const config = await this.#file.current();
     if (!(config instanceof ConfigError)) this.#tls = config.tls;
     return this.#tls;
   }
 
-  /** Answers a request that it does not admit. Checks in the order of the toolkit. */
+  /** Rejects a request that is not admitted. Checks in the order of exporter-toolkit. */
   async #admits(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = await this.#file.current();
     if (config instanceof ConfigError) return refuse(response, 500);
@@ -145,7 +147,7 @@ export class Access {
   }
 }
 
-/** A login takes about 1 s then. It cannot be interrupted, and others wait for it. */
+/** With this cost, a login takes about 1 s. It cannot be interrupted, and others wait for it. */
 const SLOW_COST = 14;
 
 function warnOfSlowLogins({ users }: WebConfig, log: Logger): void {

@@ -3,12 +3,12 @@ import type { Clock } from '../lib/clock.ts';
 import type { MonotonicMs } from '../lib/time.ts';
 import type { Origin } from './login-queue.ts';
 
-/** As many as the toolkit remembers. */
+/** As many as exporter-toolkit remembers. */
 const MAX_REMEMBERED = 100;
 const MAX_FAILURES_REMEMBERED = 1_000;
 /** A wrong password is not compared again within this time, so a misconfigured client costs next to nothing. */
 const FAILURE_REMEMBERED_MS = 60_000;
-/** Takes about 240 ms. An unknown name costs no more than this, even where the users of the file do. */
+/** Takes about 240 ms. An unknown name costs no more than this, even if users in the file have a higher cost. */
 const MAX_DECOY_COST = 12;
 
 export interface Credentials {
@@ -22,13 +22,13 @@ export type LoginOrigin = Omit<Origin, 'user'>;
 type Matches = (password: string, hash: string, origin: Origin) => Promise<boolean>;
 
 /**
- * Decides by name and password who is admitted. The answer does not tell which names exist. Nor does the time that it takes,
- * as long as nobody else waits and all costs are at most 12.
+ * Decides by name and password who is admitted. The response does not reveal which names exist. Its time does not
+ * reveal it either, as long as no other logins wait and all costs are at most 12.
  */
 export class BasicAuth {
   readonly #matches: Matches;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** Only this process has it: outside, remembered digests are worthless. */
+  /** Known only to this process, so that remembered digests are useless elsewhere. */
   readonly #salt = randomBytes(32);
   readonly #remembered = new Set<string>();
   /** Digests of failed logins, and until when they are remembered; the oldest first. */
@@ -86,7 +86,7 @@ export class BasicAuth {
     this.#failed.set(digest, this.#clock.monotonic() + FAILURE_REMEMBERED_MS);
   }
 
-  /** A hash that no password has, as costly as that of one of the users. The same name gets the same one each time. */
+  /** A hash that matches no password, with the cost of one of the users. The same name always gets the same hash. */
   #decoy(user: string, hashes: readonly string[]): string {
     const digest = this.#digest('decoy', user);
     const like = hashes[Number.parseInt(digest.slice(0, 8), 16) % hashes.length] ?? '';

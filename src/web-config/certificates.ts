@@ -36,7 +36,7 @@ function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch {
-    // The error of OpenSSL says nothing more.
+    // The error of OpenSSL contains no more information.
     return undefined;
   }
 }

@@ -2,7 +2,9 @@ import type { ConfigError } from '../config/mistakes.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import { type ReadResult, readWebConfig, stampOf, type WebConfig } from './load.ts';
 
-/** Longer than a working disk takes. After that the last known config holds: no scrape waits for a disk. */
+/**
+ * Longer than a working disk takes. After this time the last known config is used, so that no scrape waits for a disk.
+ */
 const MAX_CHECK_MS = 1_000;
 
 type OnChange = (outcome: WebConfig | ConfigError) => void;
@@ -24,7 +26,7 @@ export class WebConfigFile {
 
   /** The same object until a file changes. */
   async current(): Promise<WebConfig | ConfigError> {
-    // One check at a time: on a disk that hangs, each would block a thread.
+    // One check at a time, because on a disk that hangs each check blocks a thread.
     this.#check ??= this.#refresh().finally(() => {
       this.#check = undefined;
     });

@@ -22,7 +22,7 @@ import { tlsFindings } from './tls-rules.ts';
 export interface TlsSettings {
   readonly context: SecureContextOptions;
   readonly clients: ClientPolicy;
-  /** A client's certificate must have one of these; undefined: any will do. */
+  /** A client certificate must have one of these names; undefined: any certificate is accepted. */
   readonly allowedSans: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface WebConfig {
   /** Undefined: plain HTTP. */
   readonly tls: TlsSettings | undefined;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Bcrypt hashes by name; empty: nobody is asked for a password. */
+  /** Bcrypt hashes by name; empty: no password is required. */
   readonly users: ReadonlyMap<string, string>;
   readonly rateLimit: RateLimit | undefined;
 }

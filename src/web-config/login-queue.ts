@@ -1,6 +1,6 @@
-/** Where a login comes from, which decides when it is its turn. */
+/** The origin of a login, which decides its place in the queue. */
 export interface Origin {
-  /** As `addressOf` in client-address.ts tells it. */
+  /** As returned by `addressOf` in client-address.ts. */
   readonly address: string;
   /** The user, or '' for all names that are not in the file: thousands of invented names count as one user. */
   readonly user: string;
@@ -18,13 +18,13 @@ type Queue<T> = QueuedLogin<T>[];
 
 /** A comparison takes about 60 ms at the usual cost: a client behind so many gives up before its turn. */
 export const MAX_WAITING = 64;
-/** For one user from one address. The last of them is served within 2 s. */
+/** The limit for one user from one address. The last of them is served within 2 s. */
 export const MAX_WAITING_PER_USER = 24;
 
 /**
- * Logins that wait to be checked. Addresses take turns, and so do the users of one address: a flood mostly delays itself.
- * Of one user the newest login is first, because the older ones have had their chance. Connections over which a login has
- * just failed come last.
+ * Logins that wait to be checked. Addresses take turns, and so do the users of one address: a flood mostly delays
+ * itself. The newest login of a user is served first, because the older ones have already waited. Connections over
+ * which a login has just failed come last.
  */
 export class LoginQueue<T> {
   /** By address and user. The first entry of each map has the next turn. */

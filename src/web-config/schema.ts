@@ -5,7 +5,7 @@ import { CLIENT_POLICIES, CURVES, suiteNames, VERSIONS } from './tls-names.ts';
 
 // Errors are written as in config/fields.ts.
 
-/** To the toolkit a key with null or an empty text is absent. */
+/** exporter-toolkit treats a key with null or an empty string as absent. */
 function filled<S extends z.ZodType>(schema: S) {
   return z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 }
@@ -57,7 +57,7 @@ const header = filled(
     .refine((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text), { error: 'expected a valid header value' }),
 );
 
-/** The toolkit allows no others. */
+/** exporter-toolkit allows no other headers. */
 const Headers = section({
   'Content-Security-Policy': header,
   'X-Frame-Options': filled(z.enum(['deny', 'sameorigin'], { error: 'deny or sameorigin' })),

@@ -65,7 +65,7 @@ export const CLIENT_POLICIES = {
   NoClientCert: { isAsked: false, isRequired: false, isVerified: false },
   RequestClientCert: { isAsked: true, isRequired: false, isVerified: false },
   RequireAnyClientCert: ANY,
-  // The older name of the same in the toolkit.
+  // The older name in exporter-toolkit.
   RequireClientCert: ANY,
   VerifyClientCertIfGiven: { isAsked: true, isRequired: false, isVerified: true },
   RequireAndVerifyClientCert: { isAsked: true, isRequired: true, isVerified: true },

@@ -56,7 +56,7 @@ function versionFindings(tls: object): Finding[] {
   return [{ path: [SECTION, key], message: `no TLS version is allowed: the minimum is ${min}, the maximum ${max}` }];
 }
 
-/** With such a file the toolkit does not start: other exporters could not use it. */
+/** exporter-toolkit does not start with such a file, so other exporters could not use it. */
 function http2Findings(document: unknown): Finding[] {
   const suites = valueAt(document, [SECTION, 'cipher_suites']);
   const isOff = valueAt(document, ['http_server_config', 'http2']) === false;

@@ -10,7 +10,7 @@ const HANDSHAKE = 22;
 /** A handshake keeps the processor busy for about a millisecond. */
 const HANDSHAKES_PER_TURN = 4;
 
-/** The answer of Go to an HTTP request. */
+/** The response of Go to an HTTP request. */
 const PLAIN_HTTP =
   'HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n' +
   'Client sent an HTTP request to an HTTPS server.\n';
@@ -22,12 +22,12 @@ export interface TlsSource {
   readonly onRefused: (reason: string) => void;
 }
 
-/** An HTTPS server. Each handshake follows the web config as it is then, and may take as long as headers may. */
+/** An HTTPS server. Each handshake uses the current web config, and has the same time limit as request headers. */
 export class TlsServer extends Server {
   readonly #source: TlsSource;
   /** The listener by which an HTTP server takes a connection. */
   readonly #serve: ((socket: Socket) => void) | undefined;
-  /** Connections that the HTTP server does not have yet. */
+  /** Connections that have not yet been passed to the HTTP server. */
   readonly #early = new Set<Socket>();
   readonly #waiting: (() => void)[] = [];
   /** One for each state of the file, with session tickets of its own: a session is resumed only under the same rules. */
@@ -53,7 +53,7 @@ export class TlsServer extends Server {
     // A client may hang up before the handshake.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(this.headersTimeout, () => socket.destroy());
-    // Unlike HTTP, TLS cannot go on after the client has ended its side.
+    // Unlike HTTP, TLS cannot continue after the client has closed its side.
     socket.allowHalfOpen = false;
     socket.once('readable', () => this.#startTls(socket));
   }
@@ -80,7 +80,7 @@ export class TlsServer extends Server {
     if (this.#waiting.length === 1) setImmediate(() => this.#beginHandshakes());
   }
 
-  /** Begins a few handshakes; between them, connected clients get their answers. */
+  /** Starts a few handshakes, then lets connected clients get their responses. */
   #beginHandshakes(): void {
     for (const begin of this.#waiting.slice(0, HANDSHAKES_PER_TURN)) begin();
     this.#waiting.splice(0, HANDSHAKES_PER_TURN);
@@ -115,7 +115,7 @@ export class TlsServer extends Server {
   }
 }
 
-/** Why a client may not go on; undefined: it may. */
+/** Why a client is refused; undefined: it is not. */
 function problemOf(socket: TLSSocket, { clients, allowedSans }: TlsSettings): string | undefined {
   if (!clients.isAsked) return undefined;
   const certificate = socket.getPeerX509Certificate();

@@ -94,7 +94,7 @@ export class Connections {
     if (idleCount(client) + busyCount(client) === 0) this.#clients.delete(address);
   }
 
-  /** The address of the client. Undefined: no client has any. */
+  /** The address of the client. Undefined: there are no such connections. */
   #clientWithMost(countOf: CountOf): string | undefined {
     let [found, most]: [string | undefined, number] = [undefined, 0];
     for (const [address, client] of this.#clients) {

@@ -5,7 +5,7 @@ const OWN_SITES = ['same-origin', 'none'];
 
 /**
  * Whether a browser sends this request for a page of another origin. Such a page can POST to any address, even if it
- * cannot read the answer. Programs other than browsers send neither header.
+ * cannot read the response. Programs other than browsers send neither header.
  */
 export function isCrossOrigin(headers: IncomingHttpHeaders): boolean {
   const { host, origin, 'sec-fetch-site': site } = headers;

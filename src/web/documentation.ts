@@ -10,7 +10,7 @@ import { DOCUMENT_POLICY, documentPage, indexPage } from './document-page.ts';
 import { send, setHeaders } from './send.ts';
 
 const compress = promisify(gzip);
-/** The same from the source and from the package. */
+/** The path is the same in the source tree and in the package. */
 const FOLDER = new URL('../../docs/', import.meta.url);
 
 interface Document {

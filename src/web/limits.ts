@@ -23,7 +23,7 @@ export const LIMITS = {
 
 export type ServerLimits = Readonly<typeof LIMITS>;
 
-/** A server that slow, numerous or idle clients cannot exhaust. */
+/** A server that cannot be exhausted by slow, numerous or idle clients. */
 export function createBoundedServer(
   listener: RequestListener,
   limits: ServerLimits,

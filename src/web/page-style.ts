@@ -100,9 +100,9 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 @media print { .toc, .skip { display: none; } }
 `;
 
-/** Part of the page, because a browser without one requests /favicon.ico. */
+/** Part of the page, because otherwise browsers request /favicon.ico. */
 export const ICON = iconOf('#0969da', '<path d="M3 11l3-4 3 2 4-5" fill="none" stroke="#fff" stroke-width="2"/>');
-/** Of another colour, with the S of simulated. */
+/** In another colour, with an S for simulated. */
 export const SIMULATED_ICON = iconOf(
   '#8250df',
   '<path d="M11 5.5C10 3 6 3 6 5.5S11 8 11 10.5 6 13 5 10.5" fill="none" stroke="#fff" stroke-width="2"/>',

@@ -15,18 +15,18 @@ export interface StatusPage {
   readonly links: readonly { readonly text: string; readonly href: string }[];
   /** The answer to "is it working?". */
   readonly verdict: Notice;
-  /** What the polls cost, in a few words. */
+  /** A short text on the cost of the polls. */
   readonly cost: string;
   /** The reasons, the worst first. */
   readonly notices: readonly Notice[];
   readonly tables: readonly Table[];
-  /** Whether the data are made up; then nothing leads to the real chain. */
+  /** Whether the data are simulated. If so, the page has no links to the real chain. */
   readonly isSimulated: boolean;
   /** Whether the page reloads itself. */
   readonly isRefreshing: boolean;
 }
 
-/** The largest page, however many rows there are. */
+/** The maximum size of the page, regardless of the number of rows. */
 const MAX_PAGE_BYTES = 1_000_000;
 /** Reserved for what follows the last row. */
 const RESERVED_BYTES = 20_000;
@@ -132,7 +132,9 @@ function rowOf(row: Row, { columns, brief }: Table): Html {
 
 const BRIEF = html` class="brief"`;
 
-/** The same without links to other sites: a simulated validator or slot has no page, or that of somebody else. */
+/**
+ * The same without links to other sites: a simulated validator or slot has no page there, or the page of another one.
+ */
 function withoutLinks({ text }: Html): Html {
   return new Html(text.replace(/<a href="https:[^"]*">(.*?)<\/a>/gs, '$1'));
 }

@@ -12,7 +12,7 @@ import { CONTENT_SECURITY_POLICY } from './page-style.ts';
 import type { StatusForm } from './rendered-page.ts';
 import { send, sendText, setHeaders } from './send.ts';
 
-/** What the server needs from the program. None of it waits for the network. */
+/** What the server needs from the program. None of its methods wait for the network. */
 export interface Pages {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   /** Why the program is not healthy; undefined if it is. */
@@ -105,7 +105,7 @@ function router({ telemetryPath, hasLifecycle = true }: ServerOptions, pages: Pa
     try {
       await page(request, response);
     } catch (error) {
-      // Uncaught, it would end the process.
+      // An uncaught error would end the process.
       pages.onError(error);
       if (!response.headersSent) sendText(response, 500, 'internal error\n');
     }
@@ -151,8 +151,8 @@ function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: 
 }
 
 /**
- * The format that Accept prefers by its q-values; the text format if it prefers none. The `escaping` of Prometheus 3
- * makes no difference, because all our names are classic ones.
+ * The format that Accept prefers by its q-values; the text format if it prefers none. The `escaping` parameter of
+ * Prometheus 3 has no effect, because all our names are valid without escaping.
  */
 export function preferredFormat(accept: string | undefined): Format {
   const header = accept?.replace(/;\s*escaping=[\w-]+/g, '');

@@ -16,7 +16,10 @@ import { count, plural, span } from '../lib/words.ts';
 import { bar, type Cell, lines, quiet, type Row, type Table, time } from '../sources/content.ts';
 import type { StatusInput } from './status-input.ts';
 
-/** Each real window of each bucket: who used what, what is kept free for others, what is left, and for how long. */
+/**
+ * Each real window of each bucket: what was used by whom, what is kept free for others, what is left, and how long it
+ * lasts.
+ */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
   const rows = buckets.flatMap(([name, bucket]) => bucketRows(input, name, bucket, now));
@@ -30,7 +33,7 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   };
 }
 
-/** `5,224 of 388,800 requests a day`: what the polls cost of what the limits allow. */
+/** `5,224 of 388,800 requests a day`: the cost of the polls, and the requests that the limits allow. */
 export function costOf(input: StatusInput, now: UnixMs): string {
   const { ledger, budgetOptions } = input;
   if (ledger.key.standing === 'revoked') return 'No requests are sent.';
@@ -57,7 +60,7 @@ function bucketRows(input: StatusInput, name: string, bucket: Bucket, now: UnixM
   return [secondRow(input, name, bucket), ...long];
 }
 
-/** What is used of a window that renews every second says nothing, so its bar shows what may be used. */
+/** The usage of a window that renews every second is not informative, so its bar shows the planned average. */
 function secondRow(input: StatusInput, name: string, bucket: Bucket): Row {
   const { budgetOptions } = input;
   const limit = perSecondOf(bucket, budgetOptions);
@@ -112,7 +115,7 @@ function longRow(input: StatusInput, quota: LongQuota, now: UnixMs): Row {
   ];
 }
 
-/** Undefined if no answer reports this very limit: what others use of a larger one is no part of it. */
+/** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
 function usedByOthersIn(
   bucket: Bucket,
   window: LongWindowName,
@@ -134,7 +137,7 @@ interface Part {
   readonly word: string;
 }
 
-/** The parts of a whole, and what they leave of it. */
+/** The parts of a whole, and the rest. */
 function shares(total: number, parts: readonly Part[], write: (value: number) => string): Cell {
   const left = Math.max(0, total - parts.reduce((sum, { size }) => sum + size, 0));
   const all: readonly Part[] = [...parts, { fill: 'left', size: left, word: 'left' }];
@@ -152,7 +155,7 @@ function resets({ window, until }: LongQuota, now: UnixMs): Cell {
   return lines(time(end, now), html`${quiet('or, on a trial, ')}${time(until, now)}`);
 }
 
-/** When what is left is used up, if all polls run as planned. */
+/** When the remaining quota is used up, if all polls run as planned. */
 function quotaEnd(input: StatusInput, { name, bucket, window, left, until }: LongQuota, now: UnixMs): Cell {
   const pace = pacePerDay(input, name);
   if (input.ledger.key.standing === 'revoked') return 'no requests';
@@ -170,7 +173,7 @@ function untilThen({ closedUntil }: Bucket, window: LongWindowName, now: UnixMs)
   return asks ? 'one request a day checks for a larger quota' : 'no requests until the reset';
 }
 
-/** The plan as learned from answers, and a wait that the service demanded. */
+/** The plan as learned from responses, and any wait that the service requires. */
 function describeBucket({ ledger, budgetOptions }: StatusInput, name: string, bucket: Bucket, now: UnixMs): string {
   const of = Object.keys(ledger.buckets).length > 1 ? ` of bucket ${name || 'unnamed'}` : '';
   const allowed = count(allowedPerDay(bucket, budgetOptions, now));

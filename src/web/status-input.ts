@@ -12,13 +12,13 @@ export interface StatusInput {
   readonly version: string;
   readonly startedAt: UnixMs;
   readonly telemetryPath: string;
-  /** Whether the configuration had no mistake when it was last read. */
+  /** Whether the configuration was valid when it was last read. */
   readonly isConfigRead: boolean;
-  /** When the state could last not be written; undefined: always could. */
+  /** When a write of the state last failed; undefined: never. */
   readonly unwrittenAt?: UnixMs | undefined;
   /** Whether this process polls; absent: yes. */
   readonly isLeader?: boolean;
-  /** Whether the data are made up. */
+  /** Whether the data are simulated. */
   readonly isSimulated?: boolean | undefined;
   /** Fields in which answers differ from the specification, by endpoint and kind. */
   readonly drift?: readonly Sample[];

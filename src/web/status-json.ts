@@ -10,7 +10,7 @@ import type { StatusInput } from './status-input.ts';
 import type { StatusModel } from './status-model.ts';
 import { stateOf } from './status-sources.ts';
 
-/** Goes up when a field is removed or changes its meaning, not when one is added. */
+/** Increased when a field is removed or changes its meaning, not when one is added. */
 const VERSION = 1;
 
 const SEVERITIES = { bad: 'critical', warning: 'warning', neutral: 'info', good: 'ok' } as const satisfies Record<
@@ -69,7 +69,7 @@ function plainSource(view: SourceView, now: UnixMs): PlainObject {
   };
 }
 
-/** What all sources know of a chain. */
+/** The data of all sources about a chain. */
 function chainsOf(summaries: StatusModel['summaries']): PlainObject[] {
   const known = summaries.flatMap(({ view, summary }) =>
     view.source.chain && summary.chain ? [{ chain: view.source.chain, ...summary.chain }] : [],

@@ -32,7 +32,7 @@ export function waitNotices({ views, ledger, budgetOptions }: StatusInput, now: 
   return [notice('warning', `No requests are allowed now. They resume ${relative(last, now)}.`)];
 }
 
-/** As the last answers said. An hour that repeats the month is no window of its own. */
+/** As reported by the last responses. An hour that repeats the month is not a real window. */
 export function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
   return Object.values(ledger.buckets).flatMap((bucket) =>
     LONG_WINDOWS.flatMap((window): Notice[] => {
@@ -46,7 +46,7 @@ export function nearlyUsedNotices({ ledger }: StatusInput): Notice[] {
   );
 }
 
-/** What others use matters only where it makes polls rarer. */
+/** The usage of others matters only if it lengthens intervals. */
 export function othersNotices({ views, ledger, budgetOptions }: StatusInput, now: UnixMs): Notice[] {
   return Object.entries(ledger.buckets).flatMap(([name, bucket]): Notice[] => {
     const share = takenShare(bucket, budgetOptions, now);

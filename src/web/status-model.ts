@@ -5,13 +5,13 @@ import type { StatusInput } from './status-input.ts';
 import { noticesOf } from './status-notices.ts';
 import { verdictOf } from './status-verdict.ts';
 
-/** What one source says. */
+/** The summary of one source. */
 export interface Summed {
   readonly view: SourceView;
   readonly summary: Summary;
 }
 
-/** What the status page and /status.json say, each in its own form. */
+/** The content of the status page and of /status.json. */
 export interface StatusModel {
   readonly input: StatusInput;
   readonly now: UnixMs;

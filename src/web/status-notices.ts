@@ -8,7 +8,7 @@ import type { StatusInput } from './status-input.ts';
 import { nearlyUsedNotices, othersNotices, waitNotices } from './status-limits.ts';
 import { nameOf, stateOf } from './status-sources.ts';
 
-/** What an operator should know of the configuration, the state, the key, the sources and the budget. */
+/** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   return [...configNotices(input), ...stateNotices(input, now), ...keyNotices(input, now), ...driftNotices(input)];
 }
@@ -62,7 +62,7 @@ function failureNotices(views: readonly SourceView[], now: UnixMs): Notice[] {
   return [firing('SourceFailing', failing.map(nameOf), plural(views.length, 'source'))];
 }
 
-/** A replica that does not poll is late with nothing. */
+/** A replica that does not poll has no overdue sources. */
 function staleNotices({ views, isLeader = true }: StatusInput, now: UnixMs): Notice[] {
   const stale = views.filter(
     ({ nextAttemptAt }) => nextAttemptAt > 0 && now - nextAttemptAt > THRESHOLDS.source_stale_seconds * 1000,
@@ -79,7 +79,7 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
   return [firing('BudgetStretched', changes)];
 }
 
-/** A field that the specification does not name does no harm. */
+/** A field that is not in the specification is harmless. */
 function driftNotices({ drift = [] }: StatusInput): Notice[] {
   const differing = drift.filter(({ labels, value }) => value > 0 && labels['kind'] !== 'unknown');
   const endpoints = [...new Set(differing.map(({ labels }) => spaced(String(labels['endpoint']))))];

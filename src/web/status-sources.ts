@@ -42,7 +42,7 @@ function rowOf(view: SourceView, now: UnixMs): Row {
 }
 
 interface SourceState extends Notice {
-  /** Whether the last attempt failed, and not for want of a budget. */
+  /** Whether the last attempt failed for a reason other than the budget. */
   readonly isFailing?: true;
 }
 
@@ -96,7 +96,7 @@ function perDay(requests: number): string {
   return requests < 10 ? requests.toFixed(1) : count(requests);
 }
 
-/** Stays after a success, because what happened last night is worth knowing. */
+/** Stays after a success, so that failures of the last night remain visible. */
 function lastError({ entry }: SourceView, now: UnixMs): Cell {
   const { lastError: error } = entry;
   if (!error) return '';

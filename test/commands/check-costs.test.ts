@@ -36,7 +36,7 @@ describe('commands/check-costs', () => {
     expect(describeCosts(input())).toBe(
       [
         'Limits: made up.',
-        '  bucket (name not known yet): limits not known; 90 % of it for this exporter: 77760 requests a day.',
+        '  bucket (name not known yet): limits not known; 90 % for this exporter: 77760 requests a day.',
         '',
         'source          chain    configured  requests/day  effective  requests/day  stretch',
         'daily_returns   mainnet  1h          1.0           1h         1.0           x1',
@@ -44,7 +44,7 @@ describe('commands/check-costs', () => {
         'machines                 1m          1440          1m         1440          x1',
         'slashings       mainnet  1m5s        1779          1m5s       1779          x1',
         '',
-        'Together 3221 requests a day as configured, 3221 within the limits.',
+        'Total: 3221 requests a day as configured, 3221 within the limits.',
         'A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.',
         '',
       ].join('\n'),
@@ -64,9 +64,7 @@ describe('commands/check-costs', () => {
 
   it('prints how a quota stretches them, and when it would end without that', () => {
     const text = describeCosts(input({ budgetOptions: { utilization: 0.9, perMonth: 1_000 }, ledger: quota() }));
-    expect(text).toContain(
-      '1 per second, 1000 per month (1000 left); 90 % of it for this exporter: 29 requests a day.',
-    );
+    expect(text).toContain('1 per second, 1000 per month (1000 left); 90 % for this exporter: 29 requests a day.');
     expect(text).toMatch(/^machines +1m +1440 +2h\d+m\d+s +10\.\d|^machines +1m +1440 +2h\d+m\d+s +11/m);
     expect(text).toMatch(/^slashings .* x8\d\.\d +newest finalized epoch only, the others are skipped$/m);
     expect(text).toContain('As configured, the quota of 1000 would be used up on 2026-10-01 06:42 UTC.');

@@ -25,7 +25,10 @@ export interface ProbeAnswer {
   readonly text: string;
 }
 
-/** Asks every enabled endpoint once, and describes the answers. @throws DumpRefused before anything is asked */
+/**
+ * Sends one request to every enabled endpoint, and describes the responses. @throws DumpRefused before any request is
+ * sent
+ */
 export async function askService(options: ProbeOptions): Promise<ProbeAnswer> {
   const { dump, now, proxies } = options;
   if (dump !== undefined) await prepareFolder(dump);

@@ -61,7 +61,9 @@ function furtherPerChain(endpoints: readonly Endpoint[]): number {
 
 const WITH_ANOTHER_WAY: ReadonlySet<Endpoint> = new Set(['daily_returns', 'sync_committee', 'epoch_slots']);
 
-/** Asks every enabled endpoint once, on each chain. After a refusal of the key nothing more is asked. */
+/**
+ * Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent.
+ */
 export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
   const recorder = new Recorder(systemClock);
   const client = openClient({

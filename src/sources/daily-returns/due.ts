@@ -24,8 +24,8 @@ export function withDays(previous: DailyReturns, days: readonly Datapoint[], tim
 }
 
 /**
- * The delay is observed only where a poll shortly before did not find the day. Otherwise, after a stop for example, the day
- * may have been there for long, and the observation is an upper bound.
+ * The delay is observed only if a poll shortly before did not find the day. Otherwise, for example after a stop, the
+ * day may have been published long ago, and the observation is only an upper bound.
  */
 function observedDelay(previous: DailyReturns, newest: Datapoint, timing: Timing): Seconds | undefined {
   const nowSeconds = timing.now / 1000;

@@ -15,7 +15,7 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
   return {
     async readPage(api, range, cursor, signal) {
       const query = { range: selectorOf(range), ...(cursor === undefined ? {} : { cursor }) };
-      // No time passes: a run keeps the path that has answered, and tries the other one once.
+      // The time is fixed: a run keeps the path that works, and tries the other one once.
       const asked = await readDays(options, { api, query, known, now: 0, signal });
       ({ known } = asked);
       if (!asked.answer) throw asked.failure;

@@ -19,7 +19,7 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     due: dailyReturnsDue,
     isDaily: true,
     weight: options.weight,
-    // However short the interval, a day is asked for once in the normal case.
+    // In the normal case a day is requested once, regardless of the interval.
     pace: (requestsPerDay) => oncePer(MS_PER_DAY, options.intervalMs, requestsPerDay),
     poll: (api, previous, timing, signal) => pollDailyReturns(options, api, previous, timing, signal),
     summary: (value, timing, polls) => dailyReturnSummary(options.chain, value.newest, timing, polls),
@@ -30,7 +30,7 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
   };
 }
 
-/** The day that is shown belongs to the past as well: its sample there is older than every scrape of it. */
+/** The day that is shown is also part of the history, because its sample there is older than every scrape of it. */
 function showingOf({ day_end }: Datapoint): Showing {
   return { until: Number.POSITIVE_INFINITY, newest: day_end, oldest: [] };
 }

@@ -13,11 +13,11 @@ export interface DailyReturnsOptions {
   readonly chain: Chain;
   readonly intervalMs: Milliseconds;
   readonly weight: number;
-  /** `auto`: the path of the specification or the one of the public documentation, whichever answers. */
+  /** `auto`: the path of the specification or the one of the public documentation, whichever works. */
   readonly path: string;
 }
 
-/** The most that the service gives (api-facts 7.2). */
+/** The maximum of the service (api-facts 7.2). */
 export const DAYS_PER_PAGE = 10;
 
 /** Reads the newest day. A smaller day never replaces a larger one. */
@@ -40,7 +40,7 @@ export async function pollDailyReturns(
   const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
   const days = await api.records(
     'daily_returns',
-    // Days are counted from genesis. One that is far too large would never be replaced by a real one.
+    // Days are counted from genesis. A number that is far too large would never be replaced by a real one.
     Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),
     answer.data,
   );

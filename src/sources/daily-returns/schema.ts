@@ -40,14 +40,14 @@ export const DailyReturnsPage = z.object({
 });
 export type DailyReturnsPage = z.infer<typeof DailyReturnsPage>;
 
-/** What the source knows. */
+/** The state of the source. */
 export const DailyReturns = z.object({
   newest: Datapoint.optional(),
   /** Seconds from the end of a day until the service has it, as last observed. */
   delaySeconds: z.number().optional(),
   /** Unix seconds at which the day after the newest was last asked for and not found. */
   missedAt: z.number().optional(),
-  /** Which path answers. */
+  /** The path that works. */
   paths: Alternatives.optional(),
   /** The path that answered last, as earlier versions saved it. */
   path: z.string().optional(),

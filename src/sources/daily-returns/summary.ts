@@ -8,7 +8,7 @@ import { plainNumber } from '../plain.ts';
 import type { Polls, Timing } from '../source.ts';
 import type { Datapoint } from './schema.ts';
 
-/** A term of the service. */
+/** Required by the terms of the service. */
 const TERMS = 'The daily return must not be used as a financial benchmark.';
 
 /** The newest day. */
@@ -38,7 +38,7 @@ export function dailyReturnSummary(chain: Chain, day: Datapoint | undefined, { n
   };
 }
 
-/** At the last successful poll: polling that stands still is not a late day. */
+/** Evaluated at the last successful poll: if polling stops, the day is not late. */
 function lateNotices(chain: Chain, { day_end }: Datapoint, { lastSuccessAt }: Polls): Notice[] {
   if (lastSuccessAt === undefined || day_end <= 0) return [];
   const late = lastSuccessAt / 1000 - day_end - SECONDS_PER_DAY;

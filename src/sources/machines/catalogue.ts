@@ -5,7 +5,7 @@ type FieldValue = number | boolean | null | undefined;
 
 /** A family whose values are one field of a record. */
 export interface FieldFamily extends FamilyHead {
-  /** Where there are several, the process is a label. */
+  /** If there are several, the process is a label. */
   readonly processes: readonly Process[];
   /** The sample's value; null and undefined give no sample. */
   value(record: ProcessRecord): FieldValue;

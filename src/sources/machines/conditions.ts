@@ -19,16 +19,16 @@ export function diskFree(system: ProcessRecord | undefined): number | undefined 
   return free !== undefined && total ? free / total : undefined;
 }
 
-/** The share of the memory that is used, caches and buffers aside; undefined where it is not known. */
+/** The share of the memory that is used, excluding caches and buffers; undefined if unknown. */
 export function memoryUsed(system: ProcessRecord | undefined): number | undefined {
   const [free, total] = [shownValue('memory_free_bytes', system), shownValue('memory_total_bytes', system)];
-  // No living system has 0 bytes of free memory: there the client left the field out.
+  // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
   if (!free || !total) return undefined;
   const kept = (shownValue('memory_cached_bytes', system) ?? 0) + (shownValue('memory_buffers_bytes', system) ?? 0);
   return 1 - (free + kept) / total;
 }
 
-/** Sweeps that are further apart than this can miss a machine that is there. */
+/** Sweeps that are further apart than this can miss a machine that pushes. */
 const RARE_SWEEPS_SECONDS = 300;
 
 function offlineAfter({ intervalMs }: Polls): number {
@@ -36,7 +36,7 @@ function offlineAfter({ intervalMs }: Polls): number {
   return THRESHOLDS.machine_offline_seconds + (interval > RARE_SWEEPS_SECONDS ? interval : 0);
 }
 
-/** How long before the last successful poll a record was made. */
+/** The age of a record at the last successful poll. */
 function silence(timestamp: number | undefined, { lastSuccessAt }: Polls): number {
   return timestamp === undefined || lastSuccessAt === undefined ? 0 : lastSuccessAt / 1000 - timestamp;
 }
@@ -73,7 +73,7 @@ function isOffline({ seen }: Shown, polls: Polls): boolean {
   return silence(lastSeen(seen), polls) > offlineAfter(polls);
 }
 
-/** Which alerts hold for a machine, the worst first. */
+/** The alerts that apply to a machine, the worst first. */
 export function alertsOf(one: Shown, polls: Polls): MachineAlert[] {
   return MACHINE_ALERTS.filter((alert) => alert !== 'MachineNeverSeen' && CHECKS[alert](one, polls));
 }

@@ -8,15 +8,15 @@ import { type Machine, PROCESSES, RECORDS } from './schema.ts';
 
 /** The most pages that are read to estimate how many there are. */
 const MAX_PROBES = 10;
-/** Records over this time are enough for an estimate. The service may keep only every n-th minute. */
+/** Records over this time are sufficient for an estimate. The service may return only every n-th minute. */
 const PROBED_SECONDS = 600;
 
-/** What the machines reported, as far back as the service keeps it. */
+/** The history of the machines, as far back as the service keeps it. */
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
   return {
     readPage: readPastPage,
     estimate: estimatePages,
-    // Those of a system record. The others have fewer.
+    // The number of samples of a system record. The others have fewer.
     maxSamples: 20,
     isDaily: false,
     // The clock of the service may differ from those of its clients.
@@ -76,7 +76,7 @@ function coveredSeconds(records: readonly MachineRecord[]): number {
     const times = records.filter(([process]) => process === wanted).map(([, record]) => record.timestamp);
     if (times.length < 2) return [];
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    // There is one record more than there are gaps between records.
+    // The number of records is the number of gaps plus one.
     return [((newest - oldest) * times.length) / (times.length - 1)];
   });
   return spans.length === 0 ? 0 : Math.min(...spans);

@@ -5,12 +5,12 @@ import type { MachinesOptions } from './options.ts';
 import { type Machines, PROCESSES } from './schema.ts';
 import { lastSeen, missing, type Shown, shownMachines } from './shown.ts';
 
-/** A machine as the status tells of it. */
+/** A machine as shown in the status. */
 export interface ListedMachine {
   readonly name: string;
-  /** The alerts that hold for it, the worst first. */
+  /** The alerts that apply to it, the worst first. */
   readonly alerts: readonly MachineAlert[];
-  /** Undefined where it was never seen. */
+  /** Undefined if it was never seen. */
   readonly shown: Shown | undefined;
 }
 
@@ -35,7 +35,7 @@ function rankOf(machine: ListedMachine): number {
   return isFresh(machine) ? MACHINE_ALERTS.length + 1 : MACHINE_ALERTS.length;
 }
 
-/** Whether all values that the machine reports are shown. A process that was taken away a week ago is not missed. */
+/** Whether all values that the machine reports are shown. A process that was removed a week ago is ignored. */
 export function isFresh({ shown }: ListedMachine): boolean {
   if (!shown) return false;
   const { seen, fresh } = shown;

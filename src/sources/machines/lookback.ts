@@ -7,7 +7,7 @@ import type { Machines } from './schema.ts';
 
 type Lookback = NonNullable<Machines['lookback']>;
 
-/** How far back silent machines are looked for, hours. */
+/** How far back silent machines are searched for, in hours. */
 const PROBES = [1, 3, 6, 12, 24];
 /** One minute of this many machines fits on a page. */
 const MAX_PROBED_MACHINES = 10;
@@ -15,17 +15,19 @@ const MAX_PROBED_MACHINES = 10;
 export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
 const MAX_ASKED_PER_HOUR = 20;
 
-/** After this many tries a request is given up: an answer that is never readable would fail every sweep. */
+/**
+ * After this many attempts a request is given up. Otherwise a response that is never readable would fail every sweep.
+ */
 const MAX_TRIES = 5;
 
-/** A sweep that has begun to look back. */
+/** A sweep that has started to look back. */
 type Looking = SweepContext & { readonly sweep: { lookback: Lookback } };
 type Change = (lookback: Lookback) => Lookback;
 
 /**
- * What the first sweeps read beyond the last minute. In a small fleet they look once for machines that had already gone
- * silent. An expected machine that was not found is asked for once, over all that the service keeps. Both are done when the
- * service has answered or refused. After any other failure the next sweep tries again.
+ * What the first sweeps read beyond the last minute. In a small fleet they search once for machines that are already
+ * silent. An expected machine that was not found is requested once, over the whole retention of the service. Each is
+ * done when the service has responded or refused. After any other failure the next sweep tries again.
  */
 export async function lookBack(context: SweepContext): Promise<void> {
   const { sweep } = context;
@@ -43,7 +45,7 @@ async function probe(context: Looking): Promise<void> {
     const end = seconds - hours * 3_600;
     const isLast = i === PROBES.length - 1;
     const done: Change = ({ asked }) => (isLast ? { probed: true, asked } : { probed: false, asked, probes: i + 1 });
-    // If it refuses one range of the past, it refuses the others too.
+    // If the service refuses one range of the past, it refuses the others too.
     const refused: Change = ({ asked }) => ({ probed: true, asked });
     await askAndNote(context, { done, refused }, () => readPage(context, { start: end - MAX_PUSH_SECONDS, end }));
   }
@@ -66,7 +68,7 @@ async function askExpected(context: Looking): Promise<void> {
   }
 }
 
-/** Notes that a request is done when there is an answer, a refusal, or no hope of one. */
+/** Marks a request as done after a response, a refusal, or too many attempts. */
 async function askAndNote(
   { sweep, signal }: Looking,
   { done, refused }: { done: Change; refused: Change },

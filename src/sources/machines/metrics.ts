@@ -19,8 +19,8 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 }
 
 /**
- * The families of past records, in the order of the records. Each sample has the time of its record. There are no families
- * about the fleet as a whole: those are about the present.
+ * The families of past records, in the order of the records. Each sample has the time of its record. Excludes families
+ * about the whole fleet, which describe only the present.
  */
 export function pastMachineFamilies(options: MachinesOptions, records: readonly Machine[]): Family[] {
   const timed = { ...options, timestamps: true };

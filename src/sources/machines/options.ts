@@ -19,7 +19,7 @@ export interface MachinesOptions {
   readonly timestamps: boolean;
 }
 
-/** The most that the service gives (api-facts 7.2). */
+/** The maximum of the service (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;
 /** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this length has a push of each. */
 export const MAX_PUSH_SECONDS = 62;
@@ -43,8 +43,8 @@ export function chainOf(options: MachinesOptions, name: string): Chain {
 }
 
 /**
- * Matches a glob against the whole text. A regular expression with a few `*` could backtrack for hours on a name of 1,000
- * characters. Here only the last `*` is tried again.
+ * Matches a glob against the whole text. A regular expression with a few `*` could backtrack for hours on a name of
+ * 1,000 characters. This algorithm backtracks only to the last `*`.
  */
 function isMatch(glob: string, text: string): boolean {
   const pattern = [...glob];

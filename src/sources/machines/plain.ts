@@ -3,7 +3,7 @@ import { diskFree, memoryUsed, shownValue } from './conditions.ts';
 import { isFresh, type ListedMachine } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 
-/** A machine in /status.json. What is withdrawn from the metrics is null. */
+/** A machine in /status.json. Values that are withdrawn from the metrics are null. */
 export function plainMachine(options: MachinesOptions, machine: ListedMachine): PlainObject {
   const { name, alerts, shown } = machine;
   const { system, validator, node } = shown?.fresh ?? {};

@@ -16,8 +16,9 @@ import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, type Sweep, split
 const TOGETHER_SECONDS = 600;
 
 /**
- * One sweep. It reads the new records and a part of those that may have come late, then asks by name for the machines that
- * are still missing. The first sweeps also look for machines that were silent before. What was read before a failure is kept.
+ * One sweep. It reads the new records and a part of those that may have come late, then asks by name for the machines
+ * that are still missing. The first sweeps also look for machines that were silent before. Records that were read
+ * before a failure are kept.
  */
 export async function pollMachines(
   options: MachinesOptions,
@@ -44,7 +45,7 @@ export async function pollMachines(
   }
 }
 
-/** Reads what is new. Once all of it is read, the next sweep begins where this one began. */
+/** Reads the new records. Once all of them are read, the next sweep starts where this one started. */
 async function readNew(context: SweepContext, { requests }: CountingApi, staleMs: number): Promise<void> {
   const { sweep, now } = context;
   const { reach = NO_REACH } = sweep;
@@ -59,13 +60,14 @@ async function readNew(context: SweepContext, { requests }: CountingApi, staleMs
   await allOf(ranges.map((range) => readRange(context, range)));
   const main = { requests: requests(), records: Math.max(...Object.values(sweep.records)), start };
   const ages = agesOf(sweep, seconds);
-  // Twice, because a machine that is not in the minute before is asked for again.
+  // Counted twice, because a machine that is not in the minute before is requested again.
   const named = 2 * namesToAsk(sweep, start, staleMs, now).length;
   const late = lateRange(reach, { ...main, live: liveMachines(), named }, seconds);
-  // A late record may be old. So a machine that is only found there does not count as found, and is asked for by name.
+  // A late record may be old. Therefore a machine that is found only there does not count as found, and is requested by
+  // name.
   if (late) await readLate({ ...context, sweep: { ...sweep, found: new Set() } }, late);
   await askAbsent(context, staleMs, start);
-  // Where the range was empty, the machines that were asked for by name say how late records come.
+  // If the range was empty, the machines that were requested by name show how late records come.
   sweep.reach = nextReach(reach, seconds, ages.length > 0 ? ages : agesOf(sweep, seconds).filter(isLate), late);
 }
 
@@ -81,8 +83,9 @@ async function readLate(context: SweepContext, { pages, ...range }: LateRange): 
 }
 
 /**
- * Asks by name for machines without a record since `swept`. First in the minute before it, where nearly all of them are,
- * then for the others back to the record that is held. To ask for all of that time at once would bring many records of each.
+ * Requests machines without a record since `swept` by name: first in the minute before it, where nearly all of them
+ * are, then the others back to the newest known record. Requesting the whole time at once would return many records of
+ * each.
  */
 async function askAbsent(context: SweepContext, staleMs: number, swept: number): Promise<void> {
   const minute = swept - MAX_PUSH_SECONDS;
@@ -95,11 +98,12 @@ function readBack(context: SweepContext, names: string[], range: Span): Promise<
   const seconds = range.end - range.start;
   if (seconds < 0) return [];
   if (seconds <= TOGETHER_SECONDS) return [readRange(context, range, names)];
-  // Together, hours of records of one machine could come before the newest of another. Alone, the newest is on page one.
+  // In one request, hours of records of one machine could come before the newest record of another. If a machine is
+  // requested alone, its newest record is on the first page.
   return names.map((name) => readPage(context, range, [name]));
 }
 
-/** Waits for all sequences before it throws the first failure, so that what the others read is kept. */
+/** Waits for all sequences before it throws the first failure, so that the records of the others are kept. */
 async function allOf(sequences: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(sequences);
   const failed = results.find((result) => result.status === 'rejected');

@@ -10,7 +10,7 @@ import { addRecord, type Sweep } from './sweep.ts';
 /** Why data may be missing after a sweep that did not fail. */
 export type Warning = Exclude<Ending, 'end'> | 'too_many_machines';
 
-/** What the requests of one sweep share. */
+/** The context that the requests of one sweep share. */
 export interface SweepContext {
   readonly options: MachinesOptions;
   readonly api: Api;

@@ -78,7 +78,7 @@ export const NodeRecord = z.object({
 });
 export type NodeRecord = z.infer<typeof NodeRecord>;
 
-/** What each process of a machine reports. */
+/** The records of each process of a machine. */
 export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
 export type Process = keyof typeof RECORDS;
 export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
@@ -102,25 +102,25 @@ export const Machine = z.object({
 });
 export type Machine = z.infer<typeof Machine>;
 
-/** What the source knows. A list instead of an object by name, because a machine may be called `__proto__`. */
+/** The state of the source. A list instead of an object by name, because a machine may be called `__proto__`. */
 export const Machines = z.object({
   machines: z.array(Machine),
   /** How many names the last sweep left out because of `machines.max`. */
   dropped: z.number(),
-  /** What was read beyond the last minute; absent before the first sweep. */
+  /** The state of the search beyond the last minute; absent before the first sweep. */
   lookback: z
     .object({
-      /** Whether silent machines have been looked for. */
+      /** Whether the search for silent machines is done. */
       probed: z.boolean(),
-      /** Expected machines that were asked for, and when (Unix ms). */
+      /** Expected machines that were requested, and when (Unix ms). */
       asked: z.array(z.tuple([z.string(), z.number()])),
       /** How many probes into the past were answered while `probed` is false. */
       probes: z.number().optional(),
-      /** How often the next request was tried without an answer. */
+      /** How often the next request was tried without a response. */
       tries: z.number().optional(),
     })
     .optional(),
-  /** What the next sweep has to know; absent before the first complete one. Seconds. */
+  /** What the next sweep needs to know, in seconds; absent before the first complete one. */
   reach: z
     .object({
       /** Unix time at which the last complete sweep began. */

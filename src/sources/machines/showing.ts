@@ -3,7 +3,7 @@ import type { MachinesOptions } from './options.ts';
 import type { Machines } from './schema.ts';
 import { lastSeen, shownFor, shownMachines, timesOf } from './shown.ts';
 
-/** What scrapes take at their own time: the fresh records of every machine. */
+/** What scrapes record with their own timestamp: the fresh records of every machine. */
 export function showingOf(options: MachinesOptions, { machines }: Machines, timing: Timing): Showing | undefined {
   // With machines.timestamps the samples carry the time of their record, as those of a backfill do.
   if (options.timestamps || machines.length === 0) return undefined;

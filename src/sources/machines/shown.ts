@@ -40,12 +40,12 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
   return {
     labels: labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    // A record further ahead is from before the clock was set back: nobody knows its age.
+    // A record further ahead is from before the clock was set back, so its age is unknown.
     fresh: recordsUpTo(machine, shownFor(options, timing), now, CLOCK_AHEAD_MS),
   };
 }
 
-/** A machine in the past. Every record is fresh at its own time. */
+/** A machine at a past time. Every record is fresh at its own time. */
 export function pastOf(options: MachinesOptions, machine: Machine): Shown {
   return { labels: labelsOf(options, machine), seen: machine, fresh: machine };
 }

@@ -39,7 +39,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   };
 }
 
-/** Of more machines than this the healthy ones are folded into one line. */
+/** If there are more machines than this, the healthy ones are folded into one line. */
 const MANY = 20;
 
 function tablesOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table[] {
@@ -88,7 +88,7 @@ function syncedText(records: Partial<Machine>): string {
   return synced ? 'yes' : 'no';
 }
 
-/** An absent flag is false. Null says nothing. */
+/** An absent flag is false. Null means unknown. */
 function isSynced({ node }: Partial<Machine>): boolean | undefined {
   return node && node.sync_eth2_synced !== null ? Boolean(node.sync_eth2_synced) : undefined;
 }

@@ -4,13 +4,13 @@ import { isIncluded, type MachinesOptions, machineName, RECORDS_PER_PAGE } from 
 import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
 import { isForgotten, lastSeen } from './shown.ts';
 
-/** What was known before the sweep, with what it has read so far. */
+/** The state before the sweep, updated with what it has read so far. */
 export interface Sweep {
   readonly machines: Map<string, Machine>;
   /** Names with a record in this sweep. */
   readonly found: Set<string>;
   readonly dropped: Set<string>;
-  /** Machines that may be dropped when there are too many. The one that was unseen for longest is last. */
+  /** Machines that may be dropped if there are too many. The one that has been unseen for longest is last. */
   readonly expendable: string[];
   /** Records of each process so far. */
   readonly records: Record<Process, number>;
@@ -79,7 +79,10 @@ export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machine
 }
 
 const SECONDS_PER_PUSH = 60;
-/** A sweep of this many pages is read in two halves at once, which hides a latency of 300 ms at 5 requests a second. */
+/**
+ * A sweep of this many pages is read in two concurrent halves, which hides a latency of 300 ms at 5 requests per
+ * second.
+ */
 export const MIN_PAGES_TO_SPLIT = 50;
 
 /**
@@ -96,7 +99,7 @@ export function splitRange(range: Span, machines: number): Span[] {
 /** The `machines` filter takes this many names (api-facts 2). */
 const NAMES_PER_REQUEST = 20;
 
-/** Names for one request, as the API spells them, and from when their records are missing. */
+/** Names for one request, as the API spells them, and the time since which their records are missing. */
 export interface Batch {
   readonly names: string[];
   readonly since: UnixSeconds;
@@ -106,9 +109,9 @@ export interface Batch {
 const PUSH_SECONDS = 2;
 
 /**
- * Names to ask for after the time since `swept` was read: live machines that were not in it, and with a record that is older
- * than half of `staleMs`. A silent machine is not asked for, because a sweep finds it when it is back. Machines that were
- * last seen together are asked for together, so that no request reads again what is already held.
+ * Names to request after the time since `swept` was read: live machines that were not in it and whose record is older
+ * than half of `staleMs`. A silent machine is not requested, because a sweep finds it when it is back. Machines that
+ * were last seen together are requested together, so that no request reads known records again.
  */
 export function namesToAsk(sweep: Sweep, swept: UnixSeconds, staleMs: Milliseconds, now: UnixMs): Batch[] {
   const isDue = (time: UnixSeconds): boolean => {
@@ -117,7 +120,7 @@ export function namesToAsk(sweep: Sweep, swept: UnixSeconds, staleMs: Millisecon
   };
   const absent: { name: string; seen: UnixSeconds }[] = [];
   for (const [label, machine] of sweep.machines) {
-    // With a push of these first seconds, the records of other processes can be from before them, and not found.
+    // If a push is in these first seconds, the records of its other processes can be before them, and are not found.
     if (sweep.found.has(label) && lastSeen(machine) > swept + PUSH_SECONDS) continue;
     const seen = Math.min(...PROCESSES.flatMap((process) => machine[process]?.timestamp ?? []).filter(isDue));
     if (seen === Number.POSITIVE_INFINITY) continue;

@@ -4,9 +4,9 @@ import type { SlotRow } from './schema.ts';
 const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
 /**
- * One row for each slot, ascending. A slot can have an orphaned row beside the canonical one. The service updates the status
- * by slot (api-facts 5.1), so both can say "1". Then the one counts that a later canonical block names as its parent, or
- * else the first.
+ * One row for each slot, ascending. A slot can have an orphaned row in addition to the canonical one. The service
+ * updates the status by slot (api-facts 5.1), so both can say "1". In this case the block counts that a later canonical
+ * block names as its parent; without one, the first.
  */
 export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {
   const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => a - b);

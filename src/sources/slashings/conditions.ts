@@ -13,7 +13,7 @@ import { watches } from './watch.ts';
 /** An alert fires for an hour after a block is counted, which is up to an hour after the block. */
 const PROPOSER_SLASHING_MS = 2 * MS_PER_HOUR;
 
-/** Which alerts hold for a chain and for the watched validators on it. */
+/** The alerts that apply to a chain and to the watched validators on it. */
 export function slashingsNotices(
   options: SlashingsOptions,
   state: Slashings,
@@ -36,7 +36,7 @@ function watchedNotices({ chain, watch }: SlashingsOptions, state: Slashings): N
   return watched.length === 0 ? [] : [firing('WatchedValidatorSlashed', watched, chain)];
 }
 
-/** Of proposals missed in the last day. */
+/** Proposals missed in the last day. */
 function missedNotices({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
   const missed = state.missedProposals.filter(
     ([validator, slot]) => watches(watch, validator) && ageOf(chain, slot, now) < MS_PER_DAY,
@@ -61,7 +61,7 @@ function missedOften({ chain, watch }: SlashingsOptions, state: Slashings, now: 
   return [firing('WatchedProposalsMissedOften', [chain], `${missed} of ${ofDay.length}`)];
 }
 
-/** Where the head is not read, the epoch of the last successful poll takes its place, as in the rules. */
+/** If the head is not read, the epoch of the last successful poll is used instead, as in the alert rules. */
 function finalityNotices(
   { chain }: SlashingsOptions,
   state: Slashings,

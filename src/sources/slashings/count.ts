@@ -56,7 +56,7 @@ export function countSlashings(
 
 const MAX_RECENT = 20;
 
-/** Adds a slashing to those that are shown. */
+/** Adds a slashing to the list on the status page. */
 export function addRecent(state: Slashings, { slot, kind, validators }: ObservedSlashing): Slashings {
   const recent = [...state.recent, { slot, kind, validators: [...validators], count: validators.length }];
   return { ...state, recent: recent.toSorted((a, b) => a.slot - b.slot).slice(-MAX_RECENT) };
@@ -118,7 +118,10 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
   return { ...unstuck(state), scannedEpoch: epoch, totals };
 }
 
-/** Gives the next epoch, and the names of proposer slashings, a new hour: nothing could be read for a while. */
+/**
+ * Restarts the hour for the next epoch and for the names of proposer slashings, because nothing could be read for a
+ * while.
+ */
 export function withNewHour({ namesFailingSince: _, ...state }: Slashings): Slashings {
   return unstuck(state);
 }

@@ -51,7 +51,7 @@ function fingerprint(attestation: Attestation): string {
   return hash('sha256', `${Object.values(data).join(' ')} ${[...new Set(indices.toSorted())].join(',')}`);
 }
 
-/** consensus-specs phase0, is_slashable_attestation_data; both orders of a surround are read as one. */
+/** consensus-specs phase0, is_slashable_attestation_data; both orders of a surround count as one kind. */
 export function kindOf(record: AttesterSlashing): Kind {
   const [one, two] = attestationsOf(record);
   if (one.targetEpoch === two.targetEpoch) return sameData(one, two) ? 'unknown' : 'double_vote';

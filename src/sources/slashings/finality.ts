@@ -4,13 +4,13 @@ import type { FinalityReport, Slashings } from './schema.ts';
 
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 const MIN_LAG = 2;
-/** A finalized epoch that cannot be read, or still holds scheduled slots, is waited for this long. */
+/** How long to wait for a finalized epoch that cannot be read or still contains scheduled slots. */
 export const GIVE_UP_AFTER_MS = 3_600_000;
 
 /**
- * The state after a report of the finalized epoch. A report is taken over at once if finality has moved no further than the
- * head. Any other one (finality comes closer to the head, or goes back) is taken over only if the next report agrees: one
- * wrong answer must not have epochs counted that are not final.
+ * The state after a report of the finalized epoch. A report is taken over at once if finality has moved no further than
+ * the head. Any other one (finality comes closer to the head, or goes back) is taken over only if the next report
+ * agrees: a single wrong response must not cause epochs to be counted that are not final.
  */
 export function withFinality(state: Slashings, report: FinalityReport): Slashings {
   const { finalizedClaim: unconfirmed } = state;
@@ -33,7 +33,7 @@ function isPlausible(state: Slashings, { epoch, readAt, head }: FinalityReport):
   return head === undefined || epoch <= head - MIN_LAG;
 }
 
-/** What two reports agree on: the epoch of the one that is closer to what is known. Undefined: nothing. */
+/** The epoch on which two reports agree: that of the report closer to the known epoch. Undefined: they do not agree. */
 function agreementOf(known: number | undefined, a: FinalityReport, b: FinalityReport): FinalityReport | undefined {
   const [low, high] = a.epoch < b.epoch ? [a, b] : [b, a];
   if (known === undefined || low.epoch > known) return low;
@@ -50,7 +50,7 @@ function takeOver({ finalizedClaim: unconfirmed, ...state }: Slashings, report: 
     finalizedEpoch: epoch,
     finalizedFrom: measuredFrom(state, report),
     ...(head === undefined ? {} : { finalizedReadAtHead: head }),
-    // The first epoch to be counted is the one that is finalized now: the past is not read.
+    // The first epoch to count is the one that is finalized now: earlier epochs are not read.
     scannedEpoch: state.scannedEpoch ?? first - 1,
   };
 }

@@ -19,9 +19,9 @@ import {
 import type { Proposal, Slashings } from './schema.ts';
 
 export interface FinalizedOptions {
-  /** Read only the newest finalized epoch and skip those between: the budget allows no more. */
+  /** Read only the newest finalized epoch and skip the ones between, because the budget allows no more. */
   readonly sampled: boolean;
-  /** Read the finalized view first; otherwise go on with the finality that is known. */
+  /** Read the finalized view first; otherwise continue with the known finality. */
   readonly readsFinality: boolean;
   /** The latest epoch, if this poll has read it. */
   readonly latest: number | undefined;
@@ -52,7 +52,7 @@ export async function finalizedPass(
   }
   const { finalizedEpoch = -1, scannedEpoch } = state;
   if (scannedEpoch === undefined) return { state, missed };
-  // Nothing is counted that this answer does not call final, whatever an earlier one said.
+  // Only epochs that this response reports as final are counted, even if an earlier response reported a newer one.
   const newest = Math.min(finalizedEpoch, view?.epoch ?? finalizedEpoch);
   const count = Math.max(0, Math.min(newest - scannedEpoch, MAX_EPOCHS_PER_POLL));
   const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
@@ -89,7 +89,7 @@ function afterFinality(
   }
   const report = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
   const state = withoutFutureScan(withFinality(previous, report), chain, now);
-  // At least the newest epoch is counted, however short catch_up is.
+  // At least the newest epoch is counted, even if catch_up is short.
   const reach = sampled ? 1 : Math.max(1, Math.floor(catchUpMs / 1000 / SECONDS_PER_EPOCH));
   return skipTo(state, Math.min(epoch, state.finalizedEpoch ?? epoch) - reach);
 }
@@ -130,7 +130,7 @@ async function countUnlessOpen(
 ): Promise<FinalizedStep> {
   const { now, options } = context;
   const { state, failure } = await readProposerNames(context, previous, read.rows);
-  // In samples an epoch that waits would be skipped by the next poll.
+  // With sampled coverage, the next poll would skip an epoch that waits.
   const hasOpenNames = failure !== undefined && !sampled && mayWaitForNames(state, now);
   const isOpen = hasOpenNames || read.rows.some((row) => row.status === '0');
   if (isOpen && !hasWaitedLong(state, now)) return { ...waiting(state, now), failure, missed: [] };
@@ -145,7 +145,7 @@ function waiting(state: Slashings, now: UnixMs): Step {
   return { state: { ...state, stuckSince: Math.min(state.stuckSince ?? now, now) } };
 }
 
-/** Whether the failure is that of the epoch. One that always times out must not hold up the others for ever. */
+/** Whether the failure concerns only the epoch. An epoch that always times out must not block the others forever. */
 function isFaultOfEpoch(failure: Error): boolean {
   return isRequestSpecific(failure) || (failure instanceof RequestFailed && failure.reason === 'timeout');
 }

@@ -40,7 +40,7 @@ export async function headPass(context: PollContext, previous: Slashings): Promi
   const passed =
     reread === undefined ? undefined : await attempt(context, () => readEpoch(context, reread, 'head_pass'));
   if (isJump(state, latest.epoch) && passed) {
-    // If there is no epoch before the latest one, the answer was wrong, and nothing of it is kept.
+    // If the epoch before the latest one does not exist, the response was wrong and is discarded.
     const doubt =
       passed instanceof Error ? passed : errorIfEmpty(passed, `epoch ${latest.epoch} is reported as the latest`);
     if (doubt) return { state, failure: doubt };
@@ -68,7 +68,9 @@ async function attempt<T>(context: PollContext, read: () => Promise<T>): Promise
   }
 }
 
-/** The epoch that has just passed, or one left over from earlier passes, unless it has not passed by this answer. */
+/**
+ * The epoch that has just passed, or one left from earlier passes, unless it has not passed according to this response.
+ */
 function epochToReread({ headEpoch, reread }: Slashings, latest: number): number | undefined {
   if (headEpoch !== undefined && latest > headEpoch) return latest - 1;
   return reread !== undefined && reread < latest ? reread : undefined;
@@ -83,7 +85,7 @@ function withHead(state: Slashings, { epoch, rows }: EpochRows, now: UnixMs): Sl
   return { ...moveHead(state, epoch), ...(block ? { head: headOf(block), headReadAt: now } : {}) };
 }
 
-/** The head goes back only when two answers in a row say so: one may come from a node that lags. */
+/** The head goes back only if two responses in a row agree, because one may come from a node that lags. */
 function moveHead({ headClaim, ...state }: Slashings, epoch: number): Slashings {
   const { headEpoch = epoch, reread = 0 } = state;
   if (epoch >= headEpoch) return { ...state, headEpoch: epoch };

@@ -38,7 +38,7 @@ function one(value: (state: Slashings) => SlashingValue): DescribeSlashings {
   return (state) => [[{}, value(state)]];
 }
 
-/** Slashings, counters and finality. They stay valid until the next poll. */
+/** Slashings, counters and finality, which stay valid until the next poll. */
 const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string, describe: DescribeSlashings])[] = [
   [
     'finalized_epoch',
@@ -197,9 +197,9 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed }: Slash
   return [...first];
 }
 
-/** The head; undefined where it could not be read for long. */
+/** The head; undefined if it is stale. */
 export function shownHead(state: Slashings, timing: Timing): Head | undefined {
-  // A head that was read in the future was read before the clock was set back: its age is unknown.
+  // A head with a read time in the future was read before the clock was set back, so its age is unknown.
   const isFresh = timing.now < headStaleAt(state, timing) && timing.now >= headBackAt(state);
   return isFresh ? state.head : undefined;
 }
@@ -209,7 +209,7 @@ export function nextSlashingsChange(state: Slashings, timing: Timing): UnixMs {
   return state.head ? Math.min(...changes) : Number.POSITIVE_INFINITY;
 }
 
-/** When a head that was read in the future is shown again. */
+/** When a head with a read time in the future is shown again. */
 function headBackAt({ headReadAt = 0 }: Slashings): UnixMs {
   return headReadAt - CLOCK_AHEAD_MS;
 }

@@ -10,7 +10,7 @@ export interface SlashingsOptions {
   readonly weight: number;
   readonly catchUpMs: Milliseconds;
   readonly watch: Watch;
-  /** Whether to ask who was slashed as a proposer, which is beyond the specification. */
+  /** Whether to request the names of slashed proposers, which is not in the specification. */
   readonly proposerNames: boolean;
   /** When the operator last started or reloaded the program. */
   readonly operatorAt: UnixMs;

@@ -4,18 +4,18 @@ import type { Milliseconds } from '../../lib/time.ts';
 import { type Coverage, evenPace, type Pace } from '../source.ts';
 
 /**
- * Coverage that was given up comes back when the budget is this many times its cost. The budget rises and falls by some
- * percent with every sweep of a large fleet, and with what others on the account do.
+ * Reduced coverage is restored when the budget is this many times its cost. The budget rises and falls by some percent
+ * with every sweep of a large fleet, and with what others on the account do.
  */
 const RESUME_FACTOR = 1.1;
 
 const RANK = { sampled: 0, finalized: 1, full: 2 } as const satisfies Record<Coverage, number>;
 
 /**
- * What the passes cost (requests a day for one chain), and what is given up when the budget is less. Full coverage: a head
- * pass each interval, each passed epoch once more, and each finalized epoch. With less than one head pass per epoch: only
- * finalized passes, as often as the budget allows. With less than one of those per epoch: the newest finalized epoch once
- * per interval. `before` is what the last poll covered.
+ * The cost of the passes (requests per day for one chain), and what is dropped if the budget is smaller. Full coverage:
+ * a head pass each interval, each passed epoch once more, and each finalized epoch. With less than one head pass per
+ * epoch: only finalized passes, as often as the budget allows. With less than one of those per epoch: the newest
+ * finalized epoch once per interval. `before` is what the last poll covered.
  */
 export function slashingsPace(configuredMs: Milliseconds, requestsPerDay: number, before: Coverage = 'full'): Pace {
   const reaches = (coverage: Coverage, cost: number): boolean =>

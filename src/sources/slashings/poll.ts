@@ -11,7 +11,10 @@ import { isRequestSpecific, type PollContext, rowSchemaAt } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
 
-/** After a pause this long, an epoch that could not be read before gets a new hour: nobody has tried meanwhile. */
+/**
+ * After a pause this long, the hour restarts for an epoch that could not be read, because it was not tried during the
+ * pause.
+ */
 const PAUSE_MS = 1_200_000;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
@@ -30,13 +33,13 @@ export async function pollSlashings(
   let latest: number | undefined;
   if (isHeadPassDue(state, timing)) {
     ({ state, failure, latest } = await headPass(context, state));
-    // While the service is away or refuses everything, an epoch that cannot be read is not given up.
+    // During an outage, or while the service refuses all requests, an unreadable epoch is not given up.
     if (failure && !isRequestSpecific(failure)) return { value: prune(withNewHour(state), watch), failure };
   }
   const readsFinality =
     timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isFinalityDoubtful(state);
   if (readsFinality || hasBacklog(state)) {
-    // With at least one pass for each epoch, no epoch has to be skipped for the budget.
+    // With at least one pass per epoch, the budget requires no epochs to be skipped.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
     try {
       const pass = await finalizedPass(context, state, { sampled, readsFinality, latest });

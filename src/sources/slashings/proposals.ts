@@ -2,16 +2,16 @@ import type { EpochRows } from './read.ts';
 import type { Proposal, Slashings, SlotRow } from './schema.ts';
 import { type Watch, watches } from './watch.ts';
 
-/** The service names this proposer where it does not know who it was (api-facts 8.1). */
+/** The service reports this index if the proposer is unknown (api-facts 8.1). */
 const NOBODY = 2 ** 31 - 1;
 /** How many proposals the status page lists. */
 const MAX_RECENT = 10;
-/** How many validators have the time of their newest missed proposal. */
+/** How many validators have a series with the time of their newest missed proposal. */
 const MAX_MISSED = 100;
 
 /**
- * The proposals of watched validators in a finalized epoch, by slot. Forks can give a slot several proposers: each has a
- * proposal of its own. Of several rows of one proposer the canonical one decides.
+ * The proposals of watched validators in a finalized epoch, by slot. Forks can give a slot several proposers: each has
+ * a proposal of its own. If one proposer has several rows, the canonical one decides.
  */
 export function watchedProposals({ rows, allRows }: EpochRows, watch: Watch): Proposal[] {
   const isWatched = ({ proposer }: SlotRow): boolean =>
@@ -31,7 +31,7 @@ function statusOf({ status }: SlotRow): Proposal['status'] {
   return status === '3' ? 'orphaned' : 'missed';
 }
 
-/** The service updates the status by slot (api-facts 5.1), so that a block of a fork may be called proposed. */
+/** The service updates the status by slot (api-facts 5.1), so a block of a fork may be reported as proposed. */
 function statusOnFork(rows: readonly SlotRow[]): Proposal['status'] {
   return rows.some((row) => statusOf(row) !== 'missed') ? 'orphaned' : 'missed';
 }

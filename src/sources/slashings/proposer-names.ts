@@ -7,8 +7,9 @@ import { implausible, type PollContext } from './read.ts';
 import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema.ts';
 
 /**
- * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block that announces such a
- * slashing. A block is done when as many validators came as it announces. A refusal ends the reading, without a failure.
+ * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block whose row reports
+ * such slashings. A block is done when as many validators were read as its row reports. A refusal ends the reading
+ * without a failure.
  */
 export async function readProposerNames(
   context: PollContext,
@@ -39,14 +40,17 @@ export async function readProposerNames(
 }
 
 /**
- * Whether an epoch whose names could not be read may wait for them. The hour begins with the first of several epochs in a
- * row: with an hour each, the last ones would be hours late.
+ * Whether an epoch whose names could not be read may wait for them. The hour starts with the first of several epochs in
+ * a row. With an hour for each, the last ones would be hours late.
  */
 export function mayWaitForNames({ namesFailingSince: since }: Slashings, now: UnixMs): boolean {
   return since !== undefined && now - since < GIVE_UP_AFTER_MS;
 }
 
-/** What failed more than a day ago, or in the future, before the clock was set back, is forgotten. */
+/**
+ * Failures older than a day are forgotten. So are failures with a time in the future, which were recorded before the
+ * clock was set back.
+ */
 function failing(state: Slashings, now: UnixMs): Slashings {
   const { namesFailingSince: since = now } = state;
   const isKnown = since <= now && now - since < MS_PER_DAY;

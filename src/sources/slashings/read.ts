@@ -19,7 +19,7 @@ export interface PollContext {
   readonly row: ReturnType<typeof rowSchemaAt>;
 }
 
-/** After this many tries at the head, a block or epoch is left to the finalized pass. */
+/** After this many attempts at the head, a block or epoch is left to the finalized pass. */
 export const MAX_TRIES_AT_HEAD = 3;
 
 /** The schema of rows that are plausible at `now`. Made once per poll, because zod compiles every new schema. */
@@ -55,7 +55,7 @@ export async function readEpoch(
   return { epoch: read, rows: canonicalRows(own), allRows: own };
 }
 
-/** An answer that cannot be true is treated like a body that cannot be read. */
+/** An implausible response is treated like an unreadable body. */
 export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
   return new RequestFailed(endpoint, 'invalid_body', detail, 200);
 }
@@ -77,7 +77,7 @@ export function errorIfEmpty({ epoch, rows }: EpochRows, why: string): RequestFa
   return rows.some(({ status }) => status !== '0') ? undefined : implausible(`${why}, but epoch ${epoch} has no block`);
 }
 
-/** Blocks whose slashings are not completely read; at the head only those that were not tried too often. */
+/** Blocks whose slashings are not completely read; at the head, only those that were not tried too often. */
 export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 'head' | 'final'): SlotRow[] {
   return rows.filter((row) => {
     if (row.status !== '1' || row.attesterslashingscount === 0) return false;
@@ -88,8 +88,8 @@ export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 
 }
 
 /**
- * Reads and counts the slashings of one block, and notes the try. Records of another block of the slot (an orphaned one) do
- * not count. The block is completely read when as many distinct slashings came as its row announced.
+ * Reads and counts the slashings of one block, and notes the try. Records of another block of the slot (an orphaned
+ * one) do not count. The block is completely read when as many distinct slashings were read as its row reports.
  */
 export async function readSlashings(
   context: PollContext,
@@ -120,7 +120,9 @@ function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
   return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
 }
 
-/** Whether the failure is about this request in particular. Otherwise the service is away, or refuses all requests. */
+/**
+ * Whether the failure concerns only this request. Otherwise there is an outage, or the service refuses all requests.
+ */
 export function isRequestSpecific(failure: Error): boolean {
   if (!(failure instanceof RequestFailed)) return false;
   switch (failure.reason) {

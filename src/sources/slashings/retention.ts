@@ -8,8 +8,8 @@ const MAX_ENTRIES = 100_000;
 const MAX_NAMED = 20;
 
 /**
- * Drops what is no longer needed: reads of scanned epochs, identities too old to come again, and beyond the limit the oldest
- * final entries. The slashing of a watched validator is kept for good.
+ * Drops what is no longer needed: reads of scanned epochs, identities too old to appear again, and the oldest final
+ * entries beyond the limit. The slashing of a watched validator is kept for good.
  */
 export function prune(whole: Slashings, watch: Watch): Slashings {
   const state = { ...whole, recent: whole.recent.map((slashing) => withFewValidators(slashing, watch)) };

@@ -5,7 +5,10 @@ import { Refusal } from '../refusal.ts';
 const Index = z.number().int().nonnegative();
 const Count = Index.nullish().transform((count) => count ?? 0);
 const Quantity = z.number().nonnegative().nullish();
-/** A number that is added up. Without a bound, absurd ones (1e308) would add up to Infinity, which JSON cannot hold. */
+/**
+ * A number that is added up. Without a limit, absurd numbers (1e308) would add up to Infinity, which JSON cannot
+ * represent.
+ */
 const Summand = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
 /** In lower case, because roots are compared. */
 const Root = z.string().transform((root) => root.toLowerCase());
@@ -24,7 +27,7 @@ const ValidatorIndex = z.union([
   z.string().regex(/^\d+$/).transform(Number).pipe(z.custom<number>(isValidatorIndex)),
 ]);
 
-/** Absent where nobody can be named. A row without a proposer still tells of its slot. */
+/** Absent if the proposer is unknown. A row without a proposer is still valid for its slot. */
 const Proposer = ValidatorIndex.optional().catch(undefined);
 
 /** One row of an epoch: a slot can have several. Only the fields that are used. */
@@ -52,7 +55,7 @@ export const SlotRow = z
   .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block must have a root');
 export type SlotRow = z.infer<typeof SlotRow>;
 
-/** v1 envelope (api-facts 5); an error on a 200 has `data: null` and is no answer. */
+/** v1 envelope (api-facts 5); an error with status 200 has `data: null`. */
 export const V1List = z.object({ data: z.array(z.unknown()) });
 
 /** One check for the list: a schema for each of up to 131,072 numbers would block the event loop for 250 ms. */
@@ -107,7 +110,7 @@ export type Kind = (typeof KINDS)[number];
 
 export const SLOT_STATUSES = ['proposed', 'missed', 'orphaned'] as const;
 
-/** What became of a slot in which a watched validator was to propose a block. */
+/** The outcome of a slot that was assigned to a watched validator. */
 const Proposal = z.object({ slot: Index, validator: Index, status: z.enum(SLOT_STATUSES) });
 export type Proposal = z.infer<typeof Proposal>;
 
@@ -125,7 +128,7 @@ export type Head = z.infer<typeof Head>;
 
 const Total = z.number().nonnegative();
 
-/** What one answer said about finality. */
+/** One report of finality. */
 const FinalityReport = z.object({
   epoch: Index,
   /** Unix ms. */
@@ -153,7 +156,7 @@ const SlashingTotals = z.object({
 });
 export type SlashingTotals = z.infer<typeof SlashingTotals>;
 
-/** A slashing as it is shown. Of very many validators only some are named. */
+/** A slashing as it is shown. If there are very many validators, only some are listed. */
 const RecentSlashing = z.object({
   slot: Index,
   kind: z.enum([...KINDS, 'proposer']),
@@ -163,7 +166,7 @@ const RecentSlashing = z.object({
 });
 export type RecentSlashing = z.infer<typeof RecentSlashing>;
 
-/** All that is known of one chain. Persisted as it is. */
+/** The state of one chain. Persisted as it is. */
 export const Slashings = z.object({
   /** Unix ms of the last poll. */
   polledAt: z.number().optional(),
@@ -171,7 +174,7 @@ export const Slashings = z.object({
   headPassAt: z.number().optional(),
   headReadAt: z.number().optional(),
   head: Head.optional(),
-  /** How the latest epoch is asked for: `latest` or `number`. */
+  /** How the latest epoch is requested: `latest` or `number`. */
   selector: Alternatives.optional(),
   /** The newest epoch that the API reported. */
   headEpoch: Index.optional(),
@@ -179,14 +182,17 @@ export const Slashings = z.object({
   headClaim: Index.optional(),
   /** The epoch that has just passed, if it is to be read once more by its number. */
   reread: Index.optional(),
-  /** Whether it was read once more, and the answer was from before its end. */
+  /** Whether it was read once more, and the response was from before its end. */
   rereadEarly: z.boolean().optional(),
-  /** How often it was refused, or the answer was of no use. */
+  /** How often it was refused, or the response was unusable. */
   rereadTries: z.number().optional(),
   finalizedEpoch: Index.optional(),
   /** The head epoch at which the finalized view was last read. */
   finalizedReadAtHead: Index.optional(),
-  /** When finality was known to be there, as Unix ms and as head epoch. It tells how far finality can have moved since. */
+  /**
+   * When finality was known to be at this epoch, as Unix ms and as head epoch. It limits how far finality can have
+   * moved since.
+   */
   finalizedFrom: z.object({ readAt: z.number(), head: Index.optional(), isLate: z.boolean() }).optional(),
   /** The last report, if it is not plausible. It is taken over only if the next report agrees. */
   finalizedClaim: FinalityReport.optional(),

@@ -22,12 +22,12 @@ export function syncCommitteeDue(
   const tick = nextTick(attempts, timing.intervalMs);
   if (!period || lastAttemptAt === undefined) return tick;
   const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);
-  // At most the length of a period after the last poll, whatever end the service names.
+  // At most the length of a period after the last poll, regardless of the end that the service reports.
   const due = Math.min(afterEnd, Math.max(tick, lastAttemptAt + PERIOD_MS + AFTER_PERIOD_END_MS));
   return members ? Math.min(due, membersDue(members, value, attempts, { tick, now: timing.now })) : due;
 }
 
-/** Once the period is over, the new one is read first: it tells whose members are wanted. */
+/** Once the period is over, the new one is read first, because it determines whose members are wanted. */
 function membersDue(
   members: MembersOptions,
   value: SyncCommittee,
@@ -37,7 +37,7 @@ function membersDue(
   const { period, committees, membersRefused } = value;
   if (!period) return tick;
   const end = endOf(period);
-  // Members that nobody has asked for yet, because they were not wanted before, need not wait for an interval.
+  // Members that were not wanted before, and therefore never requested, do not wait for an interval.
   const isNew = committees === undefined && membersRefused === undefined && failuresInARow === 0;
   const at = isNew ? lastAttemptAt : tick;
   const isMissing = missingPeriods(members, value, now).length > 0;

@@ -10,7 +10,10 @@ export interface WatchedMembers {
   readonly next: readonly number[] | undefined;
 }
 
-/** Whose turn it is at `now`: at the end of a period the next committee becomes the current one, and is not asked for again. */
+/**
+ * The committees at `now`: at the end of a period the next committee becomes the current one, and is not requested
+ * again.
+ */
 export function watchedMembers(
   { isWatched }: MembersOptions,
   { period, committees = [] }: SyncCommittee,
@@ -30,7 +33,7 @@ export function nextMembersChange({ period, committees = [] }: SyncCommittee, no
   return committees.some((one) => one.period >= current) ? endOf(period, current) : Number.POSITIVE_INFINITY;
 }
 
-/** The periods whose members are to be asked for: the one that was read last, unless it is over, and the one after it. */
+/** The periods whose members are to be requested: the one that was read last, unless it is over, and the next one. */
 export function missingPeriods(
   { operatorAt }: MembersOptions,
   { period, committees = [], membersRefused }: SyncCommittee,
@@ -43,7 +46,7 @@ export function missingPeriods(
   );
 }
 
-/** Whether what was read of the period still holds. The end that the service gives may be an earlier one. */
+/** Whether the period that was read is still current. The end that the service reports may be earlier. */
 export function isCurrent({ timestamp, ...rest }: Period, now: UnixMs): boolean {
   const end = Math.min(timestamp.end * 1000, endOf({ timestamp, ...rest }));
   return timestamp.start * 1000 <= now && now < end;

@@ -5,7 +5,7 @@ export interface SyncCommitteeOptions {
   readonly chain: Chain;
   readonly intervalMs: Milliseconds;
   readonly weight: number;
-  /** Absent: nobody asks for the members, which are beyond the specification. */
+  /** Absent: members are not requested. They are not in the specification. */
   readonly members?: MembersOptions | undefined;
 }
 
@@ -13,6 +13,6 @@ export interface MembersOptions {
   readonly isWatched: (validator: number) => boolean;
   /** When the operator last started or reloaded the program. */
   readonly operatorAt: UnixMs;
-  /** Called when the service refuses to name the members. */
+  /** Called when the service refuses to list the members. */
   readonly onRefused: (failure: Error) => void;
 }

@@ -15,8 +15,8 @@ interface MembersContext {
 }
 
 /**
- * Asks for the members that are not known yet. A refusal is not a failure: from then on only the period is polled. The
- * committee of the current period is known from when it was the next one, except at first and after an outage.
+ * Requests the members that are not known yet. A refusal is not a failure: from then on only the period is polled. The
+ * committee of the current period is known from the time when it was the next one, except at first and after an outage.
  */
 export async function readMembers(context: MembersContext, previous: SyncCommittee): Promise<Poll<SyncCommittee>> {
   const { members, now, signal } = context;
@@ -44,7 +44,7 @@ export async function readMembers(context: MembersContext, previous: SyncCommitt
   return { value, oneTimeRequests };
 }
 
-/** An answer that does not name the period, or nobody, says that its members are not known yet. */
+/** A response without the period or without members means that the members are not known yet. */
 async function readCommittee(
   { api, chain, signal }: MembersContext,
   previous: SyncCommittee,

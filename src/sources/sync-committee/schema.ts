@@ -16,7 +16,7 @@ const SEATS = 512;
 /** The seats are read one by one. */
 const CommitteeAnswer = z.object({ period: Index, validators: z.array(z.unknown()).max(SEATS).nullable() });
 
-/** api-facts 4.1. Without a known committee the service answers with an empty list, or with a committee without seats. */
+/** api-facts 4.1. If the committee is not known, the service returns an empty list, or a committee without seats. */
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
 });
@@ -34,7 +34,7 @@ export const SyncCommittee = z.object({
   /** The known committees of this period and of the next one. Absent before the first of them is asked for. */
   committees: z.array(Committee).optional(),
   membersRefused: Refusal.optional(),
-  /** How the current period is asked for: `latest` or `number`. */
+  /** How the current period is requested: `latest` or `number`. */
   selector: Alternatives.optional(),
 });
 export type SyncCommittee = z.infer<typeof SyncCommittee>;

@@ -54,7 +54,7 @@ function watched(chain: Chain, members: MembersOptions, state: Known, now: UnixM
 
 const MAX_NAMED = 5;
 
-/** A few with their pages in the explorer, and how many more. */
+/** Links a few validators to their pages in the explorer, and counts the others. */
 function named(chain: Chain, validators: readonly number[]): Html {
   const few = validators
     .slice(0, MAX_NAMED)
