@@ -10,7 +10,7 @@ const VARIABLES = [
   ...[...COMPOSE.matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
 ];
 
-describe('system/orders/names', () => {
+describe('system/documented-commands/names', () => {
   it.each([...DOCUMENTS, ...COMMENTED])('every variable of ours that %s names is read', (file) => {
     const named = readFileSync(file, 'utf8').match(/\b(?:BEACONCHAIN|GRAFANA)_[A-Z_]*[A-Z]\b/g) ?? [];
     expect(named.filter((name) => !VARIABLES.includes(name))).toEqual([]);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { lexer, type Token, walkTokens } from 'marked';
 
 /** What a document tells its reader to type: all commands of a block, or one between the words. */
-export interface Order {
+export interface Command {
   readonly file: string;
   readonly line: number;
   /** The heading above it. */
@@ -34,13 +34,13 @@ function within(folder: string, ending: RegExp): string[] {
     .sort();
 }
 
-export function ordersIn(file: string): Order[] {
+export function commandsOf(file: string): Command[] {
   const text = readFileSync(file, 'utf8');
   return COMMENTED.includes(file) ? inComments(file, text) : inMarkdown(file, text);
 }
 
-function inMarkdown(file: string, text: string): Order[] {
-  const orders: Order[] = [];
+function inMarkdown(file: string, text: string): Command[] {
+  const commands: Command[] = [];
   let at = 0;
   let heading = '';
   let overlay = '';
@@ -53,15 +53,15 @@ function inMarkdown(file: string, text: string): Order[] {
     at = Math.max(at, text.indexOf(firstLine, at));
     const line = text.slice(0, at).split('\n').length;
     at += firstLine.length;
-    orders.push(...found.map((one) => ({ file, line, heading, ...one, folder: '.', overlay })));
+    commands.push(...found.map((one) => ({ file, line, heading, ...one, folder: '.', overlay })));
   });
-  return orders;
+  return commands;
 }
 
 type Part = Token & { lang?: string; text?: string };
 
 /** A block, what the comments of a block say, or a span. */
-function commandsIn({ type, raw, lang = '', text = '' }: Part): Pick<Order, 'isBlock' | 'text'>[] {
+function commandsIn({ type, raw, lang = '', text = '' }: Part): Pick<Command, 'isBlock' | 'text'>[] {
   if (type === 'codespan') {
     const span = raw.replace(/^`+ ?| ?`+$/g, '').replace(/\s+/g, ' ');
     return isCommand(span) ? [{ isBlock: false, text: asTyped(span) }] : [];
@@ -75,7 +75,7 @@ function commandsIn({ type, raw, lang = '', text = '' }: Part): Pick<Order, 'isB
 }
 
 /** A command in a comment is indented there, or follows a colon. */
-function inComments(file: string, text: string): Order[] {
+function inComments(file: string, text: string): Command[] {
   return text.split('\n').flatMap((line, index) => {
     const [, rest = ''] = /^ *#(?: {2,}| .*?: )([a-z].*)$/.exec(line) ?? [];
     const [command = '', aside = ''] = rest.split(/\s+\((?=.*\)$)/);

@@ -6,14 +6,14 @@ import { FAST, KEY } from '../../support/backfill.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 import { ALERTMANAGER, AMTOOL, areMissing, CURL, JQ, KUBECTL, PROMTOOL } from '../../support/tools.ts';
-import { COMMENTED, DOCUMENTS, type Order, ordersIn } from './documents.ts';
+import { COMMENTED, type Command, commandsOf, DOCUMENTS } from './documents.ts';
 import { EXCEPTIONS, exceptionOf, RUN_ELSEWHERE } from './exceptions.ts';
 import { type Package, type Ports, packed, Reader } from './reader.ts';
 
-const FILES = [...DOCUMENTS, ...COMMENTED].filter((file) => ordersIn(file).length > 0);
-const ORDERS = FILES.flatMap(ordersIn);
+const FILES = [...DOCUMENTS, ...COMMENTED].filter((file) => commandsOf(file).length > 0);
+const COMMANDS = FILES.flatMap(commandsOf);
 
-function isRunElsewhere({ file, heading, isBlock, text }: Order): boolean {
+function isRunElsewhere({ file, heading, isBlock, text }: Command): boolean {
   const ofFile = RUN_ELSEWHERE.filter(([document]) => isBlock && document === file);
   return ofFile.some(([, block]) => block === heading || text.startsWith(block));
 }
@@ -29,10 +29,10 @@ async function startPorts(): Promise<Ports> {
   return { 10032: web, 10033: control, 10034: control, 9093: port, 9193: port };
 }
 
-describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('system/orders', () => {
+describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('system/documented-commands', () => {
   const met = new Set<string>();
   /** Many documents name the same commands. */
-  const obeyed = new Set<string>();
+  const done = new Set<string>();
   let url = '';
   let ports: Ports = {};
   let program: Package;
@@ -44,16 +44,16 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('
 
   it.each(FILES)('every command of %s does what it says', async (file) => {
     const wrong: string[] = [];
-    const toObey = ordersIn(file).filter((order) => {
-      const exception = order.isBlock ? undefined : exceptionOf(order.text);
+    const toRun = commandsOf(file).filter((command) => {
+      const exception = command.isBlock ? undefined : exceptionOf(command.text);
       if (exception !== undefined) met.add(exception);
-      return exception === undefined && !isRunElsewhere(order) && !obeyed.has(order.text);
+      return exception === undefined && !isRunElsewhere(command) && !done.has(command.text);
     });
-    if (toObey.length === 0) return;
+    if (toRun.length === 0) return;
     const reader = new Reader(url, program, ports);
-    for (const order of toObey) {
-      wrong.push(...(await reader.obey(order)));
-      if (!order.isBlock) obeyed.add(order.text);
+    for (const command of toRun) {
+      wrong.push(...(await reader.run(command)));
+      if (!command.isBlock) done.add(command.text);
     }
     for (const exception of reader.skipped()) met.add(exception);
     expect(wrong).toEqual([]);
@@ -61,7 +61,7 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('
 
   it('a command that nothing runs fails, with its file and line', async () => {
     const reader = new Reader(url, program, ports);
-    const [order = expect.fail()] = ORDERS;
+    const [command = expect.fail()] = COMMANDS;
     for (const [text, why] of [
       ['no-such-program --flag', 'command not found'],
       ['npm run no-such-script', 'Missing script'],
@@ -70,7 +70,7 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('
       ['kubectl rollout restart deployment/no-such', 'no no-such in the manifests'],
     ] as const) {
       const folder = text.includes('compose') ? 'deploy/compose' : '.';
-      const [wrong] = await reader.obey({ ...order, heading: text, folder, text, file: 'A.md', line: 7 });
+      const [wrong] = await reader.run({ ...command, heading: text, folder, text, file: 'A.md', line: 7 });
       expect(wrong).toMatch(/^A\.md:7: ended with [1-9]/);
       expect(wrong).toContain(why);
     }
@@ -78,9 +78,9 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('
 
   it('every overlay that a document shows can be built', async () => {
     const reader = new Reader(url, program, ports);
-    const shown = ORDERS.filter(({ overlay }, index) => overlay !== '' && overlay !== ORDERS[index - 1]?.overlay);
+    const shown = COMMANDS.filter(({ overlay }, index) => overlay !== '' && overlay !== COMMANDS[index - 1]?.overlay);
     expect(shown.map(({ file }) => file)).toEqual(['docs/high-availability.md', 'docs/installation.md']);
-    for (const order of shown) expect(await reader.obey({ ...order, text: 'kubectl apply -k .' })).toEqual([]);
+    for (const command of shown) expect(await reader.run({ ...command, text: 'kubectl apply -k .' })).toEqual([]);
   });
 
   it('every page of the exporter that a document names answers', async () => {
@@ -101,9 +101,9 @@ describe.skipIf(areMissing(PROMTOOL, AMTOOL, ALERTMANAGER, CURL, JQ, KUBECTL))('
   });
 });
 
-describe('system/orders', () => {
+describe('system/documented-commands', () => {
   it('what another test runs is there', () => {
-    const blocks = ORDERS.filter(isRunElsewhere);
+    const blocks = COMMANDS.filter(isRunElsewhere);
     expect(blocks).toHaveLength(RUN_ELSEWHERE.length);
     for (const [, block, test] of RUN_ELSEWHERE) expect(readFileSync(test, 'utf8')).toContain(block);
   });
@@ -113,7 +113,7 @@ describe('system/orders', () => {
     const generated = DOCUMENTS.flatMap(
       (file) => readFileSync(file, 'utf8').match(/\bnode scripts\/[\w-]+\.ts/g) ?? [],
     );
-    const texts = [...ORDERS.map(({ text }) => text), ...generated].join('\n');
+    const texts = [...COMMANDS.map(({ text }) => text), ...generated].join('\n');
     const run = [...texts.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name);
     expect(run.length).toBeGreaterThan(5);
     expect(run.filter((name) => !(name in scripts))).toEqual([]);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { temporaryFolder } from '../../support/files.ts';
-import type { Order } from './documents.ts';
+import type { Command } from './documents.ts';
 import { EXCEPTIONS, FILLED_IN } from './exceptions.ts';
 import { STAND_INS } from './stand-ins.ts';
 import { Surroundings } from './surroundings.ts';
@@ -90,7 +90,7 @@ export class Reader {
   }
 
   /** @returns what went wrong */
-  async obey({ file, line, heading, text, folder, overlay }: Order): Promise<string[]> {
+  async run({ file, line, heading, text, folder, overlay }: Command): Promise<string[]> {
     const { checkout, home } = this.#surroundings;
     // The terminal of a section stays where a command of the section has left it.
     const section = `${folder} ${heading}`;

@@ -45,7 +45,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
 export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
   ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
   ...['Checkout', 'npm package', 'systemd', 'Compose', 'Kubernetes'].map(
-    (heading) => ['docs/backfill.md', heading, 'test/system/orders/backfill-recipes.test.ts'] as const,
+    (heading) => ['docs/backfill.md', heading, 'test/system/documented-commands/backfill-recipes.test.ts'] as const,
   ),
 ];
 
