@@ -27,6 +27,7 @@ export class UsageError extends Error {
 export function parseCommand(argv: readonly string[], env: Environment): Command {
   const { typed, words } = readLine(argv);
   const [word, stray] = words;
+  if (word === 'help') return { name: 'help', command: stray === undefined ? undefined : commandOf(stray) };
   const command = commandOf(word ?? 'serve');
   if (typed.has('help')) return { name: 'help', command: word === undefined ? undefined : command };
   if (typed.has('version')) return { name: 'version' };

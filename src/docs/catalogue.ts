@@ -9,7 +9,7 @@ export interface DocumentEntry {
 
 /** The user documentation, in the order of the index. Documents for developers are in docs/internals and not served. */
 export const DOCUMENTS: readonly DocumentEntry[] = [
-  { name: 'installation', title: 'Installation', about: 'npm, systemd, a container, Compose, Kubernetes' },
+  { name: 'installation', title: 'Installation', about: 'Compose, a container, systemd, Kubernetes' },
   { name: 'push', title: 'Clients that push', about: 'the flags of Lighthouse, Lodestar, Teku, Prysm and Nimbus' },
   { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
   { name: 'operations', title: 'Operations', about: 'addresses, reload, proxies, state, logs, upgrades' },

@@ -33,14 +33,14 @@ export function budgetTable(input: StatusInput, now: UnixMs): Table {
   };
 }
 
-/** `5,224 of 388,800 requests a day`: the cost of the polls, and the requests that the limits allow. */
+/** `Plans 5,224 of 388,800 requests a day`: the cost of the polls, and the requests that the limits allow. */
 export function costOf(input: StatusInput, now: UnixMs): string {
   const { ledger, budgetOptions } = input;
   if (ledger.key.standing === 'revoked') return 'No requests are sent.';
   const buckets = Object.entries(ledger.buckets);
   const planned = buckets.reduce((sum, [name]) => sum + pacePerDay(input, name), 0);
   const allowed = buckets.reduce((sum, [, bucket]) => sum + allowedPerDay(bucket, budgetOptions, now), 0);
-  return `${count(planned)} of ${count(allowed)} requests a day.`;
+  return `Plans ${count(planned)} of ${count(allowed)} requests a day.`;
 }
 
 /** Requests per day of the sources on a bucket; 0 if no request may be sent. */

@@ -184,6 +184,8 @@ describe('commands/flags', () => {
 
   it('offers help and version for the program and each command', () => {
     expect(parseCommand(['--help'], {})).toEqual({ name: 'help', command: undefined });
+    expect(parseCommand(['help'], {})).toEqual({ name: 'help', command: undefined });
+    expect(parseCommand(['help', 'check'], {})).toEqual({ name: 'help', command: 'check' });
     expect(parseCommand(['-h'], {})).toEqual({ name: 'help', command: undefined });
     expect(parseCommand(['--version'], {})).toEqual({ name: 'version' });
     for (const command of NAMES) {

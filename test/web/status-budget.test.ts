@@ -84,7 +84,6 @@ describe('web/status-budget', () => {
     const others = { since: NOW - DAY, points: [{ at: NOW, taken: 5_000 }], perDay: 600 };
     const note = words(monthly({ own: 30_000, remaining: 65_000 }, { others })).at(-1);
     expect(note).toContain('Until the quota resets, 600 requests are reserved for others on the account.');
-    expect(note).not.toContain('Of what is left');
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
 

@@ -182,7 +182,7 @@ describe('web/status', () => {
   });
 
   it('says in its headline what the polls cost', () => {
-    expect(wordsOf(pageIn('healthy'))).toContain('Working 5,002 of 388,800 requests a day.');
+    expect(wordsOf(pageIn('healthy'))).toContain('Working Plans 5,002 of 388,800 requests a day.');
     expect(wordsOf(pageIn('revoked'))).toContain('No requests are sent.');
   });
 

@@ -77,7 +77,7 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   system(
     'disk_io_seconds_total',
     'disk_node_io_seconds',
-    'Time spent on disk I/O, as reported: the standalone pusher reports milliseconds of one disk, most clients report 0',
+    'Time spent on disk I/O. Do not compare machines: the standalone pusher reports milliseconds of one disk, most clients report 0',
   ),
   system('disk_reads_total', 'disk_node_reads_total', 'Completed read operations, not bytes; Teku reports 0'),
   system('disk_writes_total', 'disk_node_writes_total', 'Completed write operations, not bytes; Teku reports 0'),
