@@ -67,7 +67,8 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     carryOut: (sandbox, given, now) => {
       const chain = chainIn(given);
       const validators = (given.get('validators') ?? '').split(',');
-      if (!validators.every(isIndex)) throw new BadOrder('validators: expected indices separated by commas, such as 12340,12341');
+      if (!validators.every(isIndex))
+        throw new BadOrder('validators: expected indices separated by commas, such as 12340,12341');
       const offence = given.get('offence') ?? 'attester';
       if (offence !== 'attester' && offence !== 'proposer') {
         throw new BadOrder('offence: expected attester or proposer');
