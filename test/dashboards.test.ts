@@ -66,11 +66,13 @@ describe('dashboards', () => {
   });
 
   it.each(shown.filter(({ type }) => type === 'stat' || type === 'timeseries'))(
-    '$dashboard, $title: has a unit, and lines have their last, mean and largest value',
+    '$dashboard, $title: has a unit, and lines have their last, mean and worst value',
     ({ type, fieldConfig, options, targets }) => {
       expect(fieldConfig?.defaults.unit).toBeDefined();
       const isOfCounts = targets.some(({ expr }) => expr.includes('increase('));
-      if (type === 'timeseries' && !isOfCounts) expect(options?.legend?.calcs).toEqual(['lastNotNull', 'mean', 'max']);
+      if (type !== 'timeseries' || isOfCounts) return;
+      expect(['max', 'min']).toContain(options?.legend?.calcs.at(-1));
+      expect(options?.legend?.calcs.slice(0, -1)).toEqual(['lastNotNull', 'mean']);
     },
   );
 

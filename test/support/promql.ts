@@ -19,7 +19,7 @@ export interface Names {
 const TOKEN = /"(?:[^"\\]|\\.)*"|`[^`]*`|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\w.]*|[=!<>]=|[=!]~|\S/g;
 const NAME = /^[a-zA-Z_:]/;
 const GROUPING = new Set(['on', 'by', 'ignoring', 'without', 'group_left', 'group_right']);
-const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);
+const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'Inf']);
 
 /** The metrics and labels in an expression. A name before a parenthesis or a grouping is a function. */
 export function namesIn(expr: string): Names {

@@ -2,26 +2,42 @@ import { BAD, named, POOR } from './look.ts';
 import { table } from './panels/table.ts';
 
 /** The alerts of rules.yaml, and nobody else's, have the label subject. */
-const OURS = 'severity=~"critical|warning", subject=~"machine|chain|returns|exporter"';
+const SUBJECTS = 'machine|chain|returns|exporter';
+const ABOUT = ['machine', 'process', 'validator', 'layer', 'source', 'endpoint', 'bucket', 'window'];
 
-/** What it is about, in one column. */
-function about(expr: string): string {
-  return `label_join(${expr}, "about", " ", "machine", "process", "validator", "source", "endpoint", "bucket")`;
-}
-
-/** When each began, in milliseconds. Prometheus keeps the time at which the condition was first met. */
-function firing(more: string): string {
-  const matchers = `${OURS}${more && `, ${more}`}`;
+/** When each began, in milliseconds: when its condition was first met, or when Prometheus last started. */
+function firing(subjects: string, labels: readonly string[], more: string): string {
+  const matchers = `severity=~"critical|warning", subject=~"${subjects}"${more && `, ${more}`}`;
   const since = `1000 * ALERTS_FOR_STATE{${matchers}} and ignoring (alertstate) ALERTS{alertstate="firing", ${matchers}}`;
-  return `min by (severity, alertname, about, chain) (${about(`(${since})`)})`;
+  const about = `label_join((${since}), "about", " ", ${labels.map((label) => `"${label}"`).join(', ')})`;
+  return `min by (severity, alertname, about, chain) (${about})`;
 }
 
-/** The alerts that fire, critical ones on top. `more` are further matchers. */
-export function firingAlerts(more = '', height = 8): ReturnType<typeof table> {
+/** Alerts on an exporter name it, as several of them may have the same trouble. */
+function allFiring(subjects: string, more: string): string {
+  const others = SUBJECTS.split('|').filter((one) => one !== 'exporter' && subjects.includes(one));
+  const parts = others.length > 0 ? [firing(others.join('|'), ABOUT, more)] : [];
+  if (subjects.includes('exporter')) parts.push(firing('exporter', [...ABOUT, 'instance'], more));
+  return parts.join(' or ');
+}
+
+interface FiringOptions {
+  readonly subjects?: string;
+  /** Further matchers. */
+  readonly more?: string;
+  readonly height?: number;
+}
+
+/** The alerts that fire, critical ones on top. */
+export function firingAlerts({
+  subjects = SUBJECTS,
+  more = '',
+  height = 8,
+}: FiringOptions = {}): ReturnType<typeof table> {
   return table({
     title: 'Firing alerts',
     description:
-      'Critical and warning alerts. Also empty if the alert rules are not loaded. Each alert links to its runbook, which explains what to do.',
+      'Critical and warning alerts. Also empty if the alert rules are not loaded. Notifications link the runbook, which says what to do.',
     span: 12,
     height,
     labels: {
@@ -34,9 +50,9 @@ export function firingAlerts(more = '', height = 8): ReturnType<typeof table> {
       about: { name: 'About', width: 145 },
       chain: { name: 'Chain', width: 80 },
     },
-    values: [[firing(more), { name: 'Since', unit: 'dateTimeFromNow', width: 100 }]],
+    values: [[allFiring(subjects, more), { name: 'Since', unit: 'dateTimeFromNow', width: 100 }]],
     sortBy: 'Severity',
     ascending: true,
-    noValue: 'None fires',
+    noValue: 'No alert fires',
   });
 }

@@ -1,31 +1,15 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { firingAlerts } from './alerts.ts';
 import { api, budget } from './budget.ts';
-import { ofExporter, ofSource, QUOTA_LEFT, withName } from './exporter-queries.ts';
-import { beyond, QUOTA_LOW, SOURCE_STALE, STRETCHED } from './limits.ts';
-import { BAD, colorOf, from, GOOD, named, POOR, words } from './look.ts';
+import { ofExporter, ofSource, QUOTA_LEFT, UP, withName } from './exporter-queries.ts';
+import { QUOTA_LOW, STRETCHED } from './limits.ts';
+import { BAD, from, POOR, words } from './look.ts';
 import { graph, RATE_STEP } from './panels/graph.ts';
 import { limitedStat, stat } from './panels/stat.ts';
 import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
 import { dashboard, type Section } from './shell.ts';
-
-const NEXT = ofSource('beaconchain_source_next_attempt_timestamp_seconds > 0');
-const WAIT = `${ofSource('beaconchain_source_quota_wait_end_timestamp_seconds')} - time() > 0`;
-
-/** What is the matter with each source, the first that is true. */
-const SOURCE_STATE = [
-  `0 * (${beyond(`time() - ${NEXT}`, SOURCE_STALE)}) + 3`,
-  `0 * (${WAIT}) + 2`,
-  `1 - ${ofSource('beaconchain_source_up')}`,
-].join(' or ');
-
-const SOURCE_STATES = named({
-  0: { text: 'works', color: GOOD },
-  1: { text: 'failed', color: colorOf('SourceFailing') },
-  2: { text: 'waits for the quota', color: colorOf('SourceWaitsForQuota') },
-  3: { text: 'overdue', color: colorOf(SOURCE_STALE.alert) },
-});
+import { DUE_IN, QUOTA_WAIT, SOURCE_STATE, SOURCE_STATES } from './source-state.ts';
 
 const now: Section = {
   title: '',
@@ -33,8 +17,9 @@ const now: Section = {
     stat({
       title: 'Exporter',
       unit: 'none',
-      description: 'Whether Prometheus can scrape the exporter, as in the alert ExporterDown.',
-      queries: [[ofExporter('up'), '{{instance}}']],
+      description:
+        'Whether Prometheus can scrape the exporter. If a job has no target left, nothing is shown here, and the alert ExporterDown fires.',
+      queries: [[UP, '{{instance}}']],
       mappings: words('up', 'down'),
     }),
     stat({
@@ -78,7 +63,7 @@ const now: Section = {
       limit: QUOTA_LOW,
       noValue: 'no quota',
     }),
-    firingAlerts('subject="exporter"'),
+    firingAlerts({ subjects: 'exporter' }),
     timeline({
       title: 'State of the sources',
       description:
@@ -103,8 +88,11 @@ const now: Section = {
           `time() - ${ofSource('beaconchain_source_last_success_timestamp_seconds > 0')}`,
           { name: 'Success ago', unit: 's', decimals: 0, width: 105 },
         ],
-        [`clamp_min(${NEXT} - time(), 0)`, { name: 'Due in', unit: 's', decimals: 0, width: 90 }],
-        [WAIT, { name: 'Waits for quota', unit: 's', decimals: 0, width: 125, steps: [{ value: 0, color: POOR }] }],
+        [DUE_IN, { name: 'Due in', unit: 's', decimals: 0, width: 90 }],
+        [
+          QUOTA_WAIT,
+          { name: 'Waits for quota', unit: 's', decimals: 0, width: 125, steps: [{ value: 0, color: POOR }] },
+        ],
         [ofSource('beaconchain_source_interval_seconds'), { name: 'Interval', unit: 's', decimals: 0, width: 85 }],
         [ofSource('beaconchain_source_duration_seconds'), { name: 'Duration', unit: 's', decimals: 1, width: 85 }],
         [ofSource('beaconchain_source_attempts_total'), { name: 'Polls', decimals: 0, width: 75 }],

@@ -13,18 +13,22 @@ import {
   cpuBusy,
   DISK_FREE_RATIO,
   HEAD_LAG,
+  leastOfMachine,
   MACHINE,
   MEMORY_USED_RATIO,
   ofMachine,
   orZero,
   perSecond,
   SILENCE,
+  splitSilence,
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 
 /** Of large fleets the charts show those worth a look. */
 const MOST = 20;
 const NAME = '{{machine}}';
+/** Alerts on exporters have no chain, and those on chains no machine. */
+const CHOSEN = 'chain=~`|${chain:regex}`, machine=~`|${machine:regex}`';
 const CROWDED = { isCrowded: true } as const;
 const GAUGE = { unit: 'percentunit', decimals: 0, width: 130, gauge: true } as const;
 
@@ -32,7 +36,7 @@ const MACHINE_COLUMN: Column = {
   name: 'Machine',
   link: {
     title: 'Open the dashboard of this machine',
-    url: '/d/beaconchain-machine?${datasource:queryparam}&${chain:queryparam}&var-machine=${__value.raw:percentencode}&${__url_time_range}',
+    url: '/d/beaconchain-machine?${datasource:queryparam}&var-chain=${__data.fields.Chain:percentencode}&var-machine=${__value.raw:percentencode}&${__url_time_range}',
   },
 };
 
@@ -69,6 +73,7 @@ const now: Section = {
       isNamed: true,
       query: [`topk(1, ${SILENCE})`, NAME],
       limit: SILENT,
+      parts: splitSilence(`topk(1, ${SILENCE})`),
     }),
     limitedStat({
       title: 'Least disk free',
@@ -84,14 +89,14 @@ const now: Section = {
       description: 'The beacon node with the fewest peers.',
       unit: 'none',
       isNamed: true,
-      query: [`bottomk(1, ${ofMachine('beaconchain_machine_peers')})`, NAME],
+      query: [`bottomk(1, ${leastOfMachine('beaconchain_machine_peers')})`, NAME],
       limit: FEW_PEERS,
     }),
-    firingAlerts(),
+    firingAlerts({ more: CHOSEN }),
     timeline({
       title: 'State of the machines',
-      description: `The worst problem of each machine over time; the ${MOST} worst machines.`,
-      queries: [[`topk(${MOST}, ${STATE})`, NAME]],
+      description: 'The worst problem of each machine over time. Machines beyond the first 20 are on further pages.',
+      queries: [[STATE, NAME]],
       mappings: STATES,
       interval: '2m',
       span: 12,
@@ -110,7 +115,7 @@ const now: Section = {
         [MEMORY_USED_RATIO, { name: 'Memory', ...GAUGE }],
         [`1 - ${DISK_FREE_RATIO}`, { name: 'Disk', ...GAUGE }],
         [HEAD_LAG, { name: 'Slots behind', decimals: 0, width: 105 }],
-        [ofMachine('beaconchain_machine_peers'), { name: 'Peers', width: 65 }],
+        [leastOfMachine('beaconchain_machine_peers'), { name: 'Peers', width: 65 }],
         [ofMachine('beaconchain_machine_validators'), { name: 'Validators', width: 90 }],
         [
           `time() - ${ofMachine('beaconchain_machine_boot_time_seconds')}`,
@@ -127,7 +132,7 @@ const load: Section = {
   panels: [
     graph({
       title: 'CPU in use',
-      description: `Share of the CPU time that is not idle; the ${MOST} busiest. Machines whose client reports no idle time (Teku) are not shown.`,
+      description: `Share of the CPU time that is not idle; the ${MOST} busiest at each time. Machines whose client reports no idle time (Teku) are not shown.`,
       unit: 'percentunit',
       ...MACHINE_RATE,
       ...CROWDED,
@@ -137,7 +142,7 @@ const load: Section = {
     }),
     graph({
       title: 'Memory in use',
-      description: `Without caches and buffers; the ${MOST} fullest.`,
+      description: `Without caches and buffers; the ${MOST} fullest at each time.`,
       unit: 'percentunit',
       ...CROWDED,
       min: 0,
@@ -147,7 +152,7 @@ const load: Section = {
     }),
     graph({
       title: 'Disk free',
-      description: `The ${MOST} fullest.`,
+      description: `The ${MOST} fullest at each time.`,
       unit: 'percentunit',
       ...CROWDED,
       min: 0,
@@ -157,7 +162,7 @@ const load: Section = {
     }),
     graph({
       title: 'Network, received',
-      description: `Bytes per second over all interfaces; the ${MOST} busiest.`,
+      description: `Bytes per second over all interfaces; the ${MOST} busiest at each time.`,
       unit: 'Bps',
       ...MACHINE_RATE,
       ...CROWDED,
@@ -171,17 +176,17 @@ const nodes: Section = {
   panels: [
     graph({
       title: 'Peers',
-      description: `Connected peers; the ${MOST} with the fewest.`,
+      description: `Connected peers; the ${MOST} with the fewest at each time.`,
       unit: 'none',
       ...CROWDED,
       min: 0,
       decimals: 0,
-      queries: [[`bottomk(${MOST}, ${ofMachine('beaconchain_machine_peers')})`, NAME]],
+      queries: [[`bottomk(${MOST}, ${leastOfMachine('beaconchain_machine_peers')})`, NAME]],
       limit: FEW_PEERS,
     }),
     graph({
       title: 'Head behind the clock',
-      description: `Slots, when the node wrote its record; the ${MOST} furthest behind.`,
+      description: `Slots, when the node wrote its record; the ${MOST} furthest behind at each time.`,
       unit: 'suffix:slots',
       ...CROWDED,
       min: 0,
@@ -191,7 +196,7 @@ const nodes: Section = {
     }),
     graph({
       title: 'Silence',
-      description: `Age of the newest record at the last successful sweep, on a logarithmic scale; the ${MOST} longest silent.`,
+      description: `Age of the newest record at the last successful sweep, on a logarithmic scale; the ${MOST} longest silent at each time.`,
       unit: 's',
       decimals: 0,
       ...CROWDED,
@@ -206,14 +211,15 @@ const nodes: Section = {
       height: 9,
       labels: {
         machine: MACHINE_COLUMN,
-        process: { name: 'Process', width: 85 },
-        client_name: { name: 'Client', width: 100 },
-        client_version: { name: 'Version', width: 160 },
+        chain: { name: 'Chain', width: 85 },
+        process: { name: 'Process', width: 80 },
+        client_name: { name: 'Client', width: 90 },
+        client_version: { name: 'Version', width: 110 },
       },
       values: [
         [
-          `time() - max by (machine, process, client_name, client_version) (beaconchain_machine_last_seen_timestamp_seconds{${MACHINE}} * on (job, instance, chain, machine, process) group_left (client_name, client_version) beaconchain_machine_client_info{${MACHINE}})`,
-          { name: 'Seen ago', unit: 's', decimals: 0, width: 90 },
+          `time() - max by (machine, chain, process, client_name, client_version) (beaconchain_machine_last_seen_timestamp_seconds{${MACHINE}} * on (job, instance, chain, machine, process) group_left (client_name, client_version) beaconchain_machine_client_info{${MACHINE}})`,
+          { name: 'Seen ago', unit: 's', decimals: 0, width: 80 },
         ],
       ],
       sortBy: 'Seen ago',

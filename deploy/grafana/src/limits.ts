@@ -17,11 +17,13 @@ function below(alert: string, than: string): Limit {
   return { alert, bad: '<', than };
 }
 
-/** Where sweeps are rare, a silent machine is noticed an interval later: as beaconchain:machine_offline_after_seconds. */
-const OFFLINE_AFTER = (() => {
-  const interval = 'beaconchain_source_interval_seconds{source="machines"}';
-  return `(${threshold('machine_offline_seconds')} + scalar(max(${interval} > 300) or vector(0)))`;
-})();
+/**
+ * Where sweeps are rare, a silent machine is noticed an interval later: as beaconchain:machine_offline_after_seconds. Of
+ * several exporters the line in a chart is that of the rarest sweeps.
+ */
+const INTERVAL = 'beaconchain_source_interval_seconds{source="machines"}';
+const OFFLINE_AFTER = `(${threshold('machine_offline_seconds')} + scalar(max(${INTERVAL} > 300) or vector(0)))`;
+const OFFLINE_AFTER_BY_EXPORTER = `((${INTERVAL} > bool 300) * ${INTERVAL} + ${threshold('machine_offline_seconds')})`;
 
 export const SILENT = above('MachineOffline', OFFLINE_AFTER);
 export const PROCESS_SILENT = above('ProcessSilent', OFFLINE_AFTER);
@@ -46,13 +48,18 @@ export const TAKEN_BY_OTHERS = above('QuotaTakenByOthers', threshold('taken_by_o
 export const INVALID_RECORDS = above('InvalidRecords', threshold('invalid_records'));
 export const SOURCE_STALE = above('SourceStale', threshold('source_stale_seconds'));
 
+/** The machines or processes that are silent for too long, each exporter by its own interval. */
+export function silentTooLong(silenceByExporter: string): string {
+  return `(${silenceByExporter}) > on (job, instance) group_left () ${OFFLINE_AFTER_BY_EXPORTER}`;
+}
+
 /** The series that are beyond it. */
 export function beyond(expr: string, { bad, than }: Limit): string {
   return `(${expr}) ${bad} ${than}`;
 }
 
-/** A query split in two by a limit, so that each part can have a colour. */
-interface Parts {
+/** A query split in two, so that each part can have a colour. */
+export interface Parts {
   readonly within: string;
   readonly beyond: string;
 }
@@ -61,8 +68,17 @@ export function split(expr: string, limit: Limit): Parts {
   return { within: `(${expr}) ${limit.bad === '>' ? '<=' : '>='} ${limit.than}`, beyond: beyond(expr, limit) };
 }
 
-/** The same for a range: all of a series is in one part, by its value at the end. */
+/** The same for a range: all of a series is in one part, by its value at the end. One without a value there is in none. */
 export function splitAtEnd(expr: string, { bad, than }: Limit): Parts {
-  const isBeyond = `last_over_time(((${expr}) ${bad} bool ${than})[1m:15s] @ end()) == 1`;
-  return { within: `(${expr}) unless (${isBeyond})`, beyond: `(${expr}) and (${isBeyond})` };
+  const part = (comparison: string): string => `(${expr}) and (${atEnd(`(${expr}) ${comparison} bool ${than}`)} == 1)`;
+  return { within: part(bad === '>' ? '<=' : '>='), beyond: part(bad) };
+}
+
+/** Without the series that end before the range does: their last value is too old to be shown. */
+export function withValueAtEnd(expr: string): string {
+  return `(${expr}) and ${atEnd(expr)}`;
+}
+
+function atEnd(expr: string): string {
+  return `last_over_time((${expr})[1m:1s] @ end())`;
 }

@@ -3,7 +3,7 @@ import { BAD, GOOD, named, POOR, words } from './look.ts';
 import { graph } from './panels/graph.ts';
 import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
-import { HEAD_LAG, MACHINE, ofMachine, ofProcess, processSilence } from './queries.ts';
+import { HEAD_LAG, leastOfMachine, MACHINE, ofMachine, ofProcess, processSilence } from './queries.ts';
 import type { Section } from './shell.ts';
 
 const PROCESS = '{{process}}';
@@ -25,7 +25,7 @@ export const node: Section = {
       unit: 'none',
       min: 0,
       decimals: 0,
-      queries: [[ofMachine('beaconchain_machine_peers'), 'peers']],
+      queries: [[leastOfMachine('beaconchain_machine_peers'), 'peers']],
       limit: FEW_PEERS,
     }),
     graph({
@@ -43,8 +43,8 @@ export const node: Section = {
       span: 12,
       height: 9,
       queries: [
-        [ofMachine('beaconchain_machine_synced'), 'synced'],
-        [ofMachine('beaconchain_machine_execution_connected'), 'execution client'],
+        [leastOfMachine('beaconchain_machine_synced'), 'synced'],
+        [leastOfMachine('beaconchain_machine_execution_connected'), 'execution client'],
         [`3 - ${ofMachine('beaconchain_machine_execution_fallback_connected')}`, 'execution fallback'],
         [`3 - ${ofProcess('beaconchain_machine_consensus_fallback_connected')}`, 'fallback of {{process}}'],
       ],

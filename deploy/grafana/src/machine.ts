@@ -12,6 +12,7 @@ import {
   cpuBusy,
   cpuShare,
   DISK_FREE_RATIO,
+  leastOfMachine,
   MACHINE,
   MEMORY_USED_BYTES,
   MEMORY_USED_RATIO,
@@ -20,6 +21,7 @@ import {
   perSecond,
   perSecondOfProcess,
   SILENCE,
+  splitSilence,
 } from './queries.ts';
 import { dashboard, rebootMarks, type Section } from './shell.ts';
 
@@ -35,6 +37,7 @@ const now: Section = {
       decimals: 0,
       query: [SILENCE, '{{chain}}'],
       limit: SILENT,
+      parts: splitSilence(SILENCE),
     }),
     stat({
       title: 'Up for',
@@ -77,11 +80,11 @@ const now: Section = {
       description:
         'Whether the node reports that it is synced. Prysm and Nimbus always report this: check how far the head is behind.',
       unit: 'none',
-      queries: [[ofMachine('beaconchain_machine_synced'), '']],
+      queries: [[leastOfMachine('beaconchain_machine_synced'), '']],
       mappings: words('synced', 'not synced'),
       noValue: 'none',
     }),
-    firingAlerts(MACHINE, 6),
+    firingAlerts({ subjects: 'machine', more: MACHINE, height: 6 }),
     timeline({
       title: 'State',
       description:

@@ -1,4 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
+import { type Parts, silentTooLong } from './limits.ts';
+
 /**
  * Names are chosen by users. In a raw string (backticks) a regular expression stays as Grafana escapes it; within double
  * quotes PromQL refuses the "\." of every name with a dot, and Grafana's own escaping leaves quotes as they are.
@@ -6,8 +8,12 @@
 export const CHAIN = 'chain=~`${chain:regex}`';
 export const MACHINE = `${CHAIN}, machine=~\`\${machine:regex}\``;
 
-/** Replicas, and a past that was filled in with another instance, are one line: the larger value counts. */
+/**
+ * Replicas, a past that was filled in with another instance, and machines of one name that several exporters report are one
+ * line: the worse value counts.
+ */
 const EACH_MACHINE = 'max by (chain, machine)';
+const EACH_MACHINE_LEAST = 'min by (chain, machine)';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
 const SWEEP = (metric: string): string => `beaconchain_source_${metric}{source="machines"}`;
@@ -15,6 +21,11 @@ const SWEEP = (metric: string): string => `beaconchain_source_${metric}{source="
 /** A gauge of each machine. */
 export function ofMachine(metric: string, more = ''): string {
   return `${EACH_MACHINE} (${metric}{${MACHINE}${more && `, ${more}`}})`;
+}
+
+/** The same where less is worse. */
+export function leastOfMachine(metric: string): string {
+  return `${EACH_MACHINE_LEAST} (${metric}{${MACHINE}})`;
 }
 
 export function ofProcess(metric: string, more = ''): string {
@@ -52,7 +63,11 @@ export function cpuShare(mode: 'user' | 'iowait'): string {
 
 /** As the alert CPUBusy: clients that send no idle time give no ratio. */
 export function cpuBusy(window = '$__rate_interval'): string {
-  return `${EACH_MACHINE} (1 - rate(beaconchain_machine_cpu_idle_seconds_total{${MACHINE}}[${window}]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[${window}]) > 0) and beaconchain_machine_cpu_idle_seconds_total{${MACHINE}} > 0)`;
+  return `${EACH_MACHINE} (${cpuBusyByExporter(window)})`;
+}
+
+export function cpuBusyByExporter(window: string): string {
+  return `1 - rate(beaconchain_machine_cpu_idle_seconds_total{${MACHINE}}[${window}]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[${window}]) > 0) and beaconchain_machine_cpu_idle_seconds_total{${MACHINE}} > 0`;
 }
 
 /** The last quarter of an hour, or the last hours where polls are too rare for that: as the alert CPUBusy. */
@@ -60,7 +75,8 @@ export const CPU_BUSY_NOW = `${cpuBusy('15m')} or ${cpuBusy('6h')}`;
 
 /** As the alert MemoryAlmostFull. */
 export const MEMORY_USED_BYTES = `${EACH_MACHINE} (beaconchain_machine_memory_total_bytes{${MACHINE}} - ${reclaimable()})`;
-export const MEMORY_USED_RATIO = `${EACH_MACHINE} (1 - ${reclaimable()} / (beaconchain_machine_memory_total_bytes{${MACHINE}} > 0))`;
+export const MEMORY_USED_BY_EXPORTER = `1 - ${reclaimable()} / (beaconchain_machine_memory_total_bytes{${MACHINE}} > 0)`;
+export const MEMORY_USED_RATIO = `${EACH_MACHINE} (${MEMORY_USED_BY_EXPORTER})`;
 
 function reclaimable(): string {
   const free = `beaconchain_machine_memory_free_bytes{${MACHINE}}`;
@@ -68,18 +84,35 @@ function reclaimable(): string {
   return `((${free} > 0) + ${orNothing('cached')} + ${orNothing('buffers')})`;
 }
 
-export const DISK_FREE_RATIO = `${EACH_MACHINE} (beaconchain_machine_disk_free_bytes{${MACHINE}} / (beaconchain_machine_disk_total_bytes{${MACHINE}} > 0))`;
+export const DISK_FREE_BY_EXPORTER = `beaconchain_machine_disk_free_bytes{${MACHINE}} / (beaconchain_machine_disk_total_bytes{${MACHINE}} > 0)`;
+export const DISK_FREE_RATIO = `${EACH_MACHINE_LEAST} (${DISK_FREE_BY_EXPORTER})`;
 
 /** Age of the newest record of any process at the last successful sweep, seconds: a slow poller is no dead machine. */
-export const SILENCE = `min by (chain, machine) (-1 * ((max by (job, instance, chain, machine) (${LAST_SEEN}{${MACHINE}}) > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
+export const SILENCE_BY_EXPORTER = ageAtSweep(`max by (job, instance, chain, machine) (${LAST_SEEN}{${MACHINE}})`);
+export const SILENCE = `${EACH_MACHINE} (${SILENCE_BY_EXPORTER})`;
+
+/** By chain and machine, those that are silent for too long and those that are not. */
+export function splitSilence(silence: string): Parts {
+  const tooLong = `on (chain, machine) (${silentTooLong(SILENCE_BY_EXPORTER)})`;
+  return { within: `${silence} unless ${tooLong}`, beyond: `${silence} and ${tooLong}` };
+}
 
 /** The same of each process. */
 export function processSilence(more = ''): string {
-  return `min by (chain, machine, process) (-1 * ((${LAST_SEEN}{${MACHINE}${more && `, ${more}`}} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0)))`;
+  return `max by (chain, machine, process) (${processSilenceByExporter(more)})`;
+}
+
+export function processSilenceByExporter(more = ''): string {
+  return ageAtSweep(`${LAST_SEEN}{${MACHINE}${more && `, ${more}`}}`);
+}
+
+function ageAtSweep(seen: string): string {
+  return `-1 * ((${seen} > 0) - on (job, instance) group_left () (${SWEEP('last_success_timestamp_seconds')} > 0))`;
 }
 
 /** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconNodeLagging. */
-export const HEAD_LAG = `max by (chain, machine) ((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}})`;
+export const HEAD_LAG_BY_EXPORTER = `(${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}}`;
+export const HEAD_LAG = `${EACH_MACHINE} (${HEAD_LAG_BY_EXPORTER})`;
 
 /** Constants of the chains, for where the source slashings is switched off. */
 function genesis(): string {

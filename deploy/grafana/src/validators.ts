@@ -1,16 +1,30 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { beyond, LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT } from './limits.ts';
+import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT, silentTooLong } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
 import { graph } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
 import { type Column, table } from './panels/table.ts';
-import { grown, ofChain, ofMachine, ofMembers, ofProcess, ofWatched, orZero, processSilence } from './queries.ts';
+import {
+  grown,
+  leastOfMachine,
+  ofChain,
+  ofMachine,
+  ofMembers,
+  ofProcess,
+  ofWatched,
+  orZero,
+  processSilence,
+  processSilenceByExporter,
+} from './queries.ts';
+import { threshold } from './rules.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 
 const NAME = '{{machine}}';
 const NAME_OF_CHAIN = '{{chain}}';
 const VALIDATOR_SILENCE = processSilence('process="validator"');
+/** As the alert: one that has been silent for longer was taken away on purpose. */
+const SILENT_CLIENTS = `count by (chain, machine) (${silentTooLong(processSilenceByExporter('process="validator"'))} < ${threshold('process_forgotten_seconds')})`;
 const LOADED = ofMachine('beaconchain_machine_validators');
 const ACTIVE = ofMachine('beaconchain_machine_validators_active');
 
@@ -50,7 +64,7 @@ const now: Section = {
       title: 'Clients silent',
       unit: 'none',
       description: 'Validator processes without a record for longer than the alert ProcessSilent allows.',
-      queries: [[orZero(`count(${beyond(VALIDATOR_SILENCE, PROCESS_SILENT)})`), '']],
+      queries: [[orZero(`count(${SILENT_CLIENTS})`), '']],
       steps: from(1, BAD),
     }),
     stat({
@@ -204,9 +218,9 @@ const nodes: Section = {
         'The endpoints that connect the keys to the chain. Values that a client does not report are shown as no. An empty cell means that there is no node. A fallback in use means that the primary endpoint does not respond. Only Lighthouse and Lodestar report some of the fallbacks.',
       labels: { machine: { name: 'Machine' }, chain: { name: 'Chain' } },
       values: [
-        [ofMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
+        [leastOfMachine('beaconchain_machine_synced'), { name: 'Node synced', mappings: words('yes', 'no') }],
         [
-          ofMachine('beaconchain_machine_execution_connected'),
+          leastOfMachine('beaconchain_machine_execution_connected'),
           { name: 'Execution client', mappings: words('connected', 'gone') },
         ],
         [

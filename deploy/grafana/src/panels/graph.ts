@@ -47,6 +47,7 @@ export const MACHINE_RATE = { min: 0, interval: '5m', bridge: 3 * 3_600_000 } as
 /** Lines over time. */
 export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
   const queries = limit ? [lineOf(limit), ...options.queries] : options.queries;
+  const isLeastWorse = limit?.bad === '<';
   const panel = begin(new PanelBuilder(), options, 12, 9)
     .unit(options.unit)
     .targets(queries.map((query, i) => target(query, i).range()))
@@ -57,7 +58,7 @@ export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
     .gradientMode(options.bars || options.stacked ? GraphGradientMode.None : GraphGradientMode.Opacity)
     .showPoints(VisibilityMode.Auto)
     .spanNulls(options.bridge ?? false)
-    .legend(legend(options.bars ? ['max'] : ['lastNotNull', 'mean', 'max']))
+    .legend(legend(options.bars ? ['max'] : ['lastNotNull', 'mean', isLeastWorse ? 'min' : 'max']))
     .tooltip(tooltip());
   if (options.stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal));
   if (options.held) panel.lineInterpolation(LineInterpolation.StepAfter);

@@ -6,7 +6,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/common';
 import { FieldColorBuilder, FieldColorModeId, type Threshold } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/stat';
-import { type Limit, split, splitAtEnd } from '../limits.ts';
+import { type Limit, type Parts, split, splitAtEnd, withValueAtEnd } from '../limits.ts';
 import { colorOf, GOOD, PLAIN } from '../look.ts';
 import { begin, type PanelOptions, type Query, target, thresholdsOf } from './panel.ts';
 
@@ -27,6 +27,8 @@ export interface StatOptions extends Common {
 export interface LimitedStatOptions extends Common {
   readonly query: Query;
   readonly limit: Limit;
+  /** Where the series themselves are not enough to compare. */
+  readonly parts?: Parts;
 }
 
 /** Grafana draws the line of how it was only if about 100 pixels are free, which four rows do not have. */
@@ -34,7 +36,8 @@ const HEIGHT = 5;
 
 /** One number, or a few, as of now. */
 export function stat({ queries, steps = PLAIN, ...options }: StatOptions): PanelBuilder {
-  return plain(options, queries)
+  const shown = queries.map(([expr, name]): Query => [options.history ? withValueAtEnd(expr) : expr, name]);
+  return plain(options, shown)
     .thresholds(thresholdsOf(steps))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds));
 }
@@ -43,10 +46,10 @@ export function stat({ queries, steps = PLAIN, ...options }: StatOptions): Panel
  * The same with the colour of an alert. Grafana compares with fixed numbers only, so the queries compare: one gives what
  * is within the limit, the other what is beyond it.
  */
-export function limitedStat({ query: [expr, name], limit, ...options }: LimitedStatOptions): PanelBuilder {
+export function limitedStat({ query: [expr, name], limit, parts, ...options }: LimitedStatOptions): PanelBuilder {
   const color = (fixed: string): FieldColorBuilder =>
     new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor(fixed);
-  const { within, beyond } = options.history ? splitAtEnd(expr, limit) : split(expr, limit);
+  const { within, beyond } = parts ?? (options.history ? splitAtEnd(expr, limit) : split(expr, limit));
   return plain(options, [
     [within, name],
     [beyond, name],

@@ -18,6 +18,7 @@ export function timeline({ interval = '1m', ...options }: TimelineOptions): Pane
     .interval(interval)
     .mergeValues(true)
     .showValue(VisibilityMode.Auto)
+    .perPage(20)
     .rowHeight(0.8)
     .lineWidth(0)
     .fillOpacity(75)
