@@ -40,7 +40,9 @@ const Rule = z.object({ alert: z.string().optional(), labels: z.record(z.string(
 const alerts = z
   .object({ groups: z.array(z.object({ rules: z.array(Rule) })) })
   .parse(parse(RULES))
-  .groups.flatMap(({ rules }) => rules.flatMap(({ alert, labels }) => (alert ? [{ ...labels, alertname: alert }] : [])));
+  .groups.flatMap(({ rules }) =>
+    rules.flatMap(({ alert, labels }) => (alert ? [{ ...labels, alertname: alert }] : [])),
+  );
 const inhibitions = z.object({ inhibit_rules: z.array(Inhibition) }).parse(parse(TEXT)).inhibit_rules;
 
 describe('alertmanager', () => {

@@ -110,7 +110,9 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
         new Set(['SourceWaitsForQuota', 'MachineOffline']),
       );
       const offline = alerts.filter(({ labels }) => labels['alertname'] === 'MachineOffline');
-      expect(offline.map(({ labels, status: { state } }) => [labels['machine'], state])).toEqual([['node-a', 'active']]);
+      expect(offline.map(({ labels, status: { state } }) => [labels['machine'], state])).toEqual([
+        ['node-a', 'active'],
+      ]);
       const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'SourceWaitsForQuota') ?? {};
       expect(annotations?.['description']).toMatch(
         /^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/,
