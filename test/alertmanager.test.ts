@@ -7,9 +7,12 @@ import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
 import { ALERTS_PATH } from '../src/commands/demo/receive-alerts.ts';
 import { sandboxAddress } from '../src/commands/demo/sandbox-address.ts';
 import { parseDuration } from '../src/lib/duration.ts';
+import { startAlertmanager } from './support/alertmanager.ts';
 import { unknownNames } from './support/exposed.ts';
 import { temporaryFolder } from './support/files.ts';
-import { AMTOOL, areMissing, runTool } from './support/tools.ts';
+import { hastyDuration } from './support/haste.ts';
+import { waitFor } from './support/program.ts';
+import { ALERTMANAGER, AMTOOL, areMissing, runTool } from './support/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
 const FILE = join(DEPLOY, 'alertmanager/alertmanager.yml');
@@ -33,6 +36,13 @@ const Route = z.object({
 const { route, receivers } = z
   .object({ route: Route.extend({ routes: z.array(Route) }), receivers: z.array(z.object({ name: z.string() })) })
   .parse(parse(TEXT));
+const Rule = z.object({ alert: z.string().optional(), labels: z.record(z.string(), z.string()).default({}) });
+const alerts = z
+  .object({ groups: z.array(z.object({ rules: z.array(Rule) })) })
+  .parse(parse(RULES))
+  .groups.flatMap(({ rules }) =>
+    rules.flatMap(({ alert, labels }) => (alert ? [{ ...labels, alertname: alert }] : [])),
+  );
 const inhibitions = z.object({ inhibit_rules: z.array(Inhibition) }).parse(parse(TEXT)).inhibit_rules;
 
 describe('alertmanager', () => {
@@ -58,6 +68,33 @@ describe('alertmanager', () => {
       const args = ['config', 'routes', 'test', `--config.file=${FILE}`, `--verify.receivers=${receiver}`, ...labels];
       expect(runTool(AMTOOL, args, '')).toMatchObject({ status: 0 });
     });
+  });
+
+  describe.skipIf(areMissing(ALERTMANAGER))('a running Alertmanager', () => {
+    /** 30 s are one second then, and 5 min ten. */
+    const SPEED = 30;
+
+    it('notifies of a second critical alert of a kind as soon as of the first', async () => {
+      const demo = readFileSync(join(DEPLOY, 'alertmanager/demo.yml'), 'utf8');
+      const { port, notifications } = await startAlertmanager((webhook) =>
+        hastyDuration(demo, SPEED).replaceAll('localhost:10033', webhook),
+      );
+      const notified = async (machine: string): Promise<number> => {
+        const labels = { alertname: 'MachineOffline', severity: 'critical', job: 'j', chain: 'mainnet', machine };
+        const body = JSON.stringify([{ labels }]);
+        const since = Date.now();
+        const headers = { 'content-type': 'application/json' };
+        await fetch(`http://127.0.0.1:${port}/api/v2/alerts`, { method: 'POST', headers, body });
+        return waitFor(() => {
+          const { at } = notifications.find((one) => one.labels['machine'] === machine) ?? {};
+          if (at === undefined) throw new Error(`no notification about ${machine}`);
+          return at - since;
+        });
+      };
+      await notified('node-a');
+      // The message of the first alert has started a group_interval.
+      expect(await notified('node-b')).toBeLessThan(5000);
+    }, 30_000);
   });
 
   it('notifies nobody until its receivers are filled in, so that nothing fails', () => {
@@ -86,6 +123,7 @@ describe('alertmanager', () => {
     const unknown = named.filter(([label, value]) => {
       if (label === 'alertname') return !RULES.includes(`- alert: ${value}\n`);
       if (label === 'subject') return !RULES.includes(`subject: ${value}}`);
+      if (label === 'severity') return !RULES.includes(`severity: ${value},`);
       if (label === 'source') return unknownNames(`beaconchain_source_up{source="${value}"}`).length > 0;
       return label !== 'instance';
     });
@@ -96,5 +134,23 @@ describe('alertmanager', () => {
     for (const { equal } of inhibitions) expect(equal).toContain('job');
     const ofMachine = inhibitions.find(({ source_matchers: [first] }) => first === 'alertname="MachineOffline"');
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
+  });
+
+  it('never lets an alert silence a more severe one, of which a more urgent receiver would not hear', () => {
+    const order = ['info', 'warning', 'critical'];
+    /** The severities of the alerts that these matchers can match. Labels that a rule does not set can have any value. */
+    const severities = (matchers: readonly string[]): number[] => {
+      const matching = alerts.filter((labels) =>
+        matchers.every((matcher) => {
+          const [, label = '', pattern = ''] = /^(\w+)=~?"(.*)"$/.exec(matcher) ?? [];
+          const value = new Map(Object.entries(labels)).get(label);
+          return value === undefined || new RegExp(`^(?:${pattern})$`).test(value);
+        }),
+      );
+      return matching.map(({ severity = '' }: Record<string, string>) => order.indexOf(severity));
+    };
+    for (const { source_matchers: source, target_matchers: target } of inhibitions) {
+      expect(Math.max(...severities(target)), target.join()).toBeLessThanOrEqual(Math.min(...severities(source)));
+    }
   });
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
+import { isCrossOrigin } from '../lib/cross-origin.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { answer, type SandboxAnswer, type SandboxRequest } from './answer.ts';
 import { control } from './control.ts';
@@ -31,6 +32,12 @@ const TOO_LARGE: SandboxAnswer = {
   status: 413,
   headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' },
   body: `the body is larger than ${MAX_BODY_BYTES} bytes\n`,
+};
+/** Otherwise any page that a browser on this machine shows could give orders and print alerts. */
+const FROM_ANOTHER_ORIGIN: SandboxAnswer = {
+  status: 403,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'refused: the request comes from a page of another origin\n',
 };
 
 /** Serves a sandbox over HTTP. @throws the listen error, e.g. EADDRINUSE. */
@@ -64,7 +71,12 @@ async function respond(
 ): Promise<void> {
   const body = await readBody(request);
   const { method = 'GET', url = '/', headers } = request;
-  const result = body === undefined ? TOO_LARGE : answered({ method, path: url, headers, body }, clock.now());
+  const handled = (): SandboxAnswer => {
+    if (body === undefined) return TOO_LARGE;
+    if (isCrossOrigin(headers)) return FROM_ANOTHER_ORIGIN;
+    return answered({ method, path: url, headers, body }, clock.now());
+  };
+  const result = handled();
   response.writeHead(result.status, { ...result.headers, 'content-length': Buffer.byteLength(result.body) });
   response.end(result.body);
 }

@@ -33,7 +33,7 @@ const BELOW_EXPORTER = [
 export const TABLE: readonly Row[] = [
   {
     part: 'lib',
-    what: 'Clock, random numbers, log, atomic file writes, HTML, formatting, durations, constants of chains and plans.',
+    what: 'Clock, random numbers, log, atomic file writes, HTML, origins, formatting, durations, constants of chains and plans.',
     imports: [],
     packages: ['pino'],
   },

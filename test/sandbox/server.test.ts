@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { ask } from '../support/ask.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { NOW } from './call.ts';
 
@@ -48,6 +49,44 @@ describe('sandbox/server', () => {
     expect((await post(2 ** 20)).status).toBe(200);
     const refused = await post(2 ** 20 + 1);
     expect([refused.status, await refused.text()]).toEqual([413, 'the body is larger than 1048576 bytes\n']);
+  });
+
+  it.each([
+    ['a page of another site', { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' }, 403],
+    ['such a page in a browser that tells less', { origin: 'http://evil.test' }, 403],
+    ['a page without an origin', { origin: 'null' }, 403],
+    ['another port of this machine', { origin: 'http://127.0.0.1:1' }, 403],
+    ['its own address', { origin: 'OWN' }, 200],
+    ['a program that is no browser', {}, 200],
+  ])('an order from %s', async (_, headers, status) => {
+    const { url, sandbox } = await start();
+    const sent = Object.entries(headers).map(([name, value]) => [name, value.replace('OWN', url)]);
+    const { body, status: answered } = await ask(Number(new URL(url).port), '/-/revoke', {
+      method: 'POST',
+      headers: Object.fromEntries(sent),
+    });
+    expect([answered, sandbox.revoked]).toEqual([status, status === 200]);
+    if (status === 403) expect(String(body)).toBe('refused: the request comes from a page of another origin\n');
+  });
+
+  it('passes nothing of a page of another site on: no alert, no request of the account', async () => {
+    const received: string[] = [];
+    const server = await startSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      clock: new VirtualClock(NOW),
+      receive: ({ path }) => {
+        received.push(path);
+        return undefined;
+      },
+    });
+    running.push(server);
+    const headers = { origin: 'http://evil.test', apikey: 'sandbox' };
+    for (const path of ['/alerts', '/api/v1/epoch/latest/slots']) {
+      const { status } = await ask(Number(new URL(server.url).port), path, { method: 'POST', headers });
+      expect(status).toBe(403);
+    }
+    expect([received, server.sandbox.account.inMonth]).toEqual([[], 0]);
   });
 
   it('rejects when the port is taken', async () => {

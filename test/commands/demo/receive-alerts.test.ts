@@ -26,42 +26,63 @@ const OFFLINE = {
   startsAt: '2026-11-22T16:00:00Z',
 };
 
+/** The summary and the link are those of the firing alert, as Alertmanager sends them. */
+const resolved = (labels: object) => ({ ...OFFLINE, status: 'resolved', labels });
+
 describe('commands/demo/receive-alerts', () => {
-  it('prints a line for each alert: what, how bad, of whom, in words, and what to do', () => {
-    const slashed = {
-      ...OFFLINE,
-      status: 'resolved',
-      labels: { alertname: 'WatchedValidatorSlashed', severity: 'critical', chain: 'hoodi', validator: '501' },
-      annotations: { summary: 'Watched validator 501 (hoodi) was slashed' },
-    };
-    const { answer, printed } = post({ version: '4', receiver: 'pager', alerts: [OFFLINE, slashed] });
+  it('prints a line for each alert: what, how bad, in words, and what to do; and one when it is resolved', () => {
+    const { answer, printed } = post({ version: '4', receiver: 'pager', alerts: [OFFLINE, resolved(OFFLINE.labels)] });
     expect(answer).toMatchObject({ status: 200 });
     expect(printed).toBe(
-      `${TIME} ALERT firing   critical MachineOffline (mainnet, machine node-a): Machine node-a (mainnet) is silent ` +
+      `${TIME} ALERT firing critical MachineOffline: Machine node-a (mainnet) is silent ` +
         'http://localhost:10032/docs/alerts#machineoffline\n' +
-        `${TIME} ALERT resolved critical WatchedValidatorSlashed (hoodi, validator 501): ` +
-        'Watched validator 501 (hoodi) was slashed\n',
+        `${TIME} RESOLVED critical MachineOffline: mainnet, machine node-a\n`,
     );
   });
 
-  it('an alert with nothing but its name is a line too', () => {
-    expect(post({ alerts: [{ status: 'firing', labels: { alertname: 'Any' } }] }).printed).toBe(
-      `${TIME} ALERT firing            Any:\n`,
+  it.each([
+    [{ chain: 'hoodi', validator: '501' }, 'hoodi, validator 501'],
+    [{ chain: 'mainnet', machine: 'node-a', process: 'node' }, 'mainnet, machine node-a, process node'],
+    [{ chain: 'mainnet', source: 'slashings', instance: 'a:1' }, 'mainnet, source slashings'],
+    [{ endpoint: 'sync-committee' }, 'endpoint sync-committee'],
+  ])('a resolved alert with the labels %j is about %s', (labels, about) => {
+    const { printed } = post({ alerts: [resolved({ alertname: 'Any', severity: 'info', ...labels })] });
+    expect(printed).toBe(`${TIME} RESOLVED info Any: ${about}\n`);
+  });
+
+  it('names what an alert is about if its summary does not', () => {
+    const line = (summary: string): string => post({ alerts: [{ ...OFFLINE, annotations: { summary } }] }).printed;
+    expect(line('It is silent')).toBe(
+      `${TIME} ALERT firing critical MachineOffline (mainnet, machine node-a): It is silent\n`,
     );
+    expect(line('node-a is silent')).toBe(`${TIME} ALERT firing critical MachineOffline (mainnet): node-a is silent\n`);
+    expect(line('')).toBe(`${TIME} ALERT firing critical MachineOffline: mainnet, machine node-a\n`);
+  });
+
+  it('an alert with nothing but its name is a line too, and one without a name', () => {
+    const any = { alertname: 'Any' };
+    for (const [alert, line] of [
+      [{ status: 'firing', labels: any }, 'ALERT firing Any'],
+      [{ status: 'resolved', labels: any }, 'RESOLVED Any'],
+      [{ status: 'firing' }, 'ALERT firing (no name)'],
+      [{ status: 'firing', labels: { alertname: '', severity: 'info' } }, 'ALERT firing info (no name)'],
+    ] as const) {
+      expect(post({ alerts: [alert] }).printed).toBe(`${TIME} ${line}\n`);
+    }
   });
 
   it('escapes control characters and cuts long texts, whatever the texts are', () => {
     const texts = fc.dictionary(
-      fc.constantFrom('alertname', 'severity', 'chain', 'machine', 'validator', 'summary', 'runbook_url'),
+      fc.constantFrom('alertname', 'severity', 'chain', 'machine', 'validator', 'source', 'summary', 'runbook_url'),
       fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 1000, maxLength: 1100 })),
     );
     fc.assert(
-      fc.property(texts, (given) => {
-        const { printed } = post({ alerts: [{ status: 'firing', labels: given, annotations: given }] });
+      fc.property(texts, fc.constantFrom('firing', 'resolved'), (given, status) => {
+        const { printed } = post({ alerts: [{ status, labels: given, annotations: given }] });
         expect(printed.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
         expect(printed.endsWith('\n')).toBe(true);
         // A character of two code units, escaped, is twelve.
-        expect(printed.length).toBeLessThan(12 * (5 * 80 + 2 * 200) + 200);
+        expect(printed.length).toBeLessThan(12 * (6 * 80 + 2 * 200) + 200);
       }),
     );
     const clears = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] }).printed;
