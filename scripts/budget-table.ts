@@ -71,7 +71,7 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number): [
   return [...pacesOf(asking, allowance)];
 }
 
-const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', samples' } as const;
+const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', with gaps' } as const;
 
 function cellsOf(paces: readonly [Source, Pace][], name: SourceName): string {
   const own = paces.filter(([source]) => source.name === name).map(([, pace]) => pace);
