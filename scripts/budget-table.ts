@@ -28,7 +28,7 @@ const SWEEPS = 3;
 const ROOT = join(import.meta.dirname, '..');
 export const SCRIPT = 'scripts/budget-table.ts';
 
-/** What a sweep of so many machines takes, seen on the simulated API. */
+/** What a sweep of so many machines takes, seen on the simulated service. */
 async function sweepCost(machines: number): Promise<number> {
   const source = sourcesOf(defaultConfig(), SILENT, 0).find(({ name }) => name === 'machines');
   if (!source) throw new TypeError('no machines');

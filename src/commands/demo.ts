@@ -25,7 +25,7 @@ const SLOTS_PER_WATCHED_PROPOSAL = 8;
 /** The maximum number of validators of a list that propose. */
 const MAX_PROPOSERS = 100;
 
-/** Runs the daemon and a simulated API in one process, without a key or network. */
+/** Runs the daemon and a simulated service in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
   const { config, isDefault, sandboxAddress, print, log, access, readAgain } = options;
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);

@@ -3,7 +3,7 @@ export const COMMANDS = {
   serve: 'poll the API and serve the metrics (default)',
   check: 'check the configuration and print its cost in requests',
   backfill: 'write history as OpenMetrics with timestamps, from which promtool creates blocks',
-  sandbox: 'serve a simulated API',
+  sandbox: 'serve a simulated service',
   demo: 'run the sandbox and the exporter in one process, without a key or network access',
 } as const;
 

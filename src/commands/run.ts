@@ -174,7 +174,7 @@ async function start(
   const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
   const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
   const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
-  log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated API');
+  log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated service');
   return { stop: () => sandbox.close().then(() => access?.close()) };
 }
 

@@ -126,7 +126,7 @@ export const ConfigFile = optional(
     api: optional(Api).describe('The service and the API key.'),
     budget: optional(Budget).describe('How much of the limits the exporter may use. See docs/budget.md.'),
     chains: Chains.prefault({ mainnet: {} }).describe(
-      'The chains to monitor. A chain without settings uses the defaults.',
+      'The chains to monitor; mainnet by default. If you set this, only the chains that you list are monitored. A chain without settings uses the defaults.',
     ),
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
     daily_returns: optional(DailyReturns).describe("The network's daily returns, polled once a day."),

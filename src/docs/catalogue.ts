@@ -34,7 +34,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
     title: 'The simulated service',
     about: 'how to try the exporter without a key, and to cause alerts',
   },
-  { name: 'high-availability', title: 'High availability', about: 'replicas with one API key' },
+  { name: 'high-availability', title: 'High availability', about: 'replicas that share one account' },
   { name: 'glossary', title: 'Glossary', about: 'the terms used in these pages' },
 ];
 

@@ -16,7 +16,7 @@ const SERVING = `
 log=$(mktemp -p "$FAKE_ROOT")
 "$@" > "$log" 2>&1 &
 while kill -0 $! 2>/dev/null; do
-  if grep -Eq '"(listening|simulated API)"' "$log"; then kill -TERM $! && break; fi
+  if grep -Eq '"(listening|simulated service)"' "$log"; then kill -TERM $! && break; fi
   if [ $SECONDS -gt 120 ]; then kill -KILL $! && break; fi
   sleep 0.05
 done

@@ -12,7 +12,7 @@ const WEB = '--web.listen-address=127.0.0.1:0';
 const COMMANDS = [
   ['serve', [WEB], 'listening'],
   ['demo', [WEB], 'listening'],
-  ['sandbox', [WEB], 'simulated API'],
+  ['sandbox', [WEB], 'simulated service'],
 ] as const;
 
 function start(command: string, flags: readonly string[]): Running {
@@ -70,7 +70,7 @@ describe.concurrent('system/programs/debugger', () => {
       ...ENV,
       NODE_OPTIONS: '--inspect=127.0.0.1:0',
     });
-    await program.line('simulated API');
+    await program.line('simulated service');
     expect(await inspectors(program)).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ const ADDRESS = 'http://127.0.0.1:10034';
 describe('system/programs/sandbox', () => {
   it('an exporter with the configuration in docs/sandbox.md understands every answer, on both chains', async () => {
     const sandbox = startExporter(['sandbox', '--web.listen-address=127.0.0.1:0', '--log.format=json']);
-    const { url, hoodi, key } = await sandbox.line('simulated API');
+    const { url, hoodi, key } = await sandbox.line('simulated service');
     expect({ hoodi, key }).toEqual({ hoodi: `${url}/hoodi`, key: 'sandbox' });
     const [, config = ''] = /```yaml\n([\s\S]*?)```/.exec(DOCUMENT) ?? [];
     const file = join(temporaryFolder(), 'config.yaml');

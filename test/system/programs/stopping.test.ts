@@ -22,7 +22,7 @@ describe('system/programs/stopping', () => {
   it.each([
     ['demo', 'SIGTERM', 'demo: open the url'],
     ['demo', 'SIGINT', 'demo: open the url'],
-    ['sandbox', 'SIGTERM', 'simulated API'],
+    ['sandbox', 'SIGTERM', 'simulated service'],
   ] as const)('%s stops at %s', async (command, signal, line) => {
     const program = startExporter([command, LISTEN]);
     await program.line(line);

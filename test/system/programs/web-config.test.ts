@@ -64,7 +64,7 @@ describe.concurrent('system/programs/web-config', () => {
     expect(await demo.stop()).toEqual({ code: 0, signal: null });
 
     const sandbox = startExporter(['sandbox', ANY_PORT, '--log.format=json', `--web.config.file=${secureFile()}`]);
-    const { url } = await sandbox.line('simulated API');
+    const { url } = await sandbox.line('simulated service');
     expect(url).toMatch(/^https:/);
     expect((await ask(Number(new URL(String(url)).port), '/', { tls })).status).toBe(401);
     expect(await sandbox.stop()).toEqual({ code: 0, signal: null });
