@@ -42,6 +42,8 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { value, failure, oneTimeRequests = 0 } = poll;
   const { start, durationMs, requests, intervalMs, coverage } = run;
   const { pausedUntil: _, isDueNow: __, ...rest } = entry;
+  // Nothing was asked, so it is not known whether the cause of the failures before is over.
+  if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
   const tried = {
     ...rest,
     value,

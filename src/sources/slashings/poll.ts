@@ -33,6 +33,7 @@ export async function pollSlashings(
   let latest: number | undefined;
   if (isHeadPassDue(state, timing)) {
     ({ state, failure, latest } = await headPass(context, state));
+    if (failure) state = withHeadPassDue(state);
     // During an outage, or while the service refuses all requests, an unreadable epoch is not given up.
     if (failure && !isRequestSpecific(failure)) return { value: prune(withNewHour(state), watch), failure };
   }
@@ -73,6 +74,11 @@ export function slashingsDue(state: Slashings, timing: Timing, tick: UnixMs): Un
   if (hasBacklog(state) && !waits) return timing.now;
   if (timing.coverage !== 'full') return tick;
   return isHeadPassDue(state, timing) ? timing.now : (state.headPassAt ?? 0) + timing.intervalMs;
+}
+
+/** After a failed head pass the retry, which comes before the interval has passed, has to make it again. */
+function withHeadPassDue({ headPassAt: _, ...state }: Slashings): Slashings {
+  return state;
 }
 
 function isHeadPassDue(state: Slashings, timing: Timing): boolean {

@@ -170,8 +170,9 @@ export type RecentSlashing = z.infer<typeof RecentSlashing>;
 export const Slashings = z.object({
   /** Unix ms of the last poll. */
   polledAt: z.number().optional(),
-  /** Unix ms of the last head pass, and of the last one that found a block. */
+  /** Unix ms of the last head pass; absent if it failed. */
   headPassAt: z.number().optional(),
+  /** Unix ms of the last head pass that found a block. */
   headReadAt: z.number().optional(),
   head: Head.optional(),
   /** How the latest epoch is requested: `latest` or `number`. */
