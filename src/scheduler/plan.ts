@@ -55,14 +55,16 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   };
   const end = start + durationMs;
   if (!failure) {
+    const { failingSince: ___, ...succeeded } = tried;
     const costs = withLatest(entry.costs, requests - oneTimeRequests);
     const durations = withLatest(entry.durations, durationMs);
-    return { ...tried, failuresInARow: 0, lastSuccessAt: end, costs, durations };
+    return { ...succeeded, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   return {
     ...tried,
     failures: entry.failures + 1,
     failuresInARow: entry.failuresInARow + 1,
+    ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
     lastError: { at: end, reason: reasonOf(failure), message: failure.message },
     // The plan does not include this endpoint; the other sources continue.
     ...(reasonOf(failure) === 'forbidden' ? { pausedUntil: end + FORBIDDEN_PAUSE_MS } : {}),

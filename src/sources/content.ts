@@ -6,6 +6,8 @@ import type { PlainObject } from './plain.ts';
 /** What the status page shows about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
+  /** Whether values that were shown at the last successful poll have been withdrawn since, because they are too old. */
+  readonly isOutdated?: boolean;
   /** Facts about the chain of the source, in reading order. */
   readonly facts?: readonly (readonly [label: string, value: Cell])[];
   /** Notes on the facts. */

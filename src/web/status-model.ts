@@ -26,7 +26,13 @@ export interface StatusModel {
 export function modelOf(input: StatusInput, now: UnixMs): StatusModel {
   const summaries = input.views.map((view) => ({ view, summary: summaryOf(view) }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])];
-  return { input, now, summaries, verdict: verdictOf(input, notices), notices: worstFirst(notices) };
+  return {
+    input,
+    now,
+    summaries,
+    verdict: verdictOf(input, notices, { now, summaries }),
+    notices: worstFirst(notices),
+  };
 }
 
 function summaryOf({ source, entry, timing, pace }: SourceView): Summary {

@@ -4,13 +4,14 @@ import type { Ledger } from '../../src/budget/ledger.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
+import { modelOf } from '../../src/web/status-model.ts';
 import { noticesOf } from '../../src/web/status-notices.ts';
-import { verdictOf } from '../../src/web/status-verdict.ts';
 import { knownIn, type StateName } from '../support/status-states.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
 
-function verdict(known: StatusInput): string {
-  return verdictOf(known, noticesOf(known, NOW)).text;
+function verdict(known: StatusInput, now = NOW): string {
+  const views = known.views.map((view) => ({ ...view, timing: { ...view.timing, now } }));
+  return modelOf({ ...known, views }, now).verdict.text;
 }
 
 function texts(known: StatusInput): string[] {
@@ -95,6 +96,56 @@ describe('web/status-verdict', () => {
     expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 7 sources failing: machines.']);
     const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
     expect(verdict(all)).toBe('Not working');
+  });
+
+  describe('in an outage', () => {
+    const OFTEN = ['machines', 'slashings'];
+    const HOURLY = ['daily_returns', 'sync_committee'];
+
+    /** The sources that are polled often fail since the outage began. The others were polled long before. */
+    function outage(minutes: number, change: Partial<Entry> = {}): StatusInput {
+      const failingSince = NOW - minutes * MINUTE;
+      const lastSuccessAt = failingSince - MINUTE;
+      const failing = withEntries({ ...FAILING, failingSince, lastSuccessAt, ...change }, OFTEN);
+      const daily = withEntries({ lastSuccessAt: NOW - 5 * HOUR }, HOURLY).views;
+      const views = failing.views.map((view, i) => (OFTEN.includes(view.source.name) ? view : (daily[i] ?? view)));
+      return { ...failing, views };
+    }
+
+    it('does not wait for the sources that are not due for hours', () => {
+      expect(verdict(outage(4))).toBe('Working, with warnings');
+      for (const minutes of [5, 12, 200]) expect(verdict(outage(minutes))).toBe('Not working');
+    });
+
+    it('works as long as any source has succeeded since', () => {
+      const known = outage(6);
+      const daily = { lastSuccessAt: NOW - MINUTE };
+      const views = known.views.map((view) =>
+        view.source.name === 'daily_returns' ? { ...view, entry: { ...view.entry, ...daily } } : view,
+      );
+      expect(verdict({ ...known, views })).toBe('Working, with warnings');
+    });
+
+    it('is not one failure of a source that is rarely polled, nor a 403', () => {
+      expect(verdict(outage(6, { failuresInARow: 1 }))).toBe('Working, with warnings');
+      expect(verdict(outage(6, { pausedUntil: NOW + HOUR }))).toBe('Working, with warnings');
+    });
+
+    it('needs attention where values are withdrawn because their polls fail, although others succeed', () => {
+      // Their newest records are half a minute old.
+      const known = withEntries({ ...FAILING, lastSuccessAt: NOW }, ['machines']);
+      const later = (minutes: number): string => {
+        const now = NOW + minutes * MINUTE;
+        const views = known.views.map((view) =>
+          view.source.name === 'machines'
+            ? { ...view, nextAttemptAt: now }
+            : { ...view, nextAttemptAt: now, entry: { ...view.entry, lastSuccessAt: now } },
+        );
+        return verdict({ ...known, views }, now);
+      };
+      expect(later(9)).toBe('Working, with warnings');
+      for (const minutes of [10, 60]) expect(later(minutes)).toBe('Needs attention');
+    });
   });
 
   it('does not call a wait for the budget a failure', () => {

@@ -1,6 +1,6 @@
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
-import type { Timing } from '../source.ts';
+import type { Polls, Timing } from '../source.ts';
 import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES } from './schema.ts';
 
@@ -57,6 +57,19 @@ function labelsOf(options: MachinesOptions, { name }: Machine): Shown['labels'] 
 /** How long values are shown: until they are stale or forgotten. */
 export function shownFor(options: MachinesOptions, timing: Timing): Milliseconds {
   return Math.min(staleAfter(options, timing), options.forgetAfterMs);
+}
+
+/** Whether a record was shown at the last successful poll, and is too old now. */
+export function isOutdated(
+  { seen }: Shown,
+  ageMs: Milliseconds,
+  { now }: Timing,
+  { lastSuccessAt = 0 }: Polls,
+): boolean {
+  return timesOf(seen).some((at) => {
+    const endsAt = at * 1000 + ageMs;
+    return lastSuccessAt <= endsAt && endsAt < now;
+  });
 }
 
 function recordsUpTo(

@@ -19,7 +19,7 @@ import { isFresh, type ListedMachine, listedMachines } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { plainMachine } from './plain.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
-import type { Shown } from './shown.ts';
+import { isOutdated, type Shown, shownFor } from './shown.ts';
 
 /** Longer names are cropped on the page. /metrics has them whole. */
 const MAX_NAME = 100;
@@ -30,6 +30,7 @@ export function machinesSummary(options: MachinesOptions, value: Machines, timin
   const all = listedMachines(options, value, timing, polls);
   return {
     notices: noticesOf(all, value.dropped),
+    isOutdated: all.some(({ shown }) => shown && isOutdated(shown, shownFor(options, timing), timing, polls)),
     machines: {
       *[Symbol.iterator]() {
         for (const one of all) yield plainMachine(options, one);

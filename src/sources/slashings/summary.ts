@@ -4,7 +4,7 @@ import { count, plural } from '../../lib/words.ts';
 import { badge, type Cell, lines, link, NOT_KNOWN, quiet, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slashingsNotices } from './conditions.ts';
-import { shownHead } from './metrics.ts';
+import { isHeadOutdated, shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import { plainChain } from './plain.ts';
 import { proposalCounts, proposalTable } from './proposals-summary.ts';
@@ -24,6 +24,7 @@ export function slashingsSummary(options: SlashingsOptions, state: Slashings, ti
   const isWatching = watch.length > 0;
   return {
     notices: slashingsNotices(options, state, timing, polls),
+    isOutdated: isHeadOutdated(state, timing, polls),
     chain: plainChain(options, state, timing),
     facts: [
       ['Head', head(chain, state, timing)],

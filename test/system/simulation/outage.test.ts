@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { modelOf } from '../../../src/web/status-model.ts';
 import { configured } from '../../support/month.ts';
 import { Simulation } from '../../support/simulation.ts';
 import { HOUR, MINUTE } from '../../support/timing.ts';
@@ -34,6 +35,18 @@ function expectFailing(sim: Simulation, began: number, atLeast: number): void {
   }
 }
 
+/** The headline of the status page. */
+function headline({ scheduler, rateLimiter, clock }: Simulation): string {
+  const about = {
+    budgetOptions: { utilization: 0.9 },
+    version: '',
+    startedAt: 0,
+    telemetryPath: '',
+    isConfigRead: true,
+  };
+  return modelOf({ views: scheduler.views(), ledger: rateLimiter.ledger, ...about }, clock.now()).verdict.text;
+}
+
 describe.each(Object.entries(OUTAGES))('system/simulation/outage: %s for an hour', (_, set) => {
   it('is a failure of every poll, and the sources recover at their next one', async () => {
     const sim = await running();
@@ -50,6 +63,24 @@ describe.each(Object.entries(OUTAGES))('system/simulation/outage: %s for an hour
     set(sim, false);
     await sim.clock.advance(RETRY);
     for (const id of POLLED_OFTEN) expect(sim.view(id).entry.failuresInARow).toBe(0);
+    await sim.stop();
+  });
+
+  it('is never called working once it lasts, although daily sources are not due', async () => {
+    const sim = await running();
+    const headlines = [headline(sim)];
+    set(sim, true);
+    for (let minute = 0; minute < 60; minute += 1) {
+      await sim.clock.advance(MINUTE);
+      headlines.push(headline(sim));
+    }
+    const first = headlines.indexOf('Not working');
+    expect(new Set(headlines.slice(0, first))).toEqual(new Set(['Working', 'Working, with warnings']));
+    expect(first).toBeLessThanOrEqual(7);
+    expect(new Set(headlines.slice(first))).toEqual(new Set(['Not working']));
+    set(sim, false);
+    await sim.clock.advance(RETRY);
+    expect(headline(sim)).toBe('Working');
     await sim.stop();
   });
 
