@@ -1,4 +1,4 @@
-import type { UnixMs } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import { type Attempts, nextTick, type Timing } from '../source.ts';
 import { missingPeriods } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
@@ -8,8 +8,8 @@ import type { SyncCommittee } from './schema.ts';
 const AFTER_PERIOD_END_MS = 300_000;
 
 /**
- * Once a period: five minutes after its end, then every interval until the service has the next one. Also every interval
- * while wanted members are not known.
+ * Once a period: five minutes after its end, however short before it the last poll was, then every interval until the
+ * service has the next one. Also every interval while wanted members are not known.
  */
 export function syncCommitteeDue(
   { members }: SyncCommitteeOptions,
@@ -21,10 +21,22 @@ export function syncCommitteeDue(
   const { lastAttemptAt } = attempts;
   const tick = nextTick(attempts, timing.intervalMs);
   if (!period || lastAttemptAt === undefined) return tick;
-  const afterEnd = Math.max(tick, period.timestamp.end * 1000 + AFTER_PERIOD_END_MS);
+  const afterEnd = dueAfter(period.timestamp.end * 1000, lastAttemptAt, { tick, intervalMs: timing.intervalMs });
   // At most the length of a period after the last poll, regardless of the end that the service reports.
   const due = Math.min(afterEnd, Math.max(tick, lastAttemptAt + PERIOD_MS + AFTER_PERIOD_END_MS));
-  return members ? Math.min(due, membersDue(members, value, attempts, { tick, now: timing.now })) : due;
+  return members ? Math.min(due, membersDue(members, value, attempts, { ...timing, tick })) : due;
+}
+
+interface Ticks {
+  /** One interval after the last poll. */
+  readonly tick: UnixMs;
+  readonly intervalMs: Milliseconds;
+}
+
+/** When the period that follows `end` is due. An interval of more than a period is kept: the budget needs it. */
+function dueAfter(end: UnixMs, lastAttemptAt: UnixMs, { tick, intervalMs }: Ticks): UnixMs {
+  const first = end + AFTER_PERIOD_END_MS;
+  return lastAttemptAt < first && intervalMs <= PERIOD_MS ? first : Math.max(tick, first);
 }
 
 /** Once the period is over, the new one is read first, because it determines whose members are wanted. */
@@ -32,7 +44,7 @@ function membersDue(
   members: MembersOptions,
   value: SyncCommittee,
   { lastAttemptAt = 0, failuresInARow }: Attempts,
-  { tick, now }: { readonly tick: UnixMs; readonly now: UnixMs },
+  { tick, intervalMs, now }: Ticks & { readonly now: UnixMs },
 ): UnixMs {
   const { period, committees, membersRefused } = value;
   if (!period) return tick;
@@ -41,5 +53,5 @@ function membersDue(
   const isNew = committees === undefined && membersRefused === undefined && failuresInARow === 0;
   const at = isNew ? lastAttemptAt : tick;
   const isMissing = missingPeriods(members, value, now).length > 0;
-  return isMissing && at < end ? at : Math.max(tick, end + AFTER_PERIOD_END_MS);
+  return isMissing && at < end ? at : dueAfter(end, lastAttemptAt, { tick, intervalMs });
 }

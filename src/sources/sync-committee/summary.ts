@@ -18,6 +18,7 @@ export function syncCommitteeSummary(
   const { period } = state;
   if (!period) return { facts: [['Sync committee', NOT_KNOWN]] };
   const { number, epoch, timestamp } = period;
+  const end = time(timestamp.end * 1000, now);
   return {
     chain: { sync_committee_period: number, sync_committee_end_timestamp_seconds: timestamp.end },
     facts: [
@@ -25,7 +26,7 @@ export function syncCommitteeSummary(
         'Sync committee',
         lines(
           html`period ${number} ${quiet(`epochs ${epoch.start} to ${epoch.end}`)}`,
-          html`ends ${time(timestamp.end * 1000, now)}`,
+          timestamp.end * 1000 > now ? html`ends ${end}` : html`ended ${end}; the next period is not read yet`,
         ),
       ],
       ...(members

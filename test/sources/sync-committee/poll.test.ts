@@ -182,6 +182,19 @@ describe('sources/sync-committee', () => {
       expect(due(state, END_1700 - 20 * HOUR)).toBe(END_1700 + 5 * MINUTE);
     });
 
+    it('five minutes after the end also if the last poll was shortly before it', async () => {
+      const state = await poll(fakeApi(() => answer(1700)));
+      for (const minutes of [45, 15, 1, -4]) {
+        expect(due(state, END_1700 - minutes * MINUTE)).toBe(END_1700 + 5 * MINUTE);
+      }
+    });
+
+    it('no more often than the interval where that is longer than a period', async () => {
+      const state = await poll(fakeApi(() => answer(1700)));
+      const last = END_1700 - 15 * MINUTE;
+      expect(SOURCE.due(state, attempts(last), timing({ intervalMs: 3 * DAY }))).toBe(last + 3 * DAY);
+    });
+
     it('every interval from then on until the period changes', async () => {
       const state = await poll(fakeApi(() => answer(1700)));
       expect(due(state, END_1700 + 5 * MINUTE)).toBe(END_1700 + HOUR + 5 * MINUTE);

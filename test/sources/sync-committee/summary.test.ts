@@ -27,6 +27,21 @@ describe('sources/sync-committee/summary', () => {
     expect(told(await stateAfter(KNOWN), endOf(1700))[0]).toBe('now 3; ends in 1 d 3 h 18 min 2026-03-21 23:57:11 UTC');
   });
 
+  it('says when the period ends, and after that that the next one is not read yet', async () => {
+    const fact = (now: number, state: SyncCommittee): string | undefined =>
+      factsOf(state, now)
+        .get('Sync committee')
+        ?.split('<br>')[1]
+        ?.replace(/<[^>]*>/g, '');
+    const state = await stateAfter(KNOWN);
+    // The service reports the last second of a period as its end.
+    expect(fact(endOf(1700) - MINUTE - 1_000, state)).toBe('ends in 1 min 20:38:46 UTC');
+    for (const ago of [55, 200]) {
+      const late = fact(endOf(1700) + (ago - 1) * 1_000, state);
+      expect(late).toMatch(/^ended .+ ago .+ UTC; the next period is not read yet$/);
+    }
+  });
+
   it('names a few with their pages in the explorer of the chain, and counts the others', async () => {
     const state = await stateAfter({ committees: { 1700: Array.from({ length: 90 }, (_, i) => i) } });
     expect(told(state)[0]).toMatch(/^now 0, 1, 2, 3, 4 and 85 more; ends /);
