@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { slotUrl, validatorUrl } from '../src/lib/chain.ts';
 import { ALL_LABELS, unknownNames } from './support/exposed.ts';
@@ -76,6 +76,40 @@ describe('rules', () => {
       expect(stdout).toContain('SUCCESS');
     });
   });
+
+  it.skipIf(areMissing(PROMTOOL))(
+    'the words of an alert name the threshold that it has, also if a user changed it',
+    () => {
+      const folder = temporaryFolder();
+      const changed = readFileSync(RULES, 'utf8')
+        .replace('"4 * 86400"', '"86400 / 2"')
+        .replace('"7 * 86400"', '"86400"');
+      writeFileSync(join(folder, 'rules.yaml'), changed);
+      const labels = 'job="j", instance="a:1", chain="mainnet", machine="m1"';
+      const lastSeen = `beaconchain_machine_last_seen_timestamp_seconds{${labels}, process=`;
+      const input = {
+        'beaconchain_source_last_success_timestamp_seconds{job="j", instance="a:1", source="machines"}': '0+60x600',
+        'beaconchain_source_interval_seconds{job="j", instance="a:1", source="machines"}': '60x600',
+        [`${lastSeen}"system"}`]: '0+60x600',
+        [`${lastSeen}"node"}`]: '0+60x60 3600x600',
+        [`beaconchain_machine_disk_total_bytes{${labels}}`]: '100000x600',
+        [`beaconchain_machine_disk_free_bytes{${labels}}`]: '30000-40x600',
+      };
+      const expected = [
+        ['DiskFullSoon', 'the disk will be full within 12h 0m 0s.'],
+        ['ProcessSilent', 'the alert resolves after 1d 0h 0m 0s.'],
+      ] as const;
+      const test = {
+        interval: '1m',
+        input_series: Object.entries(input).map(([series, values]) => ({ series, values })),
+        // An empty list: promtool prints what fires instead.
+        alert_rule_test: expected.map(([alertname]) => ({ eval_time: '9h', alertname, exp_alerts: [] })),
+      };
+      writeFileSync(join(folder, 'test.yaml'), stringify({ rule_files: ['rules.yaml'], tests: [test] }));
+      const { stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', join(folder, 'test.yaml')], '');
+      for (const [, words] of expected) expect(`${stdout}${stderr}`).toContain(words);
+    },
+  );
 
   it('a range leaves out its start: [2m] becomes a millisecond less', () => {
     expect(openRanges('rate(a[2m]) + rate(b{c="d"}[1d] offset 1h)')).toBe(
