@@ -130,13 +130,13 @@ describe('alertmanager', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('never lets one machine or exporter silence another', () => {
+  it('never lets one machine or exporter inhibit another', () => {
     for (const { equal } of inhibitions) expect(equal).toContain('job');
     const ofMachine = inhibitions.find(({ source_matchers: [first] }) => first === 'alertname="MachineOffline"');
     expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
   });
 
-  it('never lets an alert silence a more severe one, of which a more urgent receiver would not hear', () => {
+  it('never lets an alert inhibit a more severe one, of which a more urgent receiver would not hear', () => {
     const order = ['info', 'warning', 'critical'];
     /** The severities of the alerts that these matchers can match. Labels that a rule does not set can have any value. */
     const severities = (matchers: readonly string[]): number[] => {
