@@ -1,4 +1,4 @@
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { type Attempts, nextTick, type Timing } from '../source.ts';
 import { missingPeriods } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
@@ -12,7 +12,7 @@ const AFTER_PERIOD_END_MS = 300_000;
  * service has the next one. Also every interval while wanted members are not known.
  */
 export function syncCommitteeDue(
-  { members }: SyncCommitteeOptions,
+  { members, intervalMs: configuredMs }: SyncCommitteeOptions,
   value: SyncCommittee,
   attempts: Attempts,
   timing: Timing,
@@ -21,22 +21,27 @@ export function syncCommitteeDue(
   const { lastAttemptAt } = attempts;
   const tick = nextTick(attempts, timing.intervalMs);
   if (!period || lastAttemptAt === undefined) return tick;
-  const afterEnd = dueAfter(period.timestamp.end * 1000, lastAttemptAt, { tick, intervalMs: timing.intervalMs });
+  // A stretched interval is what the budget allows, and one of more than a period is what the operator wants.
+  const isKept = timing.intervalMs > Math.min(configuredMs, PERIOD_MS);
+  const ticks = { tick, isKept, now: timing.now };
+  const afterEnd = dueAfter(period.timestamp.end * 1000, lastAttemptAt, ticks);
   // At most the length of a period after the last poll, regardless of the end that the service reports.
   const due = Math.min(afterEnd, Math.max(tick, lastAttemptAt + PERIOD_MS + AFTER_PERIOD_END_MS));
-  return members ? Math.min(due, membersDue(members, value, attempts, { ...timing, tick })) : due;
+  return members ? Math.min(due, membersDue(members, value, attempts, ticks)) : due;
 }
 
 interface Ticks {
   /** One interval after the last poll. */
   readonly tick: UnixMs;
-  readonly intervalMs: Milliseconds;
+  /** Whether even the end of a period does not shorten the interval. */
+  readonly isKept: boolean;
+  readonly now: UnixMs;
 }
 
-/** When the period that follows `end` is due. An interval of more than a period is kept: the budget needs it. */
-function dueAfter(end: UnixMs, lastAttemptAt: UnixMs, { tick, intervalMs }: Ticks): UnixMs {
+/** When the period that follows `end` is due. */
+function dueAfter(end: UnixMs, lastAttemptAt: UnixMs, { tick, isKept }: Ticks): UnixMs {
   const first = end + AFTER_PERIOD_END_MS;
-  return lastAttemptAt < first && intervalMs <= PERIOD_MS ? first : Math.max(tick, first);
+  return lastAttemptAt < first && !isKept ? first : Math.max(tick, first);
 }
 
 /** Once the period is over, the new one is read first, because it determines whose members are wanted. */
@@ -44,14 +49,15 @@ function membersDue(
   members: MembersOptions,
   value: SyncCommittee,
   { lastAttemptAt = 0, failuresInARow }: Attempts,
-  { tick, intervalMs, now }: Ticks & { readonly now: UnixMs },
+  ticks: Ticks,
 ): UnixMs {
   const { period, committees, membersRefused } = value;
+  const { tick, now } = ticks;
   if (!period) return tick;
   const end = endOf(period);
   // Members that were not wanted before, and therefore never requested, do not wait for an interval.
   const isNew = committees === undefined && membersRefused === undefined && failuresInARow === 0;
   const at = isNew ? lastAttemptAt : tick;
   const isMissing = missingPeriods(members, value, now).length > 0;
-  return isMissing && at < end ? at : dueAfter(end, lastAttemptAt, { tick, intervalMs });
+  return isMissing && at < end ? at : dueAfter(end, lastAttemptAt, ticks);
 }
