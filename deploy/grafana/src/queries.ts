@@ -114,7 +114,7 @@ function ageAtSweep(seen: string): string {
 export const HEAD_LAG_BY_EXPORTER = `(${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}}`;
 export const HEAD_LAG = `${EACH_MACHINE} (${HEAD_LAG_BY_EXPORTER})`;
 
-/** Constants of the chains, for where the source slashings is switched off. */
+/** Constants of the chains, for where the slashings source is switched off. */
 function genesis(): string {
   return '(max by (chain) (beaconchain_genesis_timestamp_seconds) or label_replace(vector(1606824023), "chain", "mainnet", "", "") or label_replace(vector(1742213400), "chain", "hoodi", "", ""))';
 }
