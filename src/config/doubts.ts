@@ -1,5 +1,6 @@
 import { CHAINS, SECONDS_PER_EPOCH } from '../lib/chain.ts';
 import { formatDuration, MS_PER_MINUTE } from '../lib/duration.ts';
+import { autoStaleAfter } from '../lib/stale-after.ts';
 import type { Config } from './config.ts';
 import type { Finding } from './mistakes.ts';
 
@@ -94,11 +95,6 @@ function ruleDoubts({ chainRules }: Config['machines']): Finding[] {
       ? [doubt(['machines', 'chain_rules', i], 'has no effect, because an earlier rule matches the same names')]
       : [],
   );
-}
-
-/** The minimum of `stale_after: auto`. See staleAfter in sources/machines/shown.ts. */
-function autoStaleAfter(intervalMs: number): number {
-  return Math.max(10 * MS_PER_MINUTE, 2 * intervalMs + 3 * MS_PER_MINUTE);
 }
 
 function ageDoubts({ intervalMs, staleAfterMs, forgetAfterMs }: Config['machines']): Finding[] {

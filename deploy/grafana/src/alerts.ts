@@ -1,8 +1,6 @@
 import { BAD, named, POOR } from './look.ts';
 import { table } from './panels/table.ts';
 
-/** The alerts of rules.yaml, and nobody else's, have the label subject. */
-const SUBJECTS = 'machine|chain|returns|exporter';
 const ABOUT = ['machine', 'process', 'validator', 'layer', 'source', 'endpoint', 'bucket', 'window'];
 
 /** When each began, in milliseconds: when its condition was first met, or when Prometheus last started. */
@@ -13,27 +11,31 @@ function firing(subjects: string, labels: readonly string[], more: string): stri
   return `min by (severity, alertname, about, chain) (${about})`;
 }
 
-/** Alerts on an exporter name it, as several of them may have the same trouble. */
-function allFiring(subjects: string, more: string): string {
-  const others = SUBJECTS.split('|').filter((one) => one !== 'exporter' && subjects.includes(one));
-  const parts = others.length > 0 ? [firing(others.join('|'), ABOUT, more)] : [];
-  if (subjects.includes('exporter')) parts.push(firing('exporter', [...ABOUT, 'instance'], more));
-  return parts.join(' or ');
+/** The alerts of rules.yaml, and nobody else's, have the label subject. Those on an exporter name it, as there can be more. */
+function allFiring(more: string): string {
+  return `${firing('machine|chain|returns', ABOUT, more)} or ${firingOfExporters(more)}`;
 }
 
+function firingOfExporters(more: string): string {
+  return firing('exporter', [...ABOUT, 'instance'], more);
+}
+
+const FIRING = {
+  all: allFiring,
+  machine: (more: string): string => firing('machine', ABOUT, more),
+  exporter: firingOfExporters,
+} as const;
+
 interface FiringOptions {
-  readonly subjects?: string;
+  /** All, unless given. */
+  readonly subject?: 'machine' | 'exporter';
   /** Further matchers. */
   readonly more?: string;
   readonly height?: number;
 }
 
 /** The alerts that fire, critical ones on top. */
-export function firingAlerts({
-  subjects = SUBJECTS,
-  more = '',
-  height = 8,
-}: FiringOptions = {}): ReturnType<typeof table> {
+export function firingAlerts({ subject, more = '', height = 8 }: FiringOptions = {}): ReturnType<typeof table> {
   return table({
     title: 'Firing alerts',
     description:
@@ -50,7 +52,7 @@ export function firingAlerts({
       about: { name: 'About', width: 145 },
       chain: { name: 'Chain', width: 80 },
     },
-    values: [[allFiring(subjects, more), { name: 'Since', unit: 'dateTimeFromNow', width: 100 }]],
+    values: [[FIRING[subject ?? 'all'](more), { name: 'Since', unit: 'dateTimeFromNow', width: 100 }]],
     sortBy: 'Severity',
     ascending: true,
     noValue: 'No alert fires',

@@ -63,7 +63,7 @@ const now: Section = {
       limit: QUOTA_LOW,
       noValue: 'no quota',
     }),
-    firingAlerts({ subjects: 'exporter' }),
+    firingAlerts({ subject: 'exporter' }),
     timeline({
       title: 'State of the sources',
       description:

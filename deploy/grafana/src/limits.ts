@@ -64,14 +64,16 @@ export interface Parts {
   readonly beyond: string;
 }
 
+const OPPOSITE = { '>': '<=', '<': '>=' } as const;
+
 export function split(expr: string, limit: Limit): Parts {
-  return { within: `(${expr}) ${limit.bad === '>' ? '<=' : '>='} ${limit.than}`, beyond: beyond(expr, limit) };
+  return { within: `(${expr}) ${OPPOSITE[limit.bad]} ${limit.than}`, beyond: beyond(expr, limit) };
 }
 
 /** The same for a range: all of a series is in one part, by its value at the end. One without a value there is in none. */
 export function splitAtEnd(expr: string, { bad, than }: Limit): Parts {
   const part = (comparison: string): string => `(${expr}) and (${atEnd(`(${expr}) ${comparison} bool ${than}`)} == 1)`;
-  return { within: part(bad === '>' ? '<=' : '>='), beyond: part(bad) };
+  return { within: part(OPPOSITE[bad]), beyond: part(bad) };
 }
 
 /** Without the series that end before the range does: their last value is too old to be shown. */

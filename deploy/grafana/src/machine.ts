@@ -84,7 +84,7 @@ const now: Section = {
       mappings: words('synced', 'not synced'),
       noValue: 'none',
     }),
-    firingAlerts({ subjects: 'machine', more: MACHINE, height: 6 }),
+    firingAlerts({ subject: 'machine', more: MACHINE, height: 6 }),
     timeline({
       title: 'State',
       description:

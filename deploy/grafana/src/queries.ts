@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import { type Parts, silentTooLong } from './limits.ts';
+import { threshold } from './rules.ts';
 
 /**
  * Names are chosen by users. In a raw string (backticks) a regular expression stays as Grafana escapes it; within double
@@ -102,8 +103,13 @@ export function processSilence(more = ''): string {
   return `max by (chain, machine, process) (${processSilenceByExporter(more)})`;
 }
 
-export function processSilenceByExporter(more = ''): string {
+function processSilenceByExporter(more = ''): string {
   return ageAtSweep(`${LAST_SEEN}{${MACHINE}${more && `, ${more}`}}`);
+}
+
+/** As the alert: a process that has been silent for longer was taken away on purpose. */
+export function silentProcesses(more: string): string {
+  return `${silentTooLong(processSilenceByExporter(more))} < ${threshold('process_forgotten_seconds')}`;
 }
 
 function ageAtSweep(seen: string): string {

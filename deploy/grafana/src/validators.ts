@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT, silentTooLong } from './limits.ts';
+import { LOW_PARTICIPATION, NO_FINALITY, PROCESS_SILENT } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
 import { graph } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
@@ -15,16 +15,14 @@ import {
   ofWatched,
   orZero,
   processSilence,
-  processSilenceByExporter,
+  silentProcesses,
 } from './queries.ts';
-import { threshold } from './rules.ts';
 import { dashboard, missedProposalMarks, rebootMarks, type Section, watchedSlashingMarks } from './shell.ts';
 
 const NAME = '{{machine}}';
 const NAME_OF_CHAIN = '{{chain}}';
 const VALIDATOR_SILENCE = processSilence('process="validator"');
-/** As the alert: one that has been silent for longer was taken away on purpose. */
-const SILENT_CLIENTS = `count by (chain, machine) (${silentTooLong(processSilenceByExporter('process="validator"'))} < ${threshold('process_forgotten_seconds')})`;
+const SILENT_CLIENTS = `count by (chain, machine) (${silentProcesses('process="validator"')})`;
 const LOADED = ofMachine('beaconchain_machine_validators');
 const ACTIVE = ofMachine('beaconchain_machine_validators_active');
 

@@ -1,6 +1,5 @@
 import { PanelChrome } from '@grafana/ui';
 import type { FC } from 'react';
-import { BarGauge } from './bar-gauge.tsx';
 import type { PanelProps } from './panel-props.ts';
 import { Stat } from './stat.tsx';
 import { Table } from './table.tsx';
@@ -9,7 +8,6 @@ import { TimeSeries } from './time-series.tsx';
 import { Timeline } from './timeline.tsx';
 
 const TYPES: Readonly<Record<string, FC<PanelProps>>> = {
-  bargauge: BarGauge,
   stat: Stat,
   'state-timeline': Timeline,
   table: Table,

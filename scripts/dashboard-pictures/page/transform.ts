@@ -1,11 +1,10 @@
 import { type DataFrame, standardTransformers, standardTransformersRegistry, transformDataFrame } from '@grafana/data';
 import { firstValueFrom } from 'rxjs';
-import { configFromData } from './config-from-data.ts';
 import type { PanelJson } from './dashboard-json.ts';
 
 standardTransformersRegistry.setInit(() =>
   // Some have two names.
-  [...new Set([...Object.values(standardTransformers), configFromData])].map((one) => ({
+  [...new Set(Object.values(standardTransformers))].map((one) => ({
     id: one.id,
     name: one.name,
     transformation: async () => one as never,

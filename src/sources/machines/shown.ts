@@ -1,15 +1,14 @@
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import { autoStaleAfter } from '../../lib/stale-after.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Polls, Timing } from '../source.ts';
 import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES } from './schema.ts';
 
-const MIN_AUTO_STALE_MS = 600_000;
-
 /** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
 export function staleAfter(options: MachinesOptions, timing: Timing): Milliseconds {
   if (options.staleAfterMs !== 'auto') return options.staleAfterMs;
-  return Math.max(MIN_AUTO_STALE_MS, 2 * timing.intervalMs + 180_000);
+  return autoStaleAfter(timing.intervalMs);
 }
 
 /** The times of the records of a machine. */

@@ -70,7 +70,7 @@ export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
     panel.overrideByRegexp(name, [{ id: 'color', value: { mode: 'fixed', fixedColor: color } }]);
   }
   if (limit) {
-    panel.overrideByName(lineOf(limit)[1], [
+    panel.overrideByName(nameOf(limit), [
       { id: 'color', value: { mode: 'fixed', fixedColor: colorOf(limit.alert) } },
       { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
       { id: 'custom.fillOpacity', value: 0 },
@@ -82,7 +82,11 @@ export function graph({ limit, ...options }: GraphOptions): PanelBuilder {
 }
 
 function lineOf({ alert, than }: Limit): Query {
-  return [`vector(${than})`, `alert ${alert}`];
+  return [`vector(${than})`, nameOf({ alert })];
+}
+
+function nameOf({ alert }: Pick<Limit, 'alert'>): string {
+  return `alert ${alert}`;
 }
 
 function fillOf({ bars, stacked, isCrowded }: GraphOptions): number {

@@ -1,0 +1,30 @@
+import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
+import { GOOD, named, type Word } from './look.ts';
+
+export interface Trouble extends Word {
+  /** PromQL for what has it, as each exporter sees it. */
+  readonly series: string;
+}
+
+interface StatesOptions {
+  /** The worst first, as several can hold at once. */
+  readonly troubles: readonly Trouble[];
+  /** PromQL for all that has a state, and the word for those without a trouble. */
+  readonly all: string;
+  readonly well: string;
+  /** The labels of what has a state. */
+  readonly by: string;
+}
+
+/** The worst trouble of each as a number, 0 for none, with a word for each number. Of several exporters the worse counts. */
+export function states({ troubles, all, well, by }: StatesOptions): { expr: string; mappings: ValueMapping[] } {
+  const codeOf = (index: number): number => troubles.length - index;
+  const codes = troubles.map(({ series }, i) => `max by (job, instance, ${by}) (0 * (${series}) + ${codeOf(i)})`);
+  return {
+    expr: `max by (${by}) (${[...codes, `0 * ${all}`].join(' or ')})`,
+    mappings: named({
+      0: { text: well, color: GOOD },
+      ...Object.fromEntries(troubles.map(({ text, color }, i) => [codeOf(i), { text, color }])),
+    }),
+  };
+}
