@@ -1,0 +1,26 @@
+/**
+ * Everything that is decided before a run: the world, and what happens to it. It is plain data, so that it can be
+ * printed, and shortened while it still fails.
+ */
+export interface Story {
+  /** The finer choices, such as the latency of a request, come from it too. */
+  readonly seed: number;
+  /** Unix ms. */
+  readonly start: number;
+  /** How long there is trouble, ms. A calm follows, in which everything must become right again. */
+  readonly lengthMs: number;
+  readonly setting: Setting;
+  /** In order of time. */
+  readonly events: readonly StoryEvent[];
+}
+
+/** The world as it is before anything happens. Each part of the world defines its own fields, as plain data. */
+export type Setting = Readonly<Record<string, unknown>>;
+
+export interface StoryEvent {
+  /** ms after the start. */
+  readonly at: number;
+  readonly kind: string;
+  /** Plain data, whose shape depends on the kind. */
+  readonly what: Readonly<Record<string, unknown>>;
+}
