@@ -43,8 +43,10 @@ export interface TransportOptions {
   readonly proxies?: Proxies | undefined;
 }
 
+export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
+
 /** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
-export function createTransport(options: TransportOptions): { send: Transport; close(): Promise<void> } {
+export function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
   const egress = new Egress(options.proxies, options.timeoutMs);
 
   async function send(request: WireRequest, stop: AbortSignal): Promise<Answer> {

@@ -1,18 +1,14 @@
-import { noteStart, noteTimes } from '../exporter/process-record.ts';
-import { type SupervisorOptions, supervise } from '../exporter/reload.ts';
+import { type ExporterOptions, startExporter } from '../exporter/exporter.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
 import { listen } from '../sharing/server.ts';
 import type { Shared } from '../sharing/shared.ts';
 import { socketPathOf } from '../sharing/socket-path.ts';
-import type { StateStore } from '../state/store.ts';
 import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
-export interface DaemonOptions extends Omit<SupervisorOptions, 'clock' | 'startedAt' | 'stoppedAt' | 'processMetrics'> {
-  /** Keeps the state over restarts; closed when the daemon has stopped. */
-  readonly documents: StateStore & { close(): Promise<void> };
+export interface DaemonOptions extends Omit<ExporterOptions, 'clock' | 'ownClock' | 'processMetrics'> {
   /** The directory of the documents, which is locked: a backfill is served there. Default: none is. */
   readonly stateDir?: string | undefined;
   /** Whether to expose process_* and nodejs_*. */
@@ -33,26 +29,16 @@ export interface Daemon {
 
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, log, documents, replica } = options;
+  const { config, log, replica } = options;
   await using starting = new AsyncDisposableStack();
-  starting.defer(() => documents.close());
-  const startedAt = systemClock.now();
-  // Other replicas show the same values while this one is stopped.
-  const stoppedAt = replica ? undefined : await noteStart(documents, log, startedAt);
-  const supervisor = await supervise({
+  const exporter = await startExporter({
     ...options,
     clock: replica?.clock ?? systemClock,
-    startedAt,
-    stoppedAt,
+    ownClock: systemClock,
     processMetrics: new ProcessMetrics(options.processMetrics),
   });
-  starting.defer(async () => {
-    // The server has been closed.
-    const times = { startedAt, stoppedAt: systemClock.now() };
-    await supervisor.stop();
-    if (!replica) await noteTimes(documents, log, times);
-  });
-  const sharing = await share(options, () => supervisor.engine().shared);
+  starting.defer(() => exporter.stop());
+  const sharing = await share(options, () => exporter.engine().shared);
   starting.defer(() => sharing?.close());
 
   let ready = false;
@@ -60,18 +46,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const server = await startServer(
     { ...listenAddress, telemetryPath, hasLifecycle: options.hasLifecycle, access: options.access },
     {
-      metrics: (format, gzipped) => supervisor.engine().metrics(format, gzipped),
-      unhealthy: () => supervisor.engine().unhealthy(),
-      ready: () => (ready ||= supervisor.engine().ready()),
-      status: (form, gzipped) => supervisor.engine().status(form, gzipped),
-      reload: () => supervisor.reload(),
+      metrics: (format, gzipped) => exporter.engine().metrics(format, gzipped),
+      unhealthy: () => exporter.engine().unhealthy(),
+      ready: () => (ready ||= exporter.engine().ready()),
+      status: (form, gzipped) => exporter.engine().status(form, gzipped),
+      reload: () => exporter.reload(),
       onError: (error) => log.error({ err: String(error) }, 'page not rendered'),
     },
   );
   starting.defer(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
   const started = starting.move();
-  return { port: server.port, reload: () => supervisor.reload(), stop: () => started.disposeAsync() };
+  return { port: server.port, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }
 
 /** Lets a backfill use the limits of this process. Without a socket, everything else still works. */

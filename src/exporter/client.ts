@@ -7,7 +7,7 @@ import {
   type RawApi,
   routeOf,
 } from '../api/client.ts';
-import { createTransport, type Transport } from '../api/transport.ts';
+import type { CreateTransport, Transport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { oneAtATime } from '../budget/one-at-a-time.ts';
 import type { Budget } from '../budget/permit.ts';
@@ -21,6 +21,7 @@ import type { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { LatestWriter } from '../state/latest.ts';
 import { budgetOptionsOf } from './budget-options.ts';
+import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
 export interface ClientOptions {
@@ -40,6 +41,8 @@ export interface ClientOptions {
   readonly onAnswer?: OnAnswer;
   /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
+  /** Replaced in simulations. */
+  readonly outside?: Pick<Outside, 'createTransport' | 'random'> | undefined;
   /** Set if several processes share the account. */
   readonly lease?: Pick<Replica, 'leads'> | undefined;
 }
@@ -63,7 +66,7 @@ export interface Client {
 export function openClient(options: ClientOptions): Client {
   const { clock, observer, onAnswer, lease } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
-  const { transport = (send) => send } = options;
+  const { transport = (send) => send, outside = OUTSIDE } = options;
   let { settings } = options;
   const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
   const rateLimiter = new RateLimiter(budgetOptionsOf(settings.config), {
@@ -72,14 +75,14 @@ export function openClient(options: ClientOptions): Client {
     onChange: () => writer.touch(),
     keep: () => writer.flush().then(() => onClosed(rateLimiter.ledger)),
   });
-  const connections = connectionsOf(() => settings, options.proxies);
+  const connections = connectionsOf(() => settings, options.proxies, outside.createTransport);
   const dependencies = {
     budget: oneAtATime('backfill', lease ? leased(rateLimiter, lease) : rateLimiter),
     transport: transport(connections.send),
     observer,
     onAnswer,
     clock,
-    random: Math.random,
+    random: outside.random,
   };
   let api = createApi(apiOptionsOf(settings), dependencies);
   return {
@@ -135,8 +138,12 @@ export function leased(budget: Budget, replica: Pick<Replica, 'leads'>): Budget 
 }
 
 /** A request in progress keeps the timeout with which it began. Unused connections close by themselves. */
-function connectionsOf(settings: () => Settings, proxies: Proxies | undefined): ReturnType<typeof createTransport> {
-  const byLimit = new Map<number, ReturnType<typeof createTransport>>();
+function connectionsOf(
+  settings: () => Settings,
+  proxies: Proxies | undefined,
+  createTransport: CreateTransport,
+): ReturnType<CreateTransport> {
+  const byLimit = new Map<number, ReturnType<CreateTransport>>();
   return {
     send(wire, signal) {
       const { timeoutMs } = settings().config.api;

@@ -16,7 +16,7 @@ import type { EngineOptions, Role } from './role.ts';
 
 /** /metrics. */
 export function expositionOf(options: EngineOptions, role: Role): Exposition {
-  const { clock, log, processMetrics, lastReload, replica } = options;
+  const { clock, log, processMetrics, lastReload, replica, outside } = options;
   const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
 
   async function own(): Promise<Family[]> {
@@ -31,7 +31,7 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   }
 
   const onError = (error: unknown): void => log.error({ err: String(error) }, 'metrics not rendered');
-  return new Exposition(expositionParts(views, own, clock), clock, onError);
+  return new Exposition(expositionParts(views, own, clock), clock, onError, outside?.compress);
 }
 
 /** The status, as a page and as JSON. */

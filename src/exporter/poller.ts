@@ -47,7 +47,7 @@ class Poller implements Role {
   #leave: () => void = () => undefined;
 
   constructor(options: EngineOptions, links: RoleLinks, viewOptions: ViewOptions, known: State) {
-    const { clock, log, documents, proxies, replica } = options;
+    const { clock, log, documents, proxies, outside, replica } = options;
     this.#options = options;
     this.#links = links;
     this.#settings = options;
@@ -68,6 +68,7 @@ class Poller implements Role {
     const client = openClient({
       settings: options,
       proxies,
+      outside,
       clock,
       ledger: known.ledger,
       save: (ledger) => {

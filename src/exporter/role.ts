@@ -8,6 +8,7 @@ import type { Totals } from '../metrics/totals.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { Shared } from '../sharing/shared.ts';
 import type { StateStore } from '../state/store.ts';
+import type { Outside } from './outside.ts';
 import type { LastReload } from './own-families.ts';
 import type { ViewOptions } from './picture.ts';
 import type { Settings } from './settings.ts';
@@ -21,6 +22,8 @@ export interface EngineOptions extends Settings {
   readonly replica?: Replica | undefined;
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
+  /** Replaced in simulations. */
+  readonly outside?: Outside | undefined;
   readonly processMetrics: ProcessMetrics;
   readonly lastReload: () => LastReload;
   /** Whether the service is simulated, which the status page says. */

@@ -19,7 +19,9 @@ export interface Part {
 type Rendered = Readonly<Record<Format, Forms>>;
 type Forms = { readonly plain: Buffer; readonly gzipped: Buffer };
 
-const compress = promisify(gzip);
+/** Compresses with gzip. */
+export type Compress = (plain: Buffer) => Promise<Buffer>;
+export const compressed: Compress = promisify(gzip);
 /** The loop runs at least this often, so that a step of the clock is noticed. */
 const MAX_NAP_MS = 1_000;
 const RETRY_MS = 1_000;
@@ -45,6 +47,7 @@ export class Exposition {
   readonly #parts: readonly Part[];
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
+  readonly #compress: Compress;
   readonly #changesAt = new Map<Part, UnixMs>();
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
@@ -57,7 +60,13 @@ export class Exposition {
   #hasEnded = false;
 
   /** `onError` is called when a part cannot be rendered. Its previous bytes stay, and the other parts are rendered. */
-  constructor(parts: readonly Part[], clock: Clock, onError: (error: unknown) => void) {
+  constructor(
+    parts: readonly Part[],
+    clock: Clock,
+    onError: (error: unknown) => void,
+    compress: Compress = compressed,
+  ) {
+    this.#compress = compress;
     this.#parts = parts;
     this.#clock = clock;
     this.#onError = onError;
@@ -133,7 +142,11 @@ export class Exposition {
       sliceEnds = this.#clock.monotonic() + SLICE_MS;
     }
     // One after the other, so that compression takes only one thread.
-    return { text: await formsOf(text.written()), openmetrics: await formsOf(openmetrics.written()) };
+    return { text: await this.#formsOf(text.written()), openmetrics: await this.#formsOf(openmetrics.written()) };
+  }
+
+  async #formsOf(plain: Buffer): Promise<Forms> {
+    return { plain, gzipped: plain.length === 0 ? plain : await this.#compress(plain) };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -153,8 +166,4 @@ export class Exposition {
     this.#wake = () => alarm.abort();
     await this.#clock.sleep(Math.max(0, pause, Math.min(MAX_NAP_MS, next)), alarm.signal).catch(() => undefined);
   }
-}
-
-async function formsOf(plain: Buffer): Promise<Forms> {
-  return { plain, gzipped: plain.length === 0 ? plain : await compress(plain) };
 }
