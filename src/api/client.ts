@@ -30,8 +30,16 @@ export interface Api {
    * @throws RequestFailed when the request was sent and failed; BudgetClosed when it may not be sent for a long time.
    */
   request<S extends z.ZodType>(request: ApiRequest, envelope: S, signal: AbortSignal): Promise<z.output<S>>;
-  /** Parses records one by one. An invalid record is counted and dropped; the others are kept. */
-  records<S extends z.ZodType>(endpoint: Endpoint, record: S, items: readonly unknown[]): Promise<z.output<S>[]>;
+  /**
+   * Parses records one by one. An invalid record is counted and dropped; the others are kept. A record that is not plausible
+   * counts as invalid. This is not part of the schema where it depends on the time, because zod compiles every new schema.
+   */
+  records<S extends z.ZodType>(
+    endpoint: Endpoint,
+    record: S,
+    items: readonly unknown[],
+    isPlausible?: (record: z.output<S>) => boolean,
+  ): Promise<z.output<S>[]>;
 }
 
 /** The API for a process that forwards responses. */
@@ -144,8 +152,8 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
 
     body: (request, signal) => retried(request, (_, answer) => buffer(answer.body()), signal),
 
-    async records(endpoint, record, items) {
-      const good = await goodRecords(record, items);
+    async records(endpoint, record, items, isPlausible) {
+      const good = await goodRecords(record, items, isPlausible);
       if (good.length < items.length) observer?.invalidRecords(endpoint, items.length - good.length);
       return good;
     },

@@ -89,7 +89,7 @@ export function openClient(options: ClientOptions): Client {
     api: {
       request: (request, envelope, signal) => api.request(request, envelope, signal),
       body: (request, signal) => api.body(request, signal),
-      records: (endpoint, record, items) => api.records(endpoint, record, items),
+      records: (endpoint, record, items, isPlausible) => api.records(endpoint, record, items, isPlausible),
     },
     rateLimiter,
     writeAgain: () => writer.touch(),

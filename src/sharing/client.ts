@@ -60,7 +60,7 @@ export async function borrow(options: BorrowOptions): Promise<Borrowed | undefin
         throw isAnswer ? error : new ExporterGone(endpoint, path, error);
       }
     },
-    records: (_, record, items) => goodRecords(record, items),
+    records: (_, record, items, isPlausible) => goodRecords(record, items, isPlausible),
   };
   return { greeting: greeted.greeting, api, limits: () => limits };
 }

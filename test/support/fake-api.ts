@@ -28,10 +28,12 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
       return parsed.data;
     },
 
-    async records(_endpoint, record, items) {
+    async records(_endpoint, record, items, isPlausible = () => true) {
       const parsed = items.map((item) => record.safeParse(item));
-      invalid += parsed.filter(({ success }) => !success).length;
-      return parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));
+      const good = parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));
+      const plausible = good.filter(isPlausible);
+      invalid += items.length - plausible.length;
+      return plausible;
     },
   };
 }

@@ -7,10 +7,10 @@ import { AUTO_PATHS } from '../../sources/daily-returns/paths.ts';
 import { DAYS_PER_PAGE } from '../../sources/daily-returns/poll.ts';
 import { DailyReturnsPage, Datapoint } from '../../sources/daily-returns/schema.ts';
 import { RECORDS_PER_PAGE } from '../../sources/machines/options.ts';
-import { schemasAt } from '../../sources/machines/reading.ts';
-import { MachineMetricsPage, PROCESSES } from '../../sources/machines/schema.ts';
-import { rowSchemaAt } from '../../sources/slashings/read.ts';
-import { AttesterSlashing, ProposerSlashing, V1List } from '../../sources/slashings/schema.ts';
+import { isPlausibleAt } from '../../sources/machines/reading.ts';
+import { MachineMetricsPage, PROCESSES, RECORDS } from '../../sources/machines/schema.ts';
+import { isPlausibleAt as isPlausibleRowAt } from '../../sources/slashings/read.ts';
+import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from '../../sources/slashings/schema.ts';
 import { MembersAnswer, Seat, SyncCommitteeAnswer } from '../../sources/sync-committee/schema.ts';
 
 /** One request, and how the exporter reads the answer to it. */
@@ -34,12 +34,20 @@ const LOOK_BACK_SECONDS = 3_600;
 export function machineMetrics(now: UnixMs): Question {
   const end = Math.floor(now / 1000);
   const body = { range: { timestamp: { start: end - LOOK_BACK_SECONDS, end } }, page_size: RECORDS_PER_PAGE };
-  const schemas = schemasAt(now);
+  const isPlausible = isPlausibleAt(now);
+  const schemas = {
+    system: RECORDS.system.refine(isPlausible),
+    validator: RECORDS.validator.refine(isPlausible),
+    node: RECORDS.node.refine(isPlausible),
+  };
   return {
     request: { endpoint: 'machine_metrics', priority: 'machines', path: '/api/v2/machine-metrics', body },
     envelope: MachineMetricsPage,
     records: (answer) =>
-      PROCESSES.map((process) => ({ schema: schemas[process], items: listAt(answer, 'data', `${process}_metrics`) })),
+      PROCESSES.map((process) => ({
+        schema: schemas[process],
+        items: listAt(answer, 'data', `${process}_metrics`),
+      })),
   };
 }
 
@@ -95,7 +103,7 @@ export function epochSlots(chain: Chain, now: UnixMs): Question {
     request: { endpoint: 'epoch_slots', priority: 'head_pass', chain, path: '/api/v1/epoch/latest/slots' },
     other: { path: `/api/v1/epoch/${epochAt(chain, now) - 1}/slots` },
     envelope: V1List,
-    records: (answer) => [{ schema: rowSchemaAt(chain, now), items: listAt(answer, 'data') }],
+    records: (answer) => [{ schema: SlotRow.refine(isPlausibleRowAt(chain, now)), items: listAt(answer, 'data') }],
   };
 }
 

@@ -4,7 +4,7 @@ import type { History, PastPage, PastRange, Span } from '../history.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
 import { type MachineRecord, requestPage } from './reading.ts';
-import { type Machine, PROCESSES, RECORDS } from './schema.ts';
+import { type Machine, PROCESSES } from './schema.ts';
 
 /** The most pages that are read to estimate how many there are. */
 const MAX_PROBES = 10;
@@ -39,7 +39,7 @@ async function readPastPage(
   signal: AbortSignal,
 ): Promise<PastPage<MachineRecord>> {
   if (!('start' in range)) throw new TypeError('machines have no evaluation windows');
-  return requestPage(api, { range: { start: range.start, end: range.end }, cursor }, RECORDS, signal);
+  return requestPage(api, { range: { start: range.start, end: range.end }, cursor }, signal);
 }
 
 /** Reads the first pages of the newest range, and scales up the time that they cover. */

@@ -7,7 +7,7 @@ import type { Poll, Timing } from '../source.ts';
 import { lookBack } from './lookback.ts';
 import { MAX_PUSH_SECONDS, type MachinesOptions } from './options.ts';
 import { isLate, type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
-import { readPage, readRange, type SweepContext, schemasAt, type Warning } from './reading.ts';
+import { isPlausibleAt, readPage, readRange, type SweepContext, type Warning } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
 import { lastSeen, staleAfter } from './shown.ts';
 import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, type Sweep, splitRange, startSweep } from './sweep.ts';
@@ -32,7 +32,15 @@ export async function pollMachines(
   const staleMs = staleAfter(options, timing);
   const sweep = startSweep(options, previous, now, staleMs);
   const counter = countingApi(api);
-  const context: SweepContext = { options, api: counter.api, sweep, now, warn, signal, schemas: schemasAt(now) };
+  const context: SweepContext = {
+    options,
+    api: counter.api,
+    sweep,
+    now,
+    warn,
+    signal,
+    isPlausible: isPlausibleAt(now),
+  };
   try {
     await readNew(context, counter, staleMs);
     const once = countingApi(api);

@@ -18,7 +18,7 @@ export interface SweepContext {
   readonly signal: AbortSignal;
   readonly warn: (reason: Warning) => void;
   readonly now: UnixMs;
-  readonly schemas: typeof RECORDS;
+  readonly isPlausible: (record: ProcessRecord) => boolean;
 }
 
 /** Reads every record of a range into the sweep, of these machines or of all. */
@@ -29,12 +29,12 @@ export async function readRange(context: SweepContext, range: Span, names?: read
 
 /** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
 export async function readPage(
-  { options, api, sweep, schemas, signal }: SweepContext,
+  { options, api, sweep, isPlausible, signal }: SweepContext,
   range: Span,
   names?: readonly string[],
   cursor?: string,
 ): Promise<ReadPage> {
-  const page = await requestPage(api, { range, names, cursor }, schemas, signal);
+  const page = await requestPage(api, { range, names, cursor }, signal, isPlausible);
   for (const [process, record] of page.records) addRecord(sweep, options, process, record);
   return { cursor: page.cursor, records: page.count };
 }
@@ -56,8 +56,8 @@ export const MACHINES_PATH = '/api/v2/machine-metrics';
 export async function requestPage(
   api: Api,
   { range, names, cursor }: PageQuery,
-  schemas: typeof RECORDS,
   signal: AbortSignal,
+  isPlausible?: (record: ProcessRecord) => boolean,
 ): Promise<PastPage<MachineRecord>> {
   const body = {
     range: { timestamp: range },
@@ -72,18 +72,14 @@ export async function requestPage(
   for (const process of PROCESSES) {
     const items = data[`${process}_metrics`] ?? [];
     count += items.length;
-    for (const record of await api.records('machine_metrics', schemas[process], items)) records.push([process, record]);
+    const good = await api.records('machine_metrics', RECORDS[process], items, isPlausible);
+    for (const record of good) records.push([process, record]);
   }
   return { cursor: paging?.next_cursor, records, count };
 }
 
-/** The schemas of records that are plausible at `now`. Made once for each sweep, because zod compiles every new schema. */
-export function schemasAt(now: UnixMs): typeof RECORDS {
+/** Whether a record is plausible at `now`: not far in the future. */
+export function isPlausibleAt(now: UnixMs): (record: ProcessRecord) => boolean {
   const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
-  const isPlausible = ({ timestamp }: ProcessRecord): boolean => timestamp <= latest;
-  return {
-    system: RECORDS.system.refine(isPlausible),
-    validator: RECORDS.validator.refine(isPlausible),
-    node: RECORDS.node.refine(isPlausible),
-  };
+  return ({ timestamp }) => timestamp <= latest;
 }

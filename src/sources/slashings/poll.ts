@@ -7,7 +7,7 @@ import { hasBacklog, isFinalityDoubtful } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
 import type { SlashingsOptions } from './options.ts';
-import { isRequestSpecific, type PollContext, rowSchemaAt } from './read.ts';
+import { isPlausibleAt, isRequestSpecific, type PollContext } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
 
@@ -26,7 +26,14 @@ export async function pollSlashings(
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
   const { chain, watch, onMissedProposal, onSkipped } = options;
-  const context: PollContext = { options, chain, api, signal, now: timing.now, row: rowSchemaAt(chain, timing.now) };
+  const context: PollContext = {
+    options,
+    chain,
+    api,
+    signal,
+    now: timing.now,
+    isPlausible: isPlausibleAt(chain, timing.now),
+  };
   const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
   let state: Slashings = { ...(paused ? withNewHour(previous) : previous), polledAt: timing.now };
   let failure: Error | undefined;

@@ -16,16 +16,16 @@ export interface PollContext {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly now: UnixMs;
-  readonly row: ReturnType<typeof rowSchemaAt>;
+  readonly isPlausible: (row: SlotRow) => boolean;
 }
 
 /** After this many attempts at the head, a block or epoch is left to the finalized pass. */
 export const MAX_TRIES_AT_HEAD = 3;
 
-/** The schema of rows that are plausible at `now`. Made once per poll, because zod compiles every new schema. */
-export function rowSchemaAt(chain: Chain, now: UnixMs) {
+/** Whether a row is plausible at `now`: its slot is not far in the future. */
+export function isPlausibleAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
   const newest = epochAt(chain, now + NONSENSE_AHEAD_SECONDS * 1000);
-  return SlotRow.refine(({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH);
+  return ({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH;
 }
 
 export interface EpochRows {
@@ -48,7 +48,7 @@ export async function readEpoch(
   const { api, chain, signal } = context;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const rows = await api.records('epoch_slots', context.row, data);
+  const rows = await api.records('epoch_slots', SlotRow, data, context.isPlausible);
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
   if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);

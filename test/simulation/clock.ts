@@ -1,0 +1,187 @@
+import type { Clock } from '../../src/lib/clock.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  /** undefined: cancelled. */
+  fire: (() => void) | undefined;
+}
+
+/**
+ * True time, and the only queue of timers. It moves only by `advanceTo`. Timers fire in order, each after all work that
+ * the one before has started.
+ */
+export class WorldClock {
+  #now: number;
+  #order = 0;
+  /** A binary heap: the earliest timer is first. */
+  readonly #timers: Timer[] = [];
+
+  /** @param start Unix ms */
+  constructor(start: number) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** The number of timers that wait. Cancelled ones leave when their time has come. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
+  /** Calls `fire` after `ms`. Returns how to cancel it. */
+  after(ms: number, fire: () => void): () => void {
+    const timer: Timer = { at: this.#now + Math.max(0, ms), order: this.#order++, fire };
+    this.#push(timer);
+    return () => {
+      timer.fire = undefined;
+    };
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, resolve));
+  }
+
+  /** Lets time pass until `end` (Unix ms), or until `isOver` after some timer. */
+  async advanceTo(end: number, isOver: () => boolean = () => false): Promise<void> {
+    await settled();
+    for (let next = this.#timers[0]; next && next.at <= end && !isOver(); next = this.#timers[0]) {
+      this.#pop();
+      if (!next.fire) continue;
+      this.#now = Math.max(this.#now, next.at);
+      next.fire();
+      await settled();
+    }
+    if (!isOver()) this.#now = Math.max(this.#now, end);
+  }
+
+  #push(timer: Timer): void {
+    const heap = this.#timers;
+    let i = heap.length;
+    for (; i > 0; ) {
+      const above = (i - 1) >> 1;
+      const parent = heap[above];
+      if (parent && isBefore(parent, timer)) break;
+      heap[i] = parent as Timer;
+      i = above;
+    }
+    heap[i] = timer;
+  }
+
+  #pop(): void {
+    const heap = this.#timers;
+    const last = heap.pop();
+    if (!last || heap.length === 0) return;
+    let i = 0;
+    for (;;) {
+      let below = 2 * i + 1;
+      const [left, right] = [heap[below], heap[below + 1]];
+      if (left && right && isBefore(right, left)) below += 1;
+      const child = heap[below];
+      if (!child || isBefore(last, child)) break;
+      heap[i] = child;
+      i = below;
+    }
+    heap[i] = last;
+  }
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Waits for all promise jobs: a macrotask runs after them. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * The clock of one process. It can be wrong, and it can step. The process can be stopped for a while, in which nothing of
+ * it runs. After its death nothing of it ever runs again.
+ */
+export class ProcessClock implements Clock {
+  readonly #world: WorldClock;
+  readonly #bornAt: number;
+  #offsetMs: number;
+  /** How long the monotonic clock has stood still. */
+  #lostMs = 0;
+  #resumesAt = Number.NEGATIVE_INFINITY;
+  #isDead = false;
+
+  /** @param offsetMs by how much its wall clock is ahead of true time */
+  constructor(world: WorldClock, offsetMs = 0) {
+    this.#world = world;
+    this.#bornAt = world.now();
+    this.#offsetMs = offsetMs;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  get isPaused(): boolean {
+    return this.#world.now() < this.#resumesAt;
+  }
+
+  now(): number {
+    return this.#world.now() + this.#offsetMs;
+  }
+
+  monotonic(): number {
+    return this.#world.now() - this.#bornAt - this.#lostMs;
+  }
+
+  /** Sets the wall clock, as NTP or an administrator does. */
+  setOffset(ms: number): void {
+    this.#offsetMs = ms;
+  }
+
+  /** Nothing runs for `ms`. With `isSuspended` the monotonic clock stands still too, as on a sleeping computer. */
+  pause(ms: number, isSuspended = false): void {
+    this.#resumesAt = this.#world.now() + ms;
+    if (isSuspended) this.#lostMs += ms;
+  }
+
+  die(): void {
+    this.#isDead = true;
+  }
+
+  /** Calls `work` in the process: now, or when it runs again, or never. */
+  enter(work: () => void): void {
+    if (this.#isDead) return;
+    const pause = this.#resumesAt - this.#world.now();
+    if (pause > 0) this.#world.after(pause, () => this.enter(work));
+    else work();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (this.#isDead) return never();
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const dueAt = this.monotonic() + ms;
+      const fire = (): void =>
+        this.enter(() => {
+          const early = dueAt - this.monotonic();
+          if (early > 0) {
+            cancel = this.#world.after(early, fire);
+            return;
+          }
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        });
+      let cancel = this.#world.after(ms, fire);
+      const abort = (): void => {
+        cancel();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+}
+
+/** What a dead process waits for. A new one each time: a shared one would hold everything that ever waited for it. */
+export function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
