@@ -9,6 +9,7 @@ import { statusOf } from '../web/status.ts';
 import type { StatusInput } from '../web/status-input.ts';
 import { jsonPieces } from '../web/status-json.ts';
 import { modelOf } from '../web/status-model.ts';
+import { OUTSIDE } from './outside.ts';
 import { ownFamilies } from './own-families.ts';
 import { expositionParts } from './parts.ts';
 import { viewsOf } from './picture.ts';
@@ -16,7 +17,8 @@ import type { EngineOptions, Role } from './role.ts';
 
 /** /metrics. */
 export function expositionOf(options: EngineOptions, role: Role): Exposition {
-  const { clock, log, processMetrics, lastReload, replica, outside } = options;
+  const { clock, log, processMetrics, lastReload, replica, outside = OUTSIDE } = options;
+  const { exposition } = outside;
   const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
 
   async function own(): Promise<Family[]> {
@@ -31,7 +33,7 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
   }
 
   const onError = (error: unknown): void => log.error({ err: String(error) }, 'metrics not rendered');
-  return new Exposition(expositionParts(views, own, clock), clock, onError, outside?.compress);
+  return new Exposition(expositionParts(views, own, clock, exposition.maxNapMs), clock, onError, exposition);
 }
 
 /** The status, as a page and as JSON. */

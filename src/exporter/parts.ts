@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import type { Part } from '../metrics/exposition.ts';
 import { type Family, mergeFamilies } from '../metrics/family.ts';
 import type { SourceView } from '../scheduler/views.ts';
@@ -9,11 +10,18 @@ import { sourceFamilies } from './source-families.ts';
 export const ATTEMPTS = 'attempts';
 /** The exporter's own metrics. */
 export const OWN = 'own';
-const OWN_REFRESH_MS = 1_000;
 
-/** /metrics in its order: a part for each kind of source, then the attempts, then the exporter's own metrics. */
-export function expositionParts(views: () => SourceView[], own: () => Promise<Family[]>, clock: Clock): Part[] {
-  const soon = (): number => clock.now() + OWN_REFRESH_MS;
+/**
+ * /metrics in its order: a part for each kind of source, then the attempts, then the exporter's own metrics. `refreshMs`:
+ * how often those that change by themselves are rendered.
+ */
+export function expositionParts(
+  views: () => SourceView[],
+  own: () => Promise<Family[]>,
+  clock: Clock,
+  refreshMs: Milliseconds,
+): Part[] {
+  const soon = (): number => clock.now() + refreshMs;
   const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
   return [
     ...SOURCE_NAMES.map((name) => ({

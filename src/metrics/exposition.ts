@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import type { MonotonicMs, UnixMs } from '../lib/time.ts';
+import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import { Bytes } from './bytes.ts';
 import { encodeHead, encodeSamples, type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
@@ -21,9 +21,15 @@ type Forms = { readonly plain: Buffer; readonly gzipped: Buffer };
 
 /** Compresses with gzip. */
 export type Compress = (plain: Buffer) => Promise<Buffer>;
-export const compressed: Compress = promisify(gzip);
-/** The loop runs at least this often, so that a step of the clock is noticed. */
-const MAX_NAP_MS = 1_000;
+const compressed: Compress = promisify(gzip);
+
+export interface ExpositionOptions {
+  readonly compress: Compress;
+  /** The loop runs at least this often, so that a step of the clock is noticed. */
+  readonly maxNapMs: Milliseconds;
+}
+
+export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 1_000 };
 const RETRY_MS = 1_000;
 /** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
@@ -47,7 +53,7 @@ export class Exposition {
   readonly #parts: readonly Part[];
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
-  readonly #compress: Compress;
+  readonly #options: ExpositionOptions;
   readonly #changesAt = new Map<Part, UnixMs>();
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
@@ -64,9 +70,9 @@ export class Exposition {
     parts: readonly Part[],
     clock: Clock,
     onError: (error: unknown) => void,
-    compress: Compress = compressed,
+    options: ExpositionOptions = EXPOSITION_OPTIONS,
   ) {
-    this.#compress = compress;
+    this.#options = options;
     this.#parts = parts;
     this.#clock = clock;
     this.#onError = onError;
@@ -146,7 +152,7 @@ export class Exposition {
   }
 
   async #formsOf(plain: Buffer): Promise<Forms> {
-    return { plain, gzipped: plain.length === 0 ? plain : await this.#compress(plain) };
+    return { plain, gzipped: plain.length === 0 ? plain : await this.#options.compress(plain) };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -164,6 +170,8 @@ export class Exposition {
     const pause = this.#pausedUntil - this.#clock.monotonic();
     const alarm = new AbortController();
     this.#wake = () => alarm.abort();
-    await this.#clock.sleep(Math.max(0, pause, Math.min(MAX_NAP_MS, next)), alarm.signal).catch(() => undefined);
+    await this.#clock
+      .sleep(Math.max(0, pause, Math.min(this.#options.maxNapMs, next)), alarm.signal)
+      .catch(() => undefined);
   }
 }

@@ -69,7 +69,7 @@ export async function renderGolden(): Promise<(format: Format) => string> {
       isLeader: true,
       isShared: false,
     });
-  const parts = expositionParts(views, own, clock);
+  const parts = expositionParts(views, own, clock, 1_000);
   const exposition = new Exposition(parts, clock, (error) => {
     throw error;
   });
