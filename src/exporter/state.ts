@@ -13,7 +13,7 @@ import { Replica } from '../replica/replica.ts';
 import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
-import { FileStore } from '../state/file.ts';
+import { FileStore, type FileStoreOptions } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
 import { unusable } from '../state/try-directory.ts';
@@ -44,11 +44,16 @@ export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
 };
 
 /** @throws StateRefused; the signal's reason when it aborts while a lock is waited for. */
-export async function openState(dir: string, clock: Clock, log: Logger, signal?: AbortSignal): Promise<FileStore> {
+export async function openState(
+  dir: string,
+  clock: Clock,
+  log: Logger,
+  options: FileStoreOptions = {},
+): Promise<FileStore> {
   try {
-    return await FileStore.open(dir, clock, log, { signal });
+    return await FileStore.open(dir, clock, log, options);
   } catch (error) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     if (error instanceof StateLocked) throw new StateRefused(error.message, { cause: error });
     throw new StateRefused(unusable(dir, error));
   }
