@@ -1,5 +1,4 @@
-import * as fs from 'node:fs/promises';
-import type { Disk, DiskFile } from '../../src/lib/whole-file.ts';
+import { type Disk, type DiskFile, realDisk } from '../../src/lib/disk.ts';
 
 export const DISK_FAULTS = {
   'writes that take a part, or fail': 'write',
@@ -16,31 +15,40 @@ const FAILS_EACH = { write: 40, sync: 3, rename: 2 } as const;
 /** A real disk between which and the program calls fail, where they are told to. */
 export class WeakDisk implements Disk {
   fault: DiskFault | undefined;
+  readonly readFile = realDisk.readFile;
+  readonly mkdir = realDisk.mkdir;
+  readonly readdir = realDisk.readdir;
+  readonly stat = realDisk.stat;
+  readonly lstat = realDisk.lstat;
+  readonly chmod = realDisk.chmod;
+  readonly lutimes = realDisk.lutimes;
   #calls = 0;
 
-  async open(path: string, flags: 'r' | 'wx', mode?: number): Promise<DiskFile> {
-    const file = await fs.open(path, flags, mode);
+  async open(path: string, flags: string | number, mode?: number): Promise<DiskFile> {
+    const file = await realDisk.open(path, flags, mode);
     return {
       write: async (bytes, offset) => {
         this.#call('write', 'ENOSPC');
         const length = Math.min(bytes.length - offset, this.fault === 'write' ? PART : Number.POSITIVE_INFINITY);
-        return file.write(bytes, offset, length);
+        return file.write(bytes.subarray(0, offset + length), offset);
       },
       sync: async () => {
         this.#call('sync', 'EIO');
         await file.sync();
       },
+      read: (...args) => file.read(...args),
+      stat: () => file.stat(),
       close: () => file.close(),
     };
   }
 
   async rename(from: string, to: string): Promise<void> {
     this.#call('rename', 'EIO');
-    await fs.rename(from, to);
+    await realDisk.rename(from, to);
   }
 
   async rm(path: string, options: { readonly force: true }): Promise<void> {
-    await fs.rm(path, options);
+    await realDisk.rm(path, options);
   }
 
   #call(what: DiskFault, code: string): void {

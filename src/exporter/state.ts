@@ -6,14 +6,13 @@ import { codeOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Totals } from '../metrics/totals.ts';
-import type { LeaseTimings } from '../replica/lease.ts';
 import { RedisState } from '../replica/redis.ts';
-import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
-import { Replica } from '../replica/replica.ts';
+import { type Connect, RedisLink, type RedisSettings } from '../replica/redis-link.ts';
+import { Replica, type ReplicaOptions } from '../replica/replica.ts';
 import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
-import { FileStore } from '../state/file.ts';
+import { FileStore, type FileStoreOptions } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
 import { unusable } from '../state/try-directory.ts';
@@ -44,11 +43,16 @@ export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
 };
 
 /** @throws StateRefused; the signal's reason when it aborts while a lock is waited for. */
-export async function openState(dir: string, clock: Clock, log: Logger, signal?: AbortSignal): Promise<FileStore> {
+export async function openState(
+  dir: string,
+  clock: Clock,
+  log: Logger,
+  options: FileStoreOptions = {},
+): Promise<FileStore> {
   try {
-    return await FileStore.open(dir, clock, log, { signal });
+    return await FileStore.open(dir, clock, log, options);
   } catch (error) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     if (error instanceof StateLocked) throw new StateRefused(error.message, { cause: error });
     throw new StateRefused(unusable(dir, error));
   }
@@ -57,15 +61,20 @@ export async function openState(dir: string, clock: Clock, log: Logger, signal?:
 /** A machine that is still starting up may be slow. */
 const TRIES_AT_START = 3;
 
+interface SharedStateOptions extends ReplicaOptions {
+  /** Default: the client library. */
+  readonly connect?: Connect | undefined;
+}
+
 /** @throws StateRefused if Redis cannot be reached at the start. Later it may fail and recover. */
 export async function openSharedState(
   redis: RedisSettings,
   clock: Clock,
   log: Logger,
-  timings?: LeaseTimings,
+  { connect, ...options }: SharedStateOptions = {},
 ): Promise<Replica> {
-  const state = new RedisState(new RedisLink(redis, clock), redis.prefix);
-  const replica = new Replica(state, clock, log, timings);
+  const state = new RedisState(new RedisLink(redis, clock, connect), redis.prefix);
+  const replica = new Replica(state, clock, log, options);
   for (let tries = 1; ; tries += 1) {
     try {
       await state.expectWritable();

@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type Disk, type DiskFile, realDisk } from './disk.ts';
 import { hasCode } from './error-code.ts';
 
-/** The functions of node:fs/promises that a write needs. Tests replace them with a disk that fails or loses power. */
-export interface Disk {
-  open(path: string, flags: 'r' | 'wx', mode?: number): Promise<DiskFile>;
-  rename(from: string, to: string): Promise<void>;
-  rm(path: string, options: { readonly force: true }): Promise<void>;
+/** What a write needs of a disk. */
+export interface WritableDisk extends Pick<Disk, 'rename' | 'rm'> {
+  open(path: string, flags: 'r' | 'wx', mode?: number): Promise<WritableFile>;
 }
 
-export interface DiskFile {
-  write(bytes: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
+export type WritableFile = Pick<DiskFile, 'write' | 'sync' | 'close'>;
 
 /** Marks the name of a file that is not yet completely written. */
 export const DRAFT = '.tmp-';
@@ -23,7 +17,12 @@ export const DRAFT = '.tmp-';
  * Replaces a file atomically, and resolves when the new one would survive a loss of power. If it rejects, or the machine
  * crashes at any moment, the file is the old one or all of the new one.
  */
-export async function writeWhole(file: string, text: string, mode: number, disk: Disk = fs): Promise<void> {
+export async function writeWhole(
+  file: string,
+  text: string,
+  mode: number,
+  disk: WritableDisk = realDisk,
+): Promise<void> {
   const draft = `${file}${DRAFT}${randomBytes(8).toString('hex')}`;
   await createFile(draft, text, mode, disk);
   await orRemove(draft, disk, () => disk.rename(draft, file));
@@ -31,7 +30,12 @@ export async function writeWhole(file: string, text: string, mode: number, disk:
 }
 
 /** Writes a file that must not exist, not even as a link. A failed write leaves nothing, unless the process is killed. */
-export async function createFile(file: string, text: string, mode: number, disk: Disk = fs): Promise<void> {
+export async function createFile(
+  file: string,
+  text: string,
+  mode: number,
+  disk: WritableDisk = realDisk,
+): Promise<void> {
   const handle = await disk.open(file, 'wx', mode);
   await orRemove(file, disk, async () => {
     try {
@@ -43,7 +47,7 @@ export async function createFile(file: string, text: string, mode: number, disk:
   });
 }
 
-async function orRemove(file: string, disk: Disk, work: () => Promise<void>): Promise<void> {
+async function orRemove(file: string, disk: WritableDisk, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -53,7 +57,7 @@ async function orRemove(file: string, disk: Disk, work: () => Promise<void>): Pr
 }
 
 /** One call may write only a part. On a disk that is nearly full, it is the next call that fails. */
-async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
+async function writeAll(handle: WritableFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, done);
     if (bytesWritten === 0) throw new Error('the disk accepts no more bytes');
@@ -62,7 +66,7 @@ async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
 }
 
 /** Makes the names in a directory survive a loss of power: without its name a file is lost, however well it is synced. */
-export async function syncDirectory(dir: string, disk: Pick<Disk, 'open'> = fs): Promise<void> {
+export async function syncDirectory(dir: string, disk: Pick<WritableDisk, 'open'> = realDisk): Promise<void> {
   const handle = await disk.open(dir, 'r');
   try {
     await handle.sync();

@@ -29,8 +29,13 @@ const TIMEOUT_MS = 1_500;
 /** The slowest transfer that is waited for. */
 const BYTES_PER_MS = 4_000;
 
-type CreateClient = typeof createClient;
-type RedisClient = Awaited<ReturnType<typeof connect>>;
+/** The part of the client library that is used, once it is connected. */
+export interface RedisClient {
+  sendCommand(args: readonly string[]): Promise<unknown>;
+  destroy(): void;
+}
+
+export type Connect = (settings: RedisSettings) => Promise<RedisClient>;
 
 /**
  * One connection at a time. While the server is unreachable, commands are not queued: each one fails, and the next one
@@ -39,12 +44,15 @@ type RedisClient = Awaited<ReturnType<typeof connect>>;
 export class RedisLink {
   readonly #settings: RedisSettings;
   readonly #clock: Clock;
+  readonly #connect: Connect | undefined;
   #client: Promise<RedisClient> | undefined;
   #connection = 0;
 
-  constructor(settings: RedisSettings, clock: Clock) {
+  /** @param connect Default: the client library. */
+  constructor(settings: RedisSettings, clock: Clock, connect?: Connect) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#connect = connect;
   }
 
   /** Numbers the connections: after each loss the next one counts one more. */
@@ -54,10 +62,9 @@ export class RedisLink {
 
   /** @throws RedisAway */
   async run(script: string, keys: readonly string[], args: readonly string[]): Promise<Reply> {
-    // Loaded only where Redis is used, and before the timeout begins.
-    const { createClient } = await import('@redis/client');
+    const connect = this.#connect ?? (await clientLibrary());
     const size = args.reduce((sum, arg) => sum + arg.length, 0);
-    const client = this.#open(createClient);
+    const client = this.#open(connect);
     try {
       const evaluated = client.then((opened) => evaluate(opened, script, keys, args));
       return await within(this.#clock, TIMEOUT_MS + size / BYTES_PER_MS, evaluated, () => {
@@ -73,10 +80,10 @@ export class RedisLink {
     this.#drop();
   }
 
-  #open(createClient: CreateClient): Promise<RedisClient> {
+  #open(connect: Connect): Promise<RedisClient> {
     if (this.#client) return this.#client;
     this.#connection += 1;
-    const client = connect(createClient, this.#settings);
+    const client = connect(this.#settings);
     // The command that is waiting for the connection reports the failure.
     client.catch(() => undefined);
     this.#client = client;
@@ -92,7 +99,13 @@ export class RedisLink {
   }
 }
 
-async function connect(createClient: CreateClient, { url, password, tls }: RedisSettings) {
+/** Loaded only where Redis is used, and before the timeout of a command begins. */
+async function clientLibrary(): Promise<Connect> {
+  const { createClient } = await import('@redis/client');
+  return (settings) => connectBy(createClient, settings);
+}
+
+async function connectBy(create: typeof createClient, { url, password, tls }: RedisSettings): Promise<RedisClient> {
   const read = (file: string | undefined) => file && readFile(file, 'utf8');
   const [ca, cert, key] = await Promise.all([tls?.caFile, tls?.certFile, tls?.keyFile].map(read));
   const secured = url.startsWith('rediss:') ? { tls: true as const, ca, cert, key, servername: tls?.serverName } : {};
@@ -103,7 +116,7 @@ async function connect(createClient: CreateClient, { url, password, tls }: Redis
     maintNotifications: 'disabled',
     socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false, ...secured },
   };
-  const client = createClient(options);
+  const client = create(options);
   // Without a listener an error would end the process. The command in progress reports it.
   client.on('error', () => undefined);
   try {

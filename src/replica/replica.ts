@@ -27,12 +27,18 @@ import type { Subscriber } from './subscriber.ts';
 /** The wait after a failed write: a server that is full is not asked twice a second. */
 const REWRITE_AFTER_MS = 5_000;
 
+export interface ReplicaOptions {
+  readonly timings?: LeaseTimings | undefined;
+  /** Names the replica in the lease; no other process may have the same. */
+  readonly id?: string | undefined;
+}
+
 /** One of several processes that share the state in one Redis. One of them leads and writes it; the others read it. */
 export class Replica implements StateStore {
   /** Provides the time of the server. */
   readonly clock: ServerClock;
   /** Names this replica in the lease. */
-  readonly id = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+  readonly id: string;
   readonly #redis: RedisState;
   readonly #documents: SharedDocuments;
   readonly #log: Logger;
@@ -50,8 +56,10 @@ export class Replica implements StateStore {
   #onRoleChange: () => void = () => undefined;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(redis: RedisState, clock: Clock, log: Logger, timings: LeaseTimings = LEASE_TIMINGS) {
+  constructor(redis: RedisState, clock: Clock, log: Logger, options: ReplicaOptions = {}) {
+    const { timings = LEASE_TIMINGS, id = uniqueId() } = options;
     this.clock = new ServerClock(clock);
+    this.id = id;
     this.#redis = redis;
     this.#documents = new SharedDocuments(redis, log);
     this.#log = log;
@@ -230,4 +238,9 @@ export class Replica implements StateStore {
       throw error;
     }
   }
+}
+
+/** Tells where it runs, for the log. */
+function uniqueId(): string {
+  return `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
 }

@@ -1,12 +1,13 @@
-import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
+import { type Disk, realDisk } from '../lib/disk.ts';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Disk, writeWhole } from '../lib/whole-file.ts';
+import { writeWhole } from '../lib/whole-file.ts';
 import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
 import { type Parsed, parseValue, STATE_VERSION, unwrap, wrap } from './envelope.ts';
+import { type Host, realHost } from './holder.ts';
 import { DirectoryLock } from './lock.ts';
 import type { StateStore } from './store.ts';
 
@@ -14,7 +15,9 @@ export interface FileStoreOptions {
   /** Aborts the wait for a lock whose holder may be dead. */
   readonly signal?: AbortSignal | undefined;
   /** Replaces the disk in tests. */
-  readonly disk?: Disk;
+  readonly disk?: Disk | undefined;
+  /** Replaces the machine that runs this process in tests. */
+  readonly host?: Host | undefined;
 }
 
 /** One JSON file for each document, in a directory that only this process uses. */
@@ -23,11 +26,11 @@ export class FileStore implements StateStore {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #lock: DirectoryLock;
-  readonly #disk: Disk | undefined;
+  readonly #disk: Disk;
   /** The latest write of each document: the next one waits for it. */
   readonly #writes = new Map<string, Promise<void>>();
 
-  private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, disk: Disk | undefined) {
+  private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, disk: Disk) {
     this.#dir = dir;
     this.#clock = clock;
     this.#log = log;
@@ -37,18 +40,19 @@ export class FileStore implements StateStore {
 
   /** @throws StateLocked; an Error with a code where the directory cannot be made or written; the signal's reason. */
   static async open(dir: string, clock: Clock, log: Logger, options: FileStoreOptions = {}): Promise<FileStore> {
-    await makeDirectory(dir);
-    await warnOfOpenDirectory(dir, log);
-    const lock = await DirectoryLock.take(dir, { clock, log, signal: options.signal });
-    await cleanUp(dir, clock.now());
-    return new FileStore(dir, clock, log, lock, options.disk);
+    const { signal, disk = realDisk, host = realHost } = options;
+    await makeDirectory(dir, disk);
+    await warnOfOpenDirectory(dir, log, disk);
+    const lock = await DirectoryLock.take(dir, { clock, log, disk, host, signal });
+    await cleanUp(dir, clock.now(), disk);
+    return new FileStore(dir, clock, log, lock, disk);
   }
 
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const file = this.#file(name);
     let text: string;
     try {
-      text = await readFile(file, 'utf8');
+      text = await this.#disk.readFile(file, 'utf8');
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
@@ -56,7 +60,7 @@ export class FileStore implements StateStore {
     const parsed = parse(text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${file}.unreadable-${this.#clock.now()}`;
-    await rename(file, aside);
+    await this.#disk.rename(file, aside);
     this.#log.warn({ document: name, moved_to: aside, why: parsed.why }, 'state not readable, starting without it');
     return undefined;
   }
@@ -82,7 +86,7 @@ export class FileStore implements StateStore {
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
       // The directory was removed while the program ran.
-      await makeDirectory(this.#dir);
+      await makeDirectory(this.#dir, this.#disk);
       await writeWhole(file, text, FILE_MODE, this.#disk);
     }
   }
@@ -97,9 +101,10 @@ export async function peek<S extends z.ZodType>(
   dir: string,
   name: string,
   schema: S,
+  disk: Disk = realDisk,
 ): Promise<z.output<S> | undefined> {
   try {
-    const parsed = parse(await readFile(join(dir, `${name}.json`), 'utf8'), schema);
+    const parsed = parse(await disk.readFile(join(dir, `${name}.json`), 'utf8'), schema);
     return parsed.success ? parsed.data : undefined;
   } catch {
     return undefined;

@@ -19,6 +19,26 @@ export const Holder = z.object({
 });
 export type Holder = z.infer<typeof Holder>;
 
+/** The machine that runs this process. Tests replace it, as all their processes are one. */
+export interface Host {
+  /** How a lock names this process. */
+  thisProcess(): Holder;
+  /** A process in our own pid namespace; undefined: there is none. */
+  find(pid: number): FoundProcess | undefined;
+}
+
+interface FoundProcess {
+  /** '' where it is not known. */
+  readonly started: string;
+  /** Dead, but keeps its pid until its parent has waited for it. */
+  readonly isZombie: boolean;
+}
+
+export const realHost: Host = {
+  thisProcess,
+  find: (pid) => (exists(pid) ? processStat(pid) : undefined),
+};
+
 export function thisProcess(): Holder {
   return {
     pid: process.pid,
@@ -35,15 +55,14 @@ export function thisProcess(): Holder {
  * Whether the holder is alive. It can be looked up only in our own pid namespace on our own machine: elsewhere the same pid
  * is another process.
  */
-export function livenessOf(holder: Holder | undefined, mine: Holder): 'alive' | 'dead' | 'unknown' {
+export function livenessOf(holder: Holder | undefined, mine: Holder, on: Host): 'alive' | 'dead' | 'unknown' {
   if (!holder) return 'unknown';
   const { host, boot, namespace, pid, started } = holder;
   if (host !== mine.host || boot !== mine.boot || namespace !== mine.namespace) return 'unknown';
-  if (!exists(pid)) return 'dead';
-  const now = processStat(pid);
-  if (now.isZombie) return 'dead';
-  if (started === '' || now.started === '') return 'unknown';
-  return started === now.started ? 'alive' : 'dead';
+  const found = on.find(pid);
+  if (!found || found.isZombie) return 'dead';
+  if (started === '' || found.started === '') return 'unknown';
+  return started === found.started ? 'alive' : 'dead';
 }
 
 function exists(pid: number): boolean {
@@ -56,10 +75,9 @@ function exists(pid: number): boolean {
 }
 
 /** From proc(5), stat. `started` is field 22, in ticks since boot; '' where /proc is missing or hides the process. */
-function processStat(pid: number): { started: string; isZombie: boolean } {
+function processStat(pid: number): FoundProcess {
   // The name in field 2 may contain spaces and parentheses.
   const fields = (readText(`/proc/${pid}/stat`).split(') ').at(-1) ?? '').split(' ');
-  // A zombie is dead, but keeps its pid until its parent has waited for it.
   return { started: fields[19] ?? '', isZombie: fields[0] === 'Z' };
 }
 

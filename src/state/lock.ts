@@ -1,12 +1,13 @@
-import { constants, lutimes, open, rm } from 'node:fs/promises';
+import { constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import type { Disk, DiskFile } from '../lib/disk.ts';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { createFile } from '../lib/whole-file.ts';
 import { FILE_MODE } from './directory.ts';
-import { Holder, livenessOf, thisProcess } from './holder.ts';
+import { Holder, type Host, livenessOf } from './holder.ts';
 
 /** Another process uses this directory. */
 export class StateLocked extends Error {
@@ -33,6 +34,8 @@ const REMOVAL_TIMEOUT_MS = 10_000;
 export interface LockOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly disk: Disk;
+  readonly host: Host;
   /** Ends the wait for a holder that may be dead. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,8 +48,9 @@ export class DirectoryLock {
   readonly #dir: string;
   readonly #file: string;
   readonly #options: LockOptions;
-  readonly #mine = thisProcess();
-  readonly #text = JSON.stringify(this.#mine);
+  readonly #disk: Disk;
+  readonly #mine: Holder;
+  readonly #text: string;
   readonly #stop = new AbortController();
   #heartbeat: Promise<void> = Promise.resolve();
   /** The lock file that has replaced ours. */
@@ -56,6 +60,9 @@ export class DirectoryLock {
     this.#dir = dir;
     this.#file = join(dir, 'lock');
     this.#options = options;
+    this.#disk = options.disk;
+    this.#mine = options.host.thisProcess();
+    this.#text = JSON.stringify(this.#mine);
   }
 
   /**
@@ -81,14 +88,14 @@ export class DirectoryLock {
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#heartbeat;
-    const found = await readLock(this.#file).catch(() => undefined);
-    if (found?.text === this.#text) await rm(this.#file, { force: true });
+    const found = await readLock(this.#file, this.#disk).catch(() => undefined);
+    if (found?.text === this.#text) await this.#disk.rm(this.#file, { force: true });
   }
 
   /** False: the file exists. */
   async #create(file: string): Promise<boolean> {
     try {
-      await createFile(file, this.#text, FILE_MODE);
+      await createFile(file, this.#text, FILE_MODE, this.#disk);
       return true;
     } catch (error) {
       if (hasCode(error, 'EEXIST')) return false;
@@ -98,9 +105,9 @@ export class DirectoryLock {
 
   /** Resolves when the lock is gone or has changed. @throws StateLocked */
   async #removeIfDead(): Promise<void> {
-    const found = await readLock(this.#file);
+    const found = await readLock(this.#file, this.#disk);
     if (!found) return;
-    const liveness = livenessOf(found.holder, this.#mine);
+    const liveness = livenessOf(found.holder, this.#mine, this.#options.host);
     if (liveness === 'alive') throw new StateLocked(this.#dir, found.holder);
     if (liveness === 'unknown' && !(await this.#isSilent(found))) return;
     await this.#remove(found);
@@ -128,7 +135,7 @@ export class DirectoryLock {
     const end = clock.monotonic() + ms;
     while (clock.monotonic() < end) {
       await clock.sleep(CHECK_EVERY_MS, signal);
-      const now = await readLock(file);
+      const now = await readLock(file, this.#disk);
       if (now?.text !== found.text || now.touchedAt !== found.touchedAt) return now;
     }
     return 'silent';
@@ -142,16 +149,17 @@ export class DirectoryLock {
     const removal = `${this.#file}.removal`;
     if (await this.#create(removal)) {
       try {
-        const found = await readLock(this.#file);
-        if (found?.text === dead.text && found.touchedAt === dead.touchedAt) await rm(this.#file, { force: true });
+        const found = await readLock(this.#file, this.#disk);
+        if (found?.text === dead.text && found.touchedAt === dead.touchedAt)
+          await this.#disk.rm(this.#file, { force: true });
       } finally {
-        await rm(removal, { force: true });
+        await this.#disk.rm(removal, { force: true });
       }
       return;
     }
-    const other = await readLock(removal);
+    const other = await readLock(removal, this.#disk);
     if (other && (await this.#watch(removal, other, REMOVAL_TIMEOUT_MS)) === 'silent') {
-      await rm(removal, { force: true });
+      await this.#disk.rm(removal, { force: true });
     }
   }
 
@@ -171,11 +179,11 @@ export class DirectoryLock {
     this.#other ??= await this.#readOther();
     if (this.#other || (await this.#create(this.#file))) return;
     const now = this.#options.clock.now() / 1000;
-    await lutimes(this.#file, now, now);
+    await this.#disk.lutimes(this.#file, now, now);
   }
 
   async #readOther(): Promise<LockFile | undefined> {
-    const found = await readLock(this.#file);
+    const found = await readLock(this.#file, this.#disk);
     return found && found.text !== this.#text ? found : undefined;
   }
 }
@@ -190,10 +198,10 @@ interface LockFile {
 const MAX_LOCK_BYTES = 10_000;
 
 /** Undefined: there is none. Opened each time, because only then does a network file system ask its server. */
-async function readLock(file: string): Promise<LockFile | undefined> {
-  let handle: Awaited<ReturnType<typeof open>>;
+async function readLock(file: string, disk: Disk): Promise<LockFile | undefined> {
+  let handle: DiskFile;
   try {
-    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    handle = await disk.open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     // A link is not a lock of ours, and is not followed.
@@ -201,7 +209,8 @@ async function readLock(file: string): Promise<LockFile | undefined> {
     throw error;
   }
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_LOCK_BYTES), 0, MAX_LOCK_BYTES, 0);
+    const buffer = Buffer.alloc(MAX_LOCK_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, MAX_LOCK_BYTES, 0);
     const text = buffer.toString('utf8', 0, bytesRead);
     return { text, holder: parseHolder(text), touchedAt: (await handle.stat()).mtimeMs };
   } finally {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Disk, writeWhole } from '../../src/lib/whole-file.ts';
+import { type WritableDisk, writeWhole } from '../../src/lib/whole-file.ts';
 import { type Call, type Faults, FragileDisk, type Image } from '../support/fragile-disk.ts';
 
 const FILE = '/state/slashings.json';
 const OLD = '{"version":1,"value":32}';
 const NEW = `{"version":1,"value":60,"seen":"${'x'.repeat(40)}"}`;
 
-type Write = (file: string, text: string, mode: number, disk: Disk) => Promise<void>;
+type Write = (file: string, text: string, mode: number, disk: WritableDisk) => Promise<void>;
 
 /** What is found under the name after a start. */
 function found(image: Image): string | undefined {
@@ -105,7 +105,7 @@ describe('lib/whole-file', () => {
 
   it('a write that takes nothing is a failure, not an endless loop', async () => {
     const disk = new FragileDisk();
-    const deaf: Disk = {
+    const deaf: WritableDisk = {
       open: async (...args) => ({ ...(await disk.open(args[0], args[1])), write: async () => ({ bytesWritten: 0 }) }),
       rename: (...args) => disk.rename(...args),
       rm: (path) => disk.rm(path),
@@ -116,7 +116,7 @@ describe('lib/whole-file', () => {
 
   describe('is held by a disk that finds', () => {
     const draft = `${FILE}.tmp`;
-    const create = async (disk: Disk, { loops, syncs }: { loops: boolean; syncs: boolean }): Promise<void> => {
+    const create = async (disk: WritableDisk, { loops, syncs }: { loops: boolean; syncs: boolean }): Promise<void> => {
       const handle = await disk.open(draft, 'wx');
       const bytes = Buffer.from(NEW);
       for (let done = 0; done < bytes.length; ) {

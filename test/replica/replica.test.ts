@@ -23,7 +23,7 @@ function replicaOf(url: string, { skewMs = 0, timings = TIMINGS }: { skewMs?: nu
   const clock = { ...systemClock, now: () => systemClock.now() + skewMs };
   const { log, lines } = logLines();
   const state = new RedisState(new RedisLink({ url, prefix: PREFIX }, clock), PREFIX);
-  const replica = new Replica(state, clock, log, timings);
+  const replica = new Replica(state, clock, log, { timings });
   const seen: unknown[] = [];
   const told = { rewrites: 0, lapses: 0 };
   const follow = (): unknown =>

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type Disk, type DiskFile, realDisk } from '../../src/lib/disk.ts';
 import { FileStore } from '../../src/state/file.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { type Call, FragileDisk, type Image } from '../support/fragile-disk.ts';
@@ -12,9 +13,23 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 const Counted = z.object({ slashings: z.number(), seen: z.array(z.string()) });
 const counted = (slashings: number) => ({ slashings, seen: Array.from({ length: slashings }, (_, i) => `0x${i}`) });
 
+/** Only the documents and the sync of their directory go to the fragile disk: the lock stays on the real one. */
+function withDocumentsOn(disk: FragileDisk): Disk {
+  const isDocument = (path: string): boolean => path.includes('.json');
+  return {
+    ...realDisk,
+    open: async (path, flags, mode) => {
+      if (flags === 'r' || (flags === 'wx' && isDocument(path))) return (await disk.open(path, flags)) as DiskFile;
+      return realDisk.open(path, flags, mode);
+    },
+    rename: (from, to) => disk.rename(from, to),
+    rm: (path, options) => (isDocument(path) ? disk.rm(path) : realDisk.rm(path, options)),
+  };
+}
+
 function open(dir: string, disk?: FragileDisk) {
   const { log, lines } = logLines();
-  const documents = FileStore.open(dir, new VirtualClock(NOW), log, disk && { disk });
+  const documents = FileStore.open(dir, new VirtualClock(NOW), log, disk && { disk: withDocumentsOn(disk) });
   return { documents, lines };
 }
 

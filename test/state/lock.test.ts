@@ -15,7 +15,8 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Holder, thisProcess } from '../../src/state/holder.ts';
+import { realDisk } from '../../src/lib/disk.ts';
+import { type Holder, realHost, thisProcess } from '../../src/state/holder.ts';
 import { DirectoryLock, StateLocked } from '../../src/state/lock.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
@@ -82,7 +83,7 @@ interface Attempt {
 /** Tries to take the lock on a clock that stands still. */
 function attempt(dir: string, clock = new VirtualClock(NOW), signal?: AbortSignal): Attempt {
   const { log, lines } = logLines();
-  const done = DirectoryLock.take(dir, { clock, log, signal });
+  const done = DirectoryLock.take(dir, { clock, log, disk: realDisk, host: realHost, signal });
   const made: Attempt = { outcome: undefined, lines, done };
   done.then(
     (lock) => {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Disk, DiskFile } from '../../src/lib/whole-file.ts';
+import type { WritableDisk, WritableFile } from '../../src/lib/whole-file.ts';
 
 /** A file: the content that survives a loss of power, and the later writes, each of which may survive. */
 interface Node {
@@ -39,7 +39,7 @@ export interface Faults {
  * A disk with one directory that is as unreliable as POSIX allows. A crash may keep or lose any combination of what is
  * not synced: single writes of a file (a lost one may leave zeros) and changes of the directory.
  */
-export class FragileDisk implements Disk {
+export class FragileDisk implements WritableDisk {
   faults: Faults = {};
   calls = 0;
   readonly #names = new Map<string, Node>();
@@ -54,7 +54,7 @@ export class FragileDisk implements Disk {
     this.#left = faults.room ?? Number.POSITIVE_INFINITY;
   }
 
-  async open(path: string, flags: 'r' | 'wx'): Promise<DiskFile> {
+  async open(path: string, flags: 'r' | 'wx'): Promise<WritableFile> {
     if (flags === 'r') return this.#directory();
     return this.#call('open', () => {
       if (this.#names.has(path)) throw failure('EEXIST');
@@ -110,7 +110,7 @@ export class FragileDisk implements Disk {
     return images;
   }
 
-  async #directory(): Promise<DiskFile> {
+  async #directory(): Promise<WritableFile> {
     return this.#call('open dir', () => ({
       write: async () => {
         throw failure('EBADF');
@@ -124,7 +124,7 @@ export class FragileDisk implements Disk {
     }));
   }
 
-  #file(node: Node): DiskFile {
+  #file(node: Node): WritableFile {
     return {
       write: async (bytes, offset) =>
         this.#call('write', () => {

@@ -16,7 +16,7 @@ const read = async () => {
 const { config, key } = await read();
 const log = createLogger({ level: 'debug', format: 'json' });
 if (!config.state.redis) throw new TypeError('expected state.redis');
-const replica = await openSharedState(config.state.redis, clock, log, timings);
+const replica = await openSharedState(config.state.redis, clock, log, { timings });
 const daemon = await startDaemon({
   config,
   key,
