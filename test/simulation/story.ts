@@ -1,3 +1,7 @@
+import type { ExporterSetting } from './exporter-setting.ts';
+import type { NetworkSetting } from './service/network.ts';
+import type { ServiceSetting } from './service/setting.ts';
+
 /**
  * Everything that is decided before a run: the world, and what happens to it. It is plain data, so that it can be
  * printed, and shortened while it still fails.
@@ -14,8 +18,12 @@ export interface Story {
   readonly events: readonly StoryEvent[];
 }
 
-/** The world as it is before anything happens. Each part of the world defines its own fields, as plain data. */
-export type Setting = Readonly<Record<string, unknown>>;
+/** The world as it is before anything happens. Plain data. */
+export interface Setting {
+  readonly service: ServiceSetting;
+  readonly network: NetworkSetting;
+  readonly exporter: ExporterSetting;
+}
 
 export interface StoryEvent {
   /** ms after the start. */

@@ -1,0 +1,86 @@
+import { WorldClock } from './clock.ts';
+import { ExporterHost } from './exporter-host.ts';
+import type { ExporterSetting } from './exporter-setting.ts';
+import { REDIS_PREFIX } from './exporter-setting.ts';
+import { Random } from './random.ts';
+import { SimulatedRedis } from './redis.ts';
+import { Network } from './service/network.ts';
+import { Service } from './service/service.ts';
+import type { Failure } from './shrink-search.ts';
+import type { RareState } from './sometimes.ts';
+import type { Story } from './story.ts';
+
+/** The end of a process. */
+export interface Ended {
+  readonly host: string;
+  readonly process: number;
+  readonly at: number;
+  readonly why: string;
+}
+
+/** Everything in a story: the account and its service, the machines that run the exporter, and what becomes of them. */
+export class World {
+  readonly story: Story;
+  readonly clock: WorldClock;
+  readonly random: Random;
+  readonly service: Service;
+  readonly network: Network;
+  readonly redis: SimulatedRedis | undefined;
+  readonly hosts: readonly ExporterHost[];
+  readonly reached = new Set<RareState>();
+  readonly ends: Ended[] = [];
+  /** How the exporter is configured now. */
+  exporter: ExporterSetting;
+  /** The trouble is over. */
+  isCalm = false;
+  #failure: Failure | undefined;
+  #processes = 0;
+
+  constructor(story: Story) {
+    const { seed, start, setting } = story;
+    this.story = story;
+    this.exporter = setting.exporter;
+    this.clock = new WorldClock(start);
+    this.random = new Random(seed, 'world');
+    this.service = new Service(setting.service, this.random.fork('service'), start);
+    this.network = new Network(setting.network);
+    const { replicas } = setting.exporter;
+    this.redis = replicas > 0 ? new SimulatedRedis(this.clock, REDIS_PREFIX) : undefined;
+    const names = replicas > 0 ? ['a', 'b', 'c'].slice(0, replicas) : ['a'];
+    this.hosts = names.map((name) => new ExporterHost(this, name));
+  }
+
+  /** The first thing that was wrong. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** ms since the start. */
+  get elapsed(): number {
+    return this.clock.now() - this.story.start;
+  }
+
+  /** Notes that something that must always hold does not. */
+  fail(check: string, message: string): void {
+    this.#failure ??= { check, message, at: this.elapsed };
+  }
+
+  reach(state: RareState): void {
+    this.reached.add(state);
+  }
+
+  host(name: string): ExporterHost {
+    const host = this.hosts.find((one) => one.name === name) ?? this.hosts[0];
+    if (!host) throw new RangeError(`no host ${name}`);
+    return host;
+  }
+
+  nextProcess(): number {
+    this.#processes += 1;
+    return this.#processes;
+  }
+
+  onEnd({ name }: ExporterHost, process: number, why: string): void {
+    this.ends.push({ host: name, process, at: this.clock.now(), why });
+  }
+}
