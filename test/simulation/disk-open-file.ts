@@ -34,7 +34,8 @@ export class OpenFile {
     const node = this.#begin('read');
     if (this.#purpose === 'write') throw new DiskError('EBADF', 'read');
     if (node.kind === 'directory') throw new DiskError('EISDIR', 'read');
-    return { bytesRead: node.content().copy(into, offset, position, position + length) };
+    const found = node.content().subarray(position, position + length);
+    return { bytesRead: found.copy(into, offset) };
   }
 
   stat(): DiskStats {

@@ -98,8 +98,9 @@ export class SimulatedDisk extends DiskFaults {
     this.check('lutimes', 'before the lookup', path);
     const node = this.#node(path, 'lutimes');
     this.check('lutimes', 'after the lookup', path);
-    // Node passes whole microseconds.
-    node.mtimeMs = Math.floor(modified * 1e6) / 1e3;
+    // A file has whole nanoseconds, rounded down, so that 0.844 s may become 843.99999 ms.
+    const seconds = Math.floor(modified);
+    node.mtimeMs = seconds * 1e3 + Math.floor((modified - seconds) * 1e9) / 1e6;
   }
 
   /** A loss of power, which no process of the host survives. Everything that is left is durable. */
