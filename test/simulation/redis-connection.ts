@@ -56,6 +56,7 @@ class Connection implements RedisClient {
   readonly #answers: Direction;
   readonly #waiting = new Set<Waiting>();
   readonly #leave: readonly (() => void)[];
+  readonly #server: number;
   readonly #send = inOrder();
   readonly #receive = inOrder();
   /** Nothing arrives any more, and nobody is told. */
@@ -66,6 +67,7 @@ class Connection implements RedisClient {
 
   constructor(ends: Ends) {
     this.#ends = ends;
+    this.#server = ends.redis.starts;
     this.#requests = new Direction(ends.network);
     this.#answers = new Direction(ends.network);
     const reset = (): void => this.#reset();
@@ -91,6 +93,7 @@ class Connection implements RedisClient {
     await this.#send(() => gate.call('redis: send', () => undefined));
     // A client that was closed before this sends nothing.
     if (this.#isClosed || !(await this.#pass(this.#requests))) return;
+    if (redis.starts !== this.#server) return;
     const settle = answerOf(redis, args);
     if (!(await this.#pass(this.#answers))) return;
     await this.#receive(() => gate.call('redis: answer', () => this.#waiting.delete(waiting)));

@@ -36,6 +36,7 @@ export class SimulatedRedis {
   #copy = new RedisData();
   #clockOffset = 0;
   #isDown = false;
+  #starts = 0;
 
   constructor(world: { now(): number }, prefix: string) {
     this.#world = world;
@@ -45,6 +46,11 @@ export class SimulatedRedis {
   /** It refuses connections. */
   get isDown(): boolean {
     return this.#isDown;
+  }
+
+  /** Counts the processes of the server. A connection is one with the process that accepted it. */
+  get starts(): number {
+    return this.#starts;
   }
 
   /** Its wall clock, Unix ms. */
@@ -176,6 +182,7 @@ export class SimulatedRedis {
 
   /** Another process of the server knows neither connections nor scripts. */
   #forgetConnections(): void {
+    this.#starts += 1;
     this.#scripts.clear();
     for (const reset of this.#connections) reset();
     this.#connections.clear();
