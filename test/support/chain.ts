@@ -78,16 +78,20 @@ export class Chain implements ChainView {
   rows(epoch: number): Fields[] | undefined {
     const slots = this.#slotsOf(epoch);
     if (slots.length === 0) return undefined;
-    return slots.flatMap((blocks, i) => {
-      const slot = epoch * 32 + i;
-      if (blocks.length === 0) {
-        return [row({ slot, proposer: proposerOf(slot, 0), status: epoch <= this.finalized ? '2' : '0' })];
-      }
-      const rows = blocks.map((block, fork) =>
-        row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block) }),
-      );
-      return rows.reverse();
-    });
+    return slots.flatMap((_, i) => this.slotRows(epoch * 32 + i));
+  }
+
+  /** The rows of one slot, newest fork first. */
+  slotRows(slot: number): Fields[] {
+    const blocks = this.slots[slot - this.firstSlot] ?? [];
+    if (blocks.length === 0) {
+      const isFinal = Math.floor(slot / 32) <= this.finalized;
+      return [row({ slot, proposer: proposerOf(slot, 0), status: isFinal ? '2' : '0' })];
+    }
+    const rows = blocks.map((block, fork) =>
+      row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block) }),
+    );
+    return rows.reverse();
   }
 
   /** The slashing records of a slot, those of orphaned blocks included. */

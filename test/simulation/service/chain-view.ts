@@ -1,0 +1,180 @@
+import { between, unit } from '../../../src/lib/random.ts';
+import type { Random } from '../random.ts';
+import type { WorldChain } from './world-chain.ts';
+
+export type RowFault = 'missing' | 'twice' | 'shuffled';
+
+/** A list of the chain as the service sends it, and what a reader learns from it. */
+export interface ChainAnswer {
+  /** The JSON of the list. */
+  readonly list: string;
+  /** The epoch that it is about; undefined for the records of a slot. */
+  readonly epoch?: number;
+  /** The slashings of each canonical block of the epoch that has some, by block root. */
+  readonly canonical?: ReadonlyMap<string, readonly number[]>;
+  /** The slashings in each block of the slot, by block root. */
+  readonly sent?: ReadonlyMap<string, readonly number[]>;
+}
+
+/** Rows are rendered again only if they can have changed. */
+const KEPT_SLOTS = 32 * 40;
+
+/** How the service shows a chain: with the faults of its views and of its rows. */
+export class ChainView {
+  readonly chain: WorldChain;
+  readonly #random: Random;
+  readonly #odd: { rows: number; slashings: number };
+  readonly #texts = new Map<number, string>();
+  /** The rendered list of the newest final epochs. */
+  readonly #lists = new Map<number, string>();
+  #fault: { readonly how: RowFault; readonly until: number } | undefined;
+  /** The view `latest` is this many epochs behind, for some answers or until a time. */
+  #behind: { readonly epochs: number; times: number; readonly until: number } | undefined;
+  /** Slots that are shown as scheduled, until a time. */
+  readonly #scheduled = new Map<number, number>();
+
+  constructor(chain: WorldChain, odd: { rows: number; slashings: number }, random: Random) {
+    this.chain = chain;
+    this.#odd = { ...odd };
+    this.#random = random;
+  }
+
+  spoilRows(how: RowFault, until: number): void {
+    this.#fault = { how, until };
+  }
+
+  /** The view `latest` goes back, which can be behind the finalized one. */
+  lag(epochs: number, times: number, until: number): void {
+    this.#behind = { epochs, times, until };
+  }
+
+  /** A missed slot stays "0" after its epoch is final. */
+  keepScheduled(until: number): void {
+    this.#scheduled.set(this.chain.orderMiss(), until);
+  }
+
+  calm(): void {
+    this.#fault = undefined;
+    this.#behind = undefined;
+    this.#scheduled.clear();
+    Object.assign(this.#odd, { rows: 0, slashings: 0 });
+  }
+
+  epochOf(selector: string, now: number): number {
+    if (selector === 'finalized') return this.chain.finalized;
+    return selector === 'latest' ? this.chain.latest - this.#epochsBehind(now) : Number(selector);
+  }
+
+  /** undefined: the service refuses the request. */
+  rows(epoch: number, now: number): ChainAnswer | undefined {
+    const { chain } = this;
+    if (epoch > chain.latest || epoch * 32 < chain.firstSlot) return undefined;
+    this.#forgetChanged();
+    for (const [slot, until] of this.#scheduled) if (now >= until) this.#scheduled.delete(slot);
+    const fault = this.#fault && now < this.#fault.until ? this.#fault.how : undefined;
+    const isOdd = this.#odd.rows > 0 && this.#random.happens(8 * this.#odd.rows);
+    const canonical = chain.canonical(epoch);
+    if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), epoch, canonical };
+    let rows = this.#slotsOf(epoch).map((slot) => this.#shown(slot));
+    if (fault === 'missing') rows = rows.filter((_, i) => unit(chain.firstSlot, epoch, i, 7) > 0.1);
+    if (fault === 'twice') rows = rows.flatMap((row, i) => (i % 5 === 2 ? [row, row] : [row]));
+    if (fault === 'shuffled') rows = [...rows.splice(between(0, 31, epoch)), ...rows.reverse()];
+    if (isOdd) rows.splice(this.#random.between(0, rows.length), 0, this.#oddRow(epoch, rows));
+    return { list: `[${rows.join(',')}]`, epoch, canonical };
+  }
+
+  /** The slashing records of a slot. */
+  records(slot: number): ChainAnswer {
+    const records = this.chain.records(slot).map((record) => JSON.stringify(record));
+    if (this.#odd.slashings > 0 && this.#random.happens(this.#odd.slashings)) {
+      const odd = this.#random.pick([
+        'null',
+        '{"block_root":null}',
+        '"text"',
+        records[0] ?? '[]',
+        ...records.map(unreadable),
+      ]);
+      records.splice(this.#random.between(0, records.length), 0, odd);
+    }
+    return { list: `[${records.join(',')}]`, sent: this.chain.included(slot) };
+  }
+
+  proposerRecords(slot: number): ChainAnswer {
+    return { list: JSON.stringify(this.chain.proposerRecords(slot)) };
+  }
+
+  #epochsBehind(now: number): number {
+    const behind = this.#behind;
+    if (!behind || behind.times <= 0 || now >= behind.until) return 0;
+    behind.times -= 1;
+    return behind.epochs;
+  }
+
+  #forgetChanged(): void {
+    const from = this.chain.takeChangedFrom();
+    if (from === Number.POSITIVE_INFINITY) return;
+    for (let slot = from; slot <= this.chain.headSlot; slot += 1) this.#texts.delete(slot);
+  }
+
+  #slotsOf(epoch: number): number[] {
+    const count = Math.min(32, this.chain.headSlot - epoch * 32 + 1);
+    return Array.from({ length: count }, (_, i) => epoch * 32 + i);
+  }
+
+  #listOf(epoch: number): string {
+    const known = this.#lists.get(epoch);
+    if (known !== undefined) return known;
+    const slots = this.#slotsOf(epoch);
+    const list = `[${slots.map((slot) => this.#textOf(slot)).join(',')}]`;
+    if (epoch <= this.chain.finalized) keep(this.#lists, epoch, list, 32);
+    return list;
+  }
+
+  #textOf(slot: number): string {
+    const known = this.#texts.get(slot);
+    if (known !== undefined) return known;
+    const text = this.chain
+      .slotRows(slot)
+      .map((row) => JSON.stringify(row))
+      .join(',');
+    // A slot without a block is missed only once it is final.
+    const isSettled = text.includes('"status":"1"') || Math.floor(slot / 32) <= this.chain.finalized;
+    if (isSettled) keep(this.#texts, slot, text, KEPT_SLOTS);
+    return text;
+  }
+
+  #shown(slot: number): string {
+    const text = this.#textOf(slot);
+    return this.#scheduled.has(slot) ? text.replace('"status":"2"', '"status":"0"') : text;
+  }
+
+  /** Something among the rows that must not matter. */
+  #oddRow(epoch: number, rows: readonly string[]): string {
+    const slot = epoch * 32 + this.#random.between(0, 31);
+    const far = epoch + 1_000_000;
+    return this.#random.pick([
+      'null',
+      '"row"',
+      '{}',
+      '[[]]',
+      `{"slot":${slot},"epoch":${epoch},"status":"7","proposer":1}`,
+      `{"slot":"${slot}","epoch":"${epoch}","status":"1","proposer":1}`,
+      `{"slot":${far * 32},"epoch":${far},"status":"1","proposer":1,"blockroot":"0x17"}`,
+      `{"slot":${slot},"epoch":${epoch},"status":"1","proposer":1,"blockroot":null}`,
+      this.#random.pick([rows[0] ?? 'null', ...rows]),
+    ]);
+  }
+}
+
+/** The same record without a validator list. */
+function unreadable(record: string): string {
+  return record.replace(/"attestation1_indices":\[[^\]]*\]/, '"attestation1_indices":null');
+}
+
+function keep<V>(map: Map<number, V>, key: number, value: V, most: number): void {
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}

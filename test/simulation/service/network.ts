@@ -1,0 +1,111 @@
+import type { Random } from '../random.ts';
+
+/** The network as it is before anything happens. Plain data. */
+export interface NetworkSetting {
+  /** Milliseconds from request to answer: mostly near `low`. */
+  readonly latency: { readonly low: number; readonly high: number };
+  readonly faults: NetworkFaults;
+}
+
+/** Shares of the requests. */
+export interface NetworkFaults {
+  /** The request is lost before the service has counted it. */
+  readonly lostBefore: number;
+  /** Its answer is lost. */
+  readonly lostAfter: number;
+  /** The connection is reset while the request or the answer is on its way. */
+  readonly reset: number;
+  /** It takes up to twice the timeout. */
+  readonly slow: number;
+  /** The body breaks off. */
+  readonly brokenBody: number;
+  /** The body stalls until the timeout. */
+  readonly stalledBody: number;
+}
+
+export const NO_FAULTS: NetworkFaults = {
+  lostBefore: 0,
+  lostAfter: 0,
+  reset: 0,
+  slow: 0,
+  brokenBody: 0,
+  stalledBody: 0,
+};
+
+/** What becomes of one request. */
+export interface Way {
+  /** Until the service counts it, ms. */
+  readonly there: number;
+  /** From then until the head of the answer is there, ms. */
+  readonly back: number;
+  /**
+   * `lost`: no answer comes. `reset`: the connection ends when the head of the answer should come. With `broken` and
+   * `stalled` a part of the body comes.
+   */
+  readonly end: 'whole' | 'lost' | 'reset' | 'broken' | 'stalled';
+  /** Whether it reaches the service. */
+  readonly arrives: boolean;
+}
+
+export function drawNetwork(random: Random): NetworkSetting {
+  const low = random.scale(5, 400);
+  const share = (): number => (random.happens(0.8) ? 0 : random.scale(1, 50) / 1_000);
+  const [lostBefore, lostAfter, reset, slow] = [share(), share(), share(), share()];
+  const faults = { lostBefore, lostAfter, reset, slow, brokenBody: share(), stalledBody: share() };
+  return { latency: { low, high: low * random.between(1, 10) }, faults };
+}
+
+/** The way between the processes and the service. */
+export class Network {
+  readonly #latency: NetworkSetting['latency'];
+  #faults: NetworkFaults;
+  /** Until when the processes of a host reach nothing; `*` for all of them. */
+  readonly #cutUntil = new Map<string, { readonly until: number; readonly how: 'refused' | 'silent' }>();
+  /** Faults for a limited time. */
+  #spell: { readonly faults: NetworkFaults; readonly until: number } | undefined;
+
+  constructor({ latency, faults }: NetworkSetting) {
+    this.#latency = latency;
+    this.#faults = faults;
+  }
+
+  /** Other faults until a time. */
+  disturb(faults: Partial<NetworkFaults>, until: number): void {
+    this.#spell = { faults: { ...NO_FAULTS, ...faults }, until };
+  }
+
+  /** Nothing of a process, or of all, gets through. `refused`: it fails at once. */
+  cut(until: number, how: 'refused' | 'silent', process = '*'): void {
+    this.#cutUntil.set(process, { until, how });
+  }
+
+  calm(): void {
+    this.#faults = NO_FAULTS;
+    this.#spell = undefined;
+    this.#cutUntil.clear();
+  }
+
+  /** What becomes of a request that `process` sends at `now`. */
+  way(process: string, now: number, timeoutMs: number, random: Random): Way {
+    const { low, high } = this.#latency;
+    const faults = this.#spell && now < this.#spell.until ? this.#spell.faults : this.#faults;
+    const isSlow = random.happens(faults.slow);
+    const total = isSlow ? random.unit() * 2 * timeoutMs : low + (high - low) * random.unit() ** 4;
+    const there = Math.round(total / 2);
+    const back = Math.round(total) - there;
+    const cut = [this.#cutUntil.get(process), this.#cutUntil.get('*')].find((one) => one && now < one.until);
+    if (cut)
+      return {
+        there: 0,
+        back: cut.how === 'refused' ? 1 : 0,
+        end: cut.how === 'refused' ? 'reset' : 'lost',
+        arrives: false,
+      };
+    if (random.happens(faults.lostBefore)) return { there, back, end: 'lost', arrives: false };
+    if (random.happens(faults.lostAfter)) return { there, back, end: 'lost', arrives: true };
+    if (random.happens(faults.reset)) return { there, back, end: 'reset', arrives: random.happens(0.5) };
+    if (random.happens(faults.brokenBody)) return { there, back, end: 'broken', arrives: true };
+    if (random.happens(faults.stalledBody)) return { there, back, end: 'stalled', arrives: true };
+    return { there, back, end: 'whole', arrives: true };
+  }
+}

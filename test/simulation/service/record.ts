@@ -1,0 +1,81 @@
+import type { Endpoint } from '../../../src/api/errors.ts';
+import type { Chain } from '../../../src/lib/chain.ts';
+import type { ChainAnswer } from './chain-view.ts';
+import type { LimitedWindow } from './limits.ts';
+
+/** One request, as the service and the network know it. Times are true ones, Unix ms. */
+export interface Exchange {
+  readonly process: string;
+  readonly endpoint: Endpoint;
+  readonly chain: Chain;
+  readonly sentAt: number;
+  readonly countedAt: number;
+  readonly status: number;
+  /** Absent if nothing in the account counted it. */
+  readonly bucket: string | undefined;
+  /** The window that refused it; `nowhere`: it was refused for no reason. */
+  readonly refusedBy: LimitedWindow | 'nowhere' | 'revoked' | undefined;
+  /** Whether the body is the good one. */
+  readonly isWhole: boolean;
+  /** When the whole answer was there. undefined: not yet, or never. */
+  deliveredAt: number | undefined;
+}
+
+/** What a process has read of a chain. */
+interface Reader {
+  /** The canonical slashings of each epoch, by block root, as last delivered. */
+  readonly canonical: Map<number, ReadonlyMap<string, readonly number[]>>;
+  /** When a slashing was first delivered in a block that was delivered as canonical before. */
+  readonly slashings: Map<number, number>;
+}
+
+/** Every request, and which slashings a process has read. */
+export class Records {
+  #requests: Exchange[] = [];
+  readonly #readers = new Map<string, Reader>();
+
+  /** In the order in which they were counted. */
+  get requests(): readonly Exchange[] {
+    return this.#requests;
+  }
+
+  add(exchange: Exchange): void {
+    this.#requests.push(exchange);
+  }
+
+  delivered(exchange: Exchange, answer: ChainAnswer | undefined, at: number): void {
+    exchange.deliveredAt = at;
+    if (!answer || !exchange.isWhole) return;
+    const { canonical, slashings } = this.#reader(exchange.process, exchange.chain);
+    if (answer.epoch !== undefined && answer.canonical) {
+      canonical.delete(answer.epoch);
+      if (answer.canonical.size > 0) canonical.set(answer.epoch, answer.canonical);
+    }
+    for (const [root, included] of answer.sent ?? []) {
+      const isCanonical = [...canonical.values()].some((blocks) => blocks.has(root));
+      if (!isCanonical) continue;
+      for (const slashing of included) if (!slashings.has(slashing)) slashings.set(slashing, at);
+    }
+  }
+
+  /** The slashings that a process has read in canonical blocks, each with the time of the first answer. */
+  slashingsRead(process: string, chain: Chain): ReadonlyMap<number, number> {
+    return this.#reader(process, chain).slashings;
+  }
+
+  /** Drops what is older. Slashings that were read are kept. */
+  forgetBefore(at: number, oldestEpochs: Readonly<Record<Chain, number>>): void {
+    this.#requests = this.#requests.filter(({ countedAt }) => countedAt >= at);
+    for (const [id, { canonical }] of this.#readers) {
+      const oldest = oldestEpochs[id.endsWith(' hoodi') ? 'hoodi' : 'mainnet'];
+      for (const epoch of canonical.keys()) if (epoch < oldest) canonical.delete(epoch);
+    }
+  }
+
+  #reader(process: string, chain: Chain): Reader {
+    const id = `${process} ${chain}`;
+    const reader = this.#readers.get(id) ?? { canonical: new Map(), slashings: new Map() };
+    this.#readers.set(id, reader);
+    return reader;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Random } from '../random.ts';
+
+/** Limits of the account. A window without a limit does not refuse. */
+export interface Plan {
+  readonly perSecond: number;
+  readonly perHour?: number;
+  readonly perMonth?: number;
+}
+
+/** How far the records of machines are late. */
+export interface Lag {
+  readonly of: 'none' | 'one' | 'all';
+  readonly ms: number;
+}
+
+/** Share of the records of each kind that are spoilt. */
+export interface Odd {
+  readonly machines: number;
+  readonly rows: number;
+  readonly slashings: number;
+  readonly days: number;
+  readonly seats: number;
+}
+
+/** The service as it is before anything happens. Plain data. */
+export interface ServiceSetting {
+  readonly seed: number;
+  readonly key: string;
+  readonly plan: Plan;
+  readonly month: 'calendar' | 'thirty_days';
+  /** `fallback`: what the limiter sends while its store is down. */
+  readonly headers: {
+    readonly sent: 'all' | 'basic' | 'extended' | 'fallback' | 'none';
+    readonly without: readonly string[];
+  };
+  /** Which requests share a counter. */
+  readonly buckets: 'one' | 'version' | 'endpoint' | 'host';
+  /** Names of machines. */
+  readonly machines: readonly string[];
+  readonly lag: Lag;
+  /** Share of the minutes for which the service kept nothing of a machine, or not one of its arrays. */
+  readonly missing: { readonly machine: number; readonly array: number };
+  readonly pageSizeOver: 'each' | 'all';
+  readonly timestamps: 'milliseconds' | 'seconds';
+  readonly odd: Odd;
+  /** Share of the epochs with reorganisations, slashings and late finality. */
+  readonly liveliness: number;
+  /** Which names of an epoch or period are served; the others are refused with 400. */
+  readonly views: { readonly latest: boolean; readonly finalized: boolean; readonly committee: boolean };
+  readonly dailyReturnsPath: 'benchmark-store' | 'eth-store';
+  /** From the end of a day until the service has it. */
+  readonly dayDelayMs: number;
+  /** Members of sync committees, beside unknown validators. The chains propose by validators below 100. */
+  readonly watched: readonly number[];
+  /** Whether the plan includes the members of sync committees. */
+  readonly members: boolean;
+  /** The clock of the service, relative to the true time. */
+  readonly clockAheadMs: number;
+}
+
+const MINUTE = 60_000;
+
+/** No disturbance, and an ample plan. */
+export function calmSetting(changes: Partial<ServiceSetting> = {}): ServiceSetting {
+  return {
+    seed: 1,
+    key: 'key-0',
+    plan: { perSecond: 5 },
+    month: 'calendar',
+    headers: { sent: 'all', without: [] },
+    buckets: 'one',
+    machines: ['m0', 'm1'],
+    lag: { of: 'none', ms: 0 },
+    missing: { machine: 0, array: 0 },
+    pageSizeOver: 'each',
+    timestamps: 'milliseconds',
+    odd: { machines: 0, rows: 0, slashings: 0, days: 0, seats: 0 },
+    liveliness: 0,
+    views: { latest: true, finalized: true, committee: true },
+    dailyReturnsPath: 'benchmark-store',
+    dayDelayMs: 40 * MINUTE,
+    watched: [7, 12, 99],
+    members: true,
+    clockAheadMs: 0,
+    ...changes,
+  };
+}
+
+export function drawService(random: Random): ServiceSetting {
+  return {
+    seed: random.between(1, 1_000_000_000),
+    key: 'key-0',
+    plan: drawPlan(random.fork('plan')),
+    month: random.pick(['calendar', 'thirty_days']),
+    headers: drawHeaders(random.fork('headers')),
+    buckets: random.pick(['one', 'one', 'version', 'endpoint', 'host']),
+    machines: drawMachines(random.fork('machines')),
+    ...drawRecords(random.fork('records')),
+    odd: drawOdd(random.fork('odd')),
+    ...drawChain(random.fork('chain')),
+    dayDelayMs: random.happens(0.8)
+      ? random.scale(20 * MINUTE, 180 * MINUTE)
+      : random.scale(180 * MINUTE, 1_500 * MINUTE),
+    watched: Array.from({ length: random.between(0, 5) }, () => random.between(0, 99)),
+    members: random.happens(0.8),
+    clockAheadMs: random.happens(0.5) ? 0 : random.between(-5_000, 5_000),
+  };
+}
+
+export function drawPlan(random: Random): Plan {
+  const perSecond = random.pick([1, 1, 2, 5, random.between(1, 10)]);
+  const perMonth = random.pick([undefined, 1_000, random.scale(1_000, 1_000_000)]);
+  if (perMonth === undefined) return { perSecond };
+  return { perSecond, perMonth, ...(random.happens(0.2) ? { perHour: random.scale(60, perMonth) } : {}) };
+}
+
+const LEFT_OUT = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-window',
+  'ratelimit-bucket',
+  'ratelimit-validapikey',
+  'retry-after',
+  'x-ratelimit-limit-minute',
+  'x-ratelimit-remaining-second',
+  'x-ratelimit-remaining-month',
+];
+
+function drawHeaders(random: Random): ServiceSetting['headers'] {
+  if (random.happens(0.6)) return { sent: 'all', without: [] };
+  if (random.happens(0.5)) return { sent: 'all', without: random.some(LEFT_OUT) };
+  return { sent: random.pick(['basic', 'extended', 'fallback', 'none']), without: [] };
+}
+
+const ODD_NAMES = ['__proto__', 'a "quoted" \\ name', 'naïve ✓', 'constructor'];
+
+function drawMachines(random: Random): string[] {
+  const count = random.happens(0.04) ? 40 : random.pick([0, 1, 2, 3, 4, random.between(0, 12)]);
+  return Array.from({ length: count }, (_, i) => {
+    const odd = random.happens(0.05) ? ODD_NAMES[i] : undefined;
+    return odd ?? `m${i}`;
+  });
+}
+
+function drawRecords(random: Random): Pick<ServiceSetting, 'lag' | 'missing' | 'pageSizeOver' | 'timestamps'> {
+  const of: Lag['of'] = random.pick(['none', 'none', 'all', 'one']);
+  return {
+    lag: { of, ms: of === 'none' ? 0 : random.scale(1_000, 5 * MINUTE) },
+    missing: random.happens(0.5)
+      ? { machine: 0, array: 0 }
+      : { machine: 0.1 * random.unit(), array: 0.1 * random.unit() },
+    pageSizeOver: random.pick(['each', 'each', 'all']),
+    timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
+  };
+}
+
+function drawOdd(random: Random): Odd {
+  const share = (): number => (random.happens(0.7) ? 0 : 0.1 * random.unit());
+  return { machines: share(), rows: share(), slashings: share(), days: share(), seats: share() };
+}
+
+function drawChain(random: Random): Pick<ServiceSetting, 'liveliness' | 'views' | 'dailyReturnsPath'> {
+  return {
+    liveliness: random.pick([0, 0.1, 1]),
+    views: { latest: random.happens(0.9), finalized: random.happens(0.97), committee: random.happens(0.9) },
+    dailyReturnsPath: random.pick(['benchmark-store', 'eth-store']),
+  };
+}
