@@ -1,0 +1,22 @@
+/** A deliberate fault of the program, of a kind that a tired engineer could make. The simulation must find it. */
+export interface Breakage {
+  readonly name: string;
+  /** Below src. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What goes wrong, in one sentence. */
+  readonly why: string;
+}
+
+/** The source with the fault. @throws TypeError where the text to replace does not occur exactly once */
+export function broken(source: string, { name, file, find, replace }: Breakage): string {
+  const [before = '', after, ...more] = source.split(find);
+  if (after === undefined || more.length > 0) {
+    throw new TypeError(
+      `${name}: src/${file} has the text ${more.length + (after === undefined ? 0 : 1)} times, not once`,
+    );
+  }
+  return `${before}${replace}${after}`;
+}

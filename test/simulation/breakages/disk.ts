@@ -1,0 +1,81 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates are among what is replaced.
+import type { Breakage } from './breakage.ts';
+
+/** Faults of the files of the state and of their lock. */
+export const DISK_BREAKAGES: readonly Breakage[] = [
+  {
+    name: 'file not synced',
+    file: 'lib/whole-file.ts',
+    find: `      await writeAll(handle, Buffer.from(text));
+      await handle.sync();`,
+    replace: '      await writeAll(handle, Buffer.from(text));',
+    why: 'After a loss of power the file has its new name, but not its bytes.',
+  },
+  {
+    name: 'directory not synced',
+    file: 'lib/whole-file.ts',
+    find: `  await syncDirectory(dirname(file), disk);
+`,
+    replace: '',
+    why: 'After a loss of power the rename is undone, and values that were shown step back.',
+  },
+  {
+    name: 'written in place',
+    file: 'lib/whole-file.ts',
+    find: "  const draft = `${file}${DRAFT}${randomBytes(8).toString('hex')}`;",
+    replace: `  const draft = file;
+  await disk.rm(file, { force: true });`,
+    why: 'A process that is killed during a write leaves a part of the document.',
+  },
+  {
+    name: 'old file removed before the rename',
+    file: 'lib/whole-file.ts',
+    find: '() => disk.rename(draft, file)',
+    replace: '() => disk.rm(file, { force: true }).then(() => disk.rename(draft, file))',
+    why: 'A process that is killed between the two calls leaves no document.',
+  },
+  {
+    name: 'short write taken for whole',
+    file: 'lib/whole-file.ts',
+    find: '    done += bytesWritten;',
+    replace: '    done = bytes.length;',
+    why: 'A disk that takes only a part of the bytes leaves a part of the document.',
+  },
+  {
+    name: 'full disk taken for success',
+    file: 'lib/whole-file.ts',
+    find: "    if (bytesWritten === 0) throw new Error('the disk accepts no more bytes');",
+    replace: '    if (bytesWritten === 0) return;',
+    why: 'On a full disk a part of the document replaces the whole one.',
+  },
+  {
+    name: 'change during a write not written',
+    file: 'state/latest.ts',
+    find: '    } while (this.#again);',
+    replace: '    } while (false);',
+    why: 'A request that is counted while the ledger is written is forgotten when the process is killed.',
+  },
+  {
+    name: 'dead lock never taken over',
+    file: 'state/lock.ts',
+    find: '    await this.#remove(found);',
+    replace: '    throw new StateLocked(this.#dir, found.holder);',
+    why: 'After kill -9 no process starts until someone removes the lock by hand.',
+  },
+  {
+    name: 'live lock stolen',
+    file: 'state/lock.ts',
+    find: `    if (liveness === 'alive') throw new StateLocked(this.#dir, found.holder);
+`,
+    replace: '',
+    why: 'A second process starts on the directory of a running one.',
+  },
+  {
+    name: 'lock not checked before a write',
+    file: 'state/file.ts',
+    find: `    await this.#lock.check();
+`,
+    replace: '',
+    why: 'A process that was suspended while another took its lock overwrites the newer state.',
+  },
+];

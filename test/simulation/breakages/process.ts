@@ -1,0 +1,99 @@
+import type { Breakage } from './breakage.ts';
+
+/** Faults of the scheduler, of a start, of a reload, and of /metrics. */
+export const PROCESS_BREAKAGES: readonly Breakage[] = [
+  {
+    name: 'value shown before it is written',
+    file: 'scheduler/scheduler.ts',
+    find: '    const entry = task.known;\n',
+    replace: `    const entry = task.known;
+    task.shown = entry;
+    onChange(task.source);
+`,
+    why: 'After kill -9 a counter that was scraped steps back.',
+  },
+  {
+    name: 'own counters shown before they are written',
+    file: 'exporter/counters.ts',
+    find: '    this.#shown ??= now;',
+    replace: '    this.#shown = now;',
+    why: 'After kill -9 a counter of the exporter that was scraped steps back.',
+  },
+  {
+    name: 'own counters reset at a restart',
+    file: 'exporter/state.ts',
+    find: 'before?.totals ?? (await load(documents, TOTALS, SavedTotals)) ?? [];',
+    replace: 'before?.totals ?? [];',
+    why: 'The counters of the exporter begin at 0 again.',
+  },
+  {
+    name: 'polls of one source overlap',
+    file: 'scheduler/scheduler.ts',
+    find: '      if (task.running || task.isHeld) continue;',
+    replace: '      if (task.isHeld) continue;',
+    why: 'A tick that comes during a poll starts another one instead of being dropped.',
+  },
+  {
+    name: 'configured interval told',
+    file: 'exporter/source-families.ts',
+    find: '    ({ pace }) => pace.intervalMs / 1000,',
+    replace: '    ({ source }) => source.intervalMs / 1000,',
+    why: 'The interval on /metrics is not the one that a stretched budget keeps.',
+  },
+  {
+    name: 'everything due at a start',
+    file: 'state/entry.ts',
+    find: '  lastAttemptAt: unixMs.exactOptional(),',
+    replace: '  lastAttemptAt: unixMs.transform(() => 0).exactOptional(),',
+    why: 'A restart polls what is not due.',
+  },
+  {
+    name: 'forbidden source not paused',
+    file: 'scheduler/plan.ts',
+    find: 'const FORBIDDEN_PAUSE_MS = 3_600_000;',
+    replace: 'const FORBIDDEN_PAUSE_MS = 0;',
+    why: 'A request that the plan does not include is repeated within the hour.',
+  },
+  {
+    name: 'clock set back stops polling',
+    file: 'scheduler/plan.ts',
+    find: '  if (entry.lastAttemptAt !== undefined && entry.lastAttemptAt > timing.now) return Math.max(timing.now, opensAt);\n',
+    replace: '',
+    why: 'No source is polled until the clock shows the time of its last poll again.',
+  },
+  {
+    name: 'state of an earlier version rejected',
+    file: 'sources/slashings/schema.ts',
+    find: '  proposerSlashed: z.array(z.tuple([Index, Index])).default([]),',
+    replace: '  proposerSlashed: z.array(z.tuple([Index, Index])),',
+    why: 'An upgrade moves the state aside and begins to count at 0.',
+  },
+  {
+    name: 'reload restarts the polls',
+    file: 'exporter/poller.ts',
+    find: '(source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next)',
+    replace: '() => true',
+    why: 'Where reloads come often, no poll ever finishes.',
+  },
+  {
+    name: 'reload makes every source new',
+    file: 'scheduler/tasks.ts',
+    find: 'const task = before.get(id) ?? newTask(id, source);',
+    replace: 'const task = newTask(id, source);',
+    why: 'The poll in progress is forgotten: a second one overlaps it, and the later result replaces the other.',
+  },
+  {
+    name: 'quotes of a label not escaped',
+    file: 'metrics/encode.ts',
+    find: `  return escapeHelp(readableText(text)).replace(/"/g, '\\\\"');`,
+    replace: '  return escapeHelp(readableText(text));',
+    why: 'A machine with a quote in its name makes /metrics unreadable.',
+  },
+  {
+    name: 'families of two chains not merged',
+    file: 'exporter/parts.ts',
+    find: 'others.length === 0 ? first : mergeFamilies([first, ...others].flat());',
+    replace: 'others.length === 0 ? first : [first, ...others].flat();',
+    why: 'With two chains HELP and TYPE of a family come twice.',
+  },
+];

@@ -1,0 +1,90 @@
+import type { Breakage } from './breakage.ts';
+
+/** Faults of the other sources, and of reading answers. */
+export const SOURCES_BREAKAGES: readonly Breakage[] = [
+  {
+    name: 'bad record drops its neighbours',
+    file: 'api/records.ts',
+    find: '    if (parsed.success) good.push(parsed.data);',
+    replace: `    if (!parsed.success) return [];
+    good.push(parsed.data);`,
+    why: 'One unreadable record hides all others of its page.',
+  },
+  {
+    name: 'page that is not full taken for the last',
+    file: 'sources/machines/reading.ts',
+    find: '  return { cursor: page.cursor, records: page.count };',
+    replace: '  return { cursor: page.count < RECORDS_PER_PAGE ? undefined : page.cursor, records: page.count };',
+    why: 'The machines of the pages that follow are not read.',
+  },
+  {
+    name: 'range missing from the next page',
+    file: 'sources/machines/reading.ts',
+    find: '    range: { timestamp: range },',
+    replace: '    ...(cursor === undefined ? { range: { timestamp: range } } : {}),',
+    why: 'A cursor is valid only with every other field of the body unchanged.',
+  },
+  {
+    name: 'record of the future accepted',
+    file: 'sources/machines/reading.ts',
+    find: 'boolean => timestamp <= latest;',
+    replace: 'boolean => timestamp <= latest * 2;',
+    why: 'A record with a wrong clock is never replaced by a real one.',
+  },
+  {
+    name: 'failed sweep publishes nothing',
+    file: 'sources/machines/poll.ts',
+    find: '    return { value: endSweep(sweep), failure: error };',
+    replace: '    throw error;',
+    why: 'What a sweep read before it failed is lost, so values that are known are withdrawn.',
+  },
+  {
+    name: 'older record replaces a newer one',
+    file: 'sources/machines/sweep.ts',
+    find: '  if (held && held.timestamp >= record.timestamp) return;\n',
+    replace: '',
+    why: 'Pages begin with the newest record, so the oldest one is shown.',
+  },
+  {
+    name: 'stale values not withdrawn',
+    file: 'sources/machines/shown.ts',
+    find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
+    replace: '  return options.forgetAfterMs;',
+    why: 'A machine that is down looks as if it were running.',
+  },
+  {
+    name: 'stale values withdrawn only by a poll',
+    file: 'sources/machines/index.ts',
+    find: 'nextChange: (value, timing) => nextMachineChange(options, value, timing),',
+    replace: 'nextChange: () => Number.POSITIVE_INFINITY,',
+    why: 'During an outage old values stay.',
+  },
+  {
+    name: 'last_seen withdrawn with the values',
+    file: 'sources/machines/shown.ts',
+    find: '    seen: recordsUpTo(machine, options.forgetAfterMs, now),',
+    replace: '    seen: recordsUpTo(machine, shownFor(options, timing), now),',
+    why: 'A machine that is down disappears instead of being reported.',
+  },
+  {
+    name: 'smaller day replaces a larger one',
+    file: 'sources/daily-returns/due.ts',
+    find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
+    replace: 'days.at(-1) ?? known;',
+    why: 'An answer from a node that lags takes a day back.',
+  },
+  {
+    name: 'earlier sync committee replaces a later one',
+    file: 'sources/sync-committee/poll.ts',
+    find: 'period && answer && answer.number < period.number ? period : (answer ?? period);',
+    replace: 'answer ?? period;',
+    why: 'An answer from a node that lags takes a period back.',
+  },
+  {
+    name: 'sync committee asked once after its end',
+    file: 'sources/sync-committee/due.ts',
+    find: 'lastAttemptAt < first && !isKept ? first : Math.max(tick, first);',
+    replace: 'lastAttemptAt < first && !isKept ? first : Number.POSITIVE_INFINITY;',
+    why: 'A period that the service does not yet know at that time is not read for a day.',
+  },
+];
