@@ -67,6 +67,14 @@ export class DiskFaults {
   onRare: (what: DiskRarity) => void = () => undefined;
   readonly #counts = new Map<DiskFailure, number>();
 
+  /** The disk works again. */
+  calm(): void {
+    this.room = Number.POSITIVE_INFINITY;
+    this.bytesPerWrite = Number.POSITIVE_INFINITY;
+    this.failing.clear();
+    this.liesAboutSync = false;
+  }
+
   /**
    * Fails the call if a failure is set for it. Linux looks up the path before it refuses a change of a read-only file
    * system, hence the two phases.

@@ -8,10 +8,10 @@ import { diskOf, SimulatedDisk } from './disk.ts';
 import { ExporterProcess, type ProcessOptions } from './exporter-process.ts';
 import { configOf, STATE_DIR } from './exporter-setting.ts';
 import type { Gate } from './gate.ts';
+import { gated } from './gated-transport.ts';
 import { SimulatedHost } from './host.ts';
 import { connectTo } from './redis-connection.ts';
 import { RedisNetwork } from './redis-network.ts';
-import { gated } from './gated-transport.ts';
 import { transportOf } from './service/transport.ts';
 import type { World } from './world.ts';
 
@@ -84,6 +84,14 @@ export class ExporterHost {
     this.#system.reboot();
     this.disk.loseWhatIsNotSynced(this.#world.random.fork(`loss of power ${this.name} ${this.#world.clock.now()}`));
     this.#world.clock.after(downMs, () => this.start());
+  }
+
+  /** The disk, the clock and the network are as they should be, and the process runs. */
+  calm(): void {
+    this.disk.calm();
+    this.redisNetwork.calm();
+    this.setClock(0);
+    this.start();
   }
 
   #launch(): void {

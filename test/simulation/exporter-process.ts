@@ -2,9 +2,9 @@ import { type Logger, pino } from 'pino';
 import { type Exporter, startExporter } from '../../src/exporter/exporter.ts';
 import type { Outside } from '../../src/exporter/outside.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
-import type { StateStore } from '../../src/state/store.ts';
-import type { Replica } from '../../src/replica/replica.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
+import type { Replica } from '../../src/replica/replica.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import { never, type ProcessClock } from './clock.ts';
 import type { Gate } from './gate.ts';
 

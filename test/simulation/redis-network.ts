@@ -49,6 +49,14 @@ export class RedisNetwork {
     this.#healed = undefined;
   }
 
+  /** Everything arrives again. */
+  calm(): void {
+    this.losing = 0;
+    this.delaying = 0;
+    this.resetting = 0;
+    this.heal();
+  }
+
   /** Resets all connections. */
   reset(): void {
     for (const reset of [...this.#connections]) reset();

@@ -82,6 +82,13 @@ export class SimulatedRedis {
     if (keeps === 'nothing') this.#replaceData(new RedisData());
   }
 
+  /** It runs, and takes writes. */
+  calm(): void {
+    if (this.#isDown) this.start({ keeps: 'all' });
+    this.isReadOnly = false;
+    this.isFull = false;
+  }
+
   restart(how: Restart): void {
     this.stop();
     this.start(how);

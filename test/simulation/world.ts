@@ -69,6 +69,15 @@ export class World {
     this.reached.add(state);
   }
 
+  /** Ends all trouble: from now on everything can become right again by itself, and must. */
+  calm(): void {
+    this.isCalm = true;
+    this.service.calm(this.clock.now());
+    this.network.calm();
+    this.redis?.calm();
+    for (const host of this.hosts) host.calm();
+  }
+
   host(name: string): ExporterHost {
     const host = this.hosts.find((one) => one.name === name) ?? this.hosts[0];
     if (!host) throw new RangeError(`no host ${name}`);

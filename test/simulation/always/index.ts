@@ -1,0 +1,6 @@
+import type { NewCheck } from './check.ts';
+import { countersGrow, wellFormed } from './exposition.ts';
+import { recovers } from './recovery.ts';
+
+/** All that must always hold. */
+export const ALWAYS: readonly NewCheck[] = [wellFormed, countersGrow, recovers];

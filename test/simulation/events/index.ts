@@ -1,0 +1,46 @@
+import type { Random } from '../random.ts';
+import type { Setting, StoryEvent } from '../story.ts';
+import type { World } from '../world.ts';
+import type { Kind } from './kind.ts';
+import { PROCESS_KINDS } from './process.ts';
+
+const KINDS: readonly Kind[] = [...PROCESS_KINDS];
+const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
+
+export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {
+  const found = BY_NAME.get(kind);
+  if (!found) throw new RangeError(`no event is called ${kind}`);
+  return found;
+}
+
+/** Up to `count` events within `lengthMs`, in order. */
+export function drawEvents(random: Random, setting: Setting, count: number, lengthMs: number): StoryEvent[] {
+  const total = KINDS.reduce((sum, { weight }) => sum + weight, 0);
+  const events: StoryEvent[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const one = random.fork(`event ${i}`);
+    let left = one.unit() * total;
+    const kind = KINDS.find(({ weight }) => {
+      left -= weight;
+      return left < 0;
+    });
+    // Half of them come close to the one before, because faults that meet find more than single ones.
+    const last = events.at(-1)?.at ?? 0;
+    const at = one.happens(0.5) ? last + one.scale(1, 60_000) : Math.round(one.unit() * lengthMs);
+    const what = kind?.draw(one, setting);
+    if (kind && what && at < lengthMs) events.push({ at, kind: kind.name, what: { ...what } });
+  }
+  return events.sort((a, b) => a.at - b.at);
+}
+
+export function applyEvent(event: StoryEvent, world: World): void | Promise<void> {
+  return kindOf(event).apply(event.what, world);
+}
+
+export function tellEvent(event: StoryEvent): string {
+  return kindOf(event).tell(event.what);
+}
+
+export function simplerEvents(event: StoryEvent): readonly StoryEvent[] {
+  return (kindOf(event).simpler?.(event.what) ?? []).map((what) => ({ ...event, what: { ...what } }));
+}

@@ -1,0 +1,144 @@
+import { ALWAYS } from './always/index.ts';
+import { applyEvent } from './events/index.ts';
+import type { Scrape } from './scrape.ts';
+import { seriesIn } from './scrape.ts';
+import type { Failure } from './shrink-search.ts';
+import type { RareState } from './sometimes.ts';
+import type { Story } from './story.ts';
+import { World } from './world.ts';
+
+export interface Outcome {
+  readonly failure: Failure | undefined;
+  readonly reached: ReadonlySet<RareState>;
+  readonly requests: number;
+  readonly scrapes: number;
+  /** The newest lines of the logs, for a story that failed. */
+  readonly log: readonly string[];
+}
+
+/** How long there is calm before everything must be right, in intervals of the slowest source but the daily ones. */
+const CALM_INTERVALS = 4;
+const LEAST_CALM_MS = 45 * 60_000;
+const MAX_SCRAPES = 250;
+
+/** Runs a story: trouble, then calm. It ends with the first thing that is wrong. */
+export async function run(story: Story): Promise<Outcome> {
+  const running = new Run(story);
+  const onRejection = (error: unknown): void =>
+    running.world.fail('program: no unhandled rejection', error instanceof Error ? (error.stack ?? '') : String(error));
+  process.on('unhandledRejection', onRejection);
+  try {
+    return await running.toTheEnd();
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
+}
+
+class Run {
+  readonly world: World;
+  readonly #checks = ALWAYS.map((create) => create());
+  readonly #last = new Map<string, Scrape>();
+  #scrapes = 0;
+
+  constructor(story: Story) {
+    this.world = new World(story);
+  }
+
+  async toTheEnd(): Promise<Outcome> {
+    const { world } = this;
+    const { start, lengthMs, events } = world.story;
+    for (const host of world.hosts) host.start();
+    const scrapes = this.#scrapeTimes();
+    for (const event of events) {
+      await this.#until(start + event.at, scrapes);
+      if (world.failure) return this.#outcome();
+      await applyEvent(event, world);
+      await world.clock.advanceTo(world.clock.now());
+      this.#look();
+    }
+    await this.#until(start + lengthMs, scrapes);
+    if (!world.failure) await this.#calm();
+    return this.#outcome();
+  }
+
+  async #until(end: number, scrapes: Iterator<number>): Promise<void> {
+    const { world } = this;
+    while (this.#nextScrape < end && !world.failure) {
+      await this.#advance(this.#nextScrape);
+      this.#look();
+      this.#nextScrape = scrapes.next().value ?? Number.POSITIVE_INFINITY;
+    }
+    await this.#advance(end);
+  }
+
+  #nextScrape = 0;
+
+  async #advance(end: number): Promise<void> {
+    await this.world.clock.advanceTo(end, () => this.world.failure !== undefined);
+  }
+
+  async #calm(): Promise<void> {
+    const { world } = this;
+    world.calm();
+    const { intervals } = world.exporter;
+    const ms = Math.max(LEAST_CALM_MS, CALM_INTERVALS * 1_000 * Math.max(intervals.machines, intervals.slashings));
+    const end = world.clock.now() + ms;
+    for (let at = world.clock.now(); at < end && !world.failure; at += ms / 20) {
+      await this.#advance(at);
+      this.#look();
+    }
+    await this.#advance(end);
+    this.#look();
+    const current = [...this.#last.values()].filter(({ at }) => at === world.clock.now());
+    for (const check of this.#checks) this.#note(check.name, check.atEnd?.(world, current));
+  }
+
+  /** Scrapes every host that runs. */
+  #look(): void {
+    const { world } = this;
+    for (const host of world.hosts) {
+      const exporter = host.process?.exporter;
+      if (!host.process || !exporter || host.process.clock.isPaused || host.process.isStopping) continue;
+      this.#scrapes += 1;
+      const text = Buffer.concat(exporter.engine().metrics('text', false)).toString();
+      const { number: process, clock } = host.process;
+      const scrape: Scrape = {
+        host: host.name,
+        process,
+        at: world.clock.now(),
+        ownAt: clock.now(),
+        text,
+        series: seriesIn(text),
+      };
+      this.#last.set(host.name, scrape);
+      for (const check of this.#checks) this.#note(check.name, check.onScrape?.(scrape, world));
+    }
+    for (const check of this.#checks) this.#note(check.name, check.onMoment?.(world));
+  }
+
+  #note(check: string, wrong: string | undefined): void {
+    if (wrong !== undefined) this.world.fail(check, wrong);
+  }
+
+  /** Times of scrapes: as if by a Prometheus, but in a long story not as often. */
+  *#scrapeTimes(): Generator<number, undefined> {
+    const { random, story } = this.world;
+    const scrapes = random.fork('scrapes');
+    const every = Math.max(5_000, story.lengthMs / MAX_SCRAPES);
+    for (let at = story.start; ; at += every * (0.1 + 1.8 * scrapes.unit())) yield Math.round(at);
+  }
+
+  #outcome(): Outcome {
+    const { world } = this;
+    const log = world.hosts.flatMap((host) =>
+      (host.process?.lines ?? []).map((line) => `${host.name} ${line.trimEnd()}`),
+    );
+    return {
+      failure: world.failure,
+      reached: world.reached,
+      requests: world.service.records.requests.length,
+      scrapes: this.#scrapes,
+      log,
+    };
+  }
+}
