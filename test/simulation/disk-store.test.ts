@@ -8,6 +8,7 @@ import { logLines } from '../support/log-lines.ts';
 import { NOW } from '../support/timing.ts';
 import { settled, VirtualClock } from '../support/virtual-clock.ts';
 import { diskOf, SimulatedDisk } from './disk.ts';
+import { type DiskFailure, READ_ONLY } from './disk-faults.ts';
 import type { Gate } from './gate.ts';
 import { SimulatedHost, type SimulatedProcess } from './host.ts';
 import { Random } from './random.ts';
@@ -36,7 +37,7 @@ class Process implements Gate {
   }
 
   async call<T>(_name: string, effect: () => T): Promise<T> {
-    for (let left = this.#random.between(0, 5); left > 0; left -= 1) await Promise.resolve();
+    for (let left = this.#random.scale(1, 60); left > 0; left -= 1) await Promise.resolve();
     if (this.calls >= this.dies) return new Promise(() => undefined);
     this.calls += 1;
     return effect();
@@ -116,6 +117,41 @@ describe('the state directory on the simulated disk', () => {
     await store.save('machines', NEW);
     await world.clock.advance(6 * SECOND);
     expect([...world.disk.filesIn(DIR).keys()].toSorted()).toEqual(['lock', 'machines.json']);
+  });
+
+  it.each<[string, DiskFailure]>([
+    ['every write fails', { code: 'EIO', calls: ['write'] }],
+    ['every third sync fails', { code: 'EIO', calls: ['sync', 'sync directory'], each: 3 }],
+    ['it is read-only', READ_ONLY],
+    ['no file can be opened', { code: 'EMFILE', calls: ['create', 'open', 'read file'] }],
+    ['no file can be replaced', { code: 'EDQUOT', calls: ['rename'] }],
+  ])('keeps what is written while %s, and is held and written again afterwards', async (_, failure) => {
+    const world = new World();
+    const first = world.start();
+    const store = await first.open();
+    await store.save('machines', OLD);
+    world.disk.failing.add(failure);
+    const saves = await Promise.allSettled([1, 2, 3].map(() => store.save('machines', OLD)));
+    expect(saves).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: failure.code }) });
+    await world.clock.advance(3_600 * SECOND);
+    world.disk.failing.delete(failure);
+    expect(await store.load('machines', Value)).toEqual(OLD);
+    expect([...world.disk.filesIn(DIR).keys()].toSorted()).toEqual(['lock', 'machines.json']);
+    await store.save('machines', NEW);
+    expect(await store.load('machines', Value)).toEqual(NEW);
+  });
+
+  it('keeps what is written while it is full, and is written again when there is room', async () => {
+    const world = new World();
+    const store = await world.start().open();
+    await store.save('machines', OLD);
+    world.disk.room = 100;
+    await expect(store.save('machines', NEW)).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(await store.load('machines', Value)).toEqual(OLD);
+    expect(world.disk.room).toBe(100);
+    world.disk.room = 10_000;
+    await store.save('machines', NEW);
+    expect(await store.load('machines', Value)).toEqual(NEW);
   });
 
   describe('is locked', () => {
