@@ -16,9 +16,10 @@ export interface Outcome {
   readonly log: readonly string[];
 }
 
-/** How long there is calm before everything must be right, in intervals of the slowest source but the daily ones. */
-const CALM_INTERVALS = 4;
-const LEAST_CALM_MS = 45 * 60_000;
+/** Calm lasts until everything is right, which is looked at after so many intervals of the slower of the fast sources. */
+const LOOKS = [1.1, 2.2, 4, 8, 16];
+/** A source that was refused (403) pauses for an hour. */
+const MAX_CALM_MS = 75 * 60_000;
 const MAX_SCRAPES = 250;
 
 /** Runs a story: trouble, then calm. It ends with the first thing that is wrong. */
@@ -81,16 +82,18 @@ class Run {
     const { world } = this;
     world.calm();
     const { intervals } = world.exporter;
-    const ms = Math.max(LEAST_CALM_MS, CALM_INTERVALS * 1_000 * Math.max(intervals.machines, intervals.slashings));
-    const end = world.clock.now() + ms;
-    for (let at = world.clock.now(); at < end && !world.failure; at += ms / 20) {
-      await this.#advance(at);
+    const begun = world.clock.now();
+    const intervalMs = 1_000 * Math.max(60, intervals.machines, intervals.slashings);
+    const waits = [...LOOKS.map((count) => count * intervalMs), MAX_CALM_MS + 4 * intervalMs];
+    for (const [i, wait] of waits.entries()) {
+      await this.#advance(begun + wait);
       this.#look();
+      const current = [...this.#last.values()].filter(({ at }) => at === world.clock.now());
+      const wrong = this.#checks.map((check) => [check.name, check.atEnd?.(world, current)] as const);
+      const first = wrong.find(([, message]) => message !== undefined);
+      if (!first || world.failure) return;
+      if (i === waits.length - 1) this.#note(...first);
     }
-    await this.#advance(end);
-    this.#look();
-    const current = [...this.#last.values()].filter(({ at }) => at === world.clock.now());
-    for (const check of this.#checks) this.#note(check.name, check.atEnd?.(world, current));
   }
 
   /** Scrapes every host that runs. */
