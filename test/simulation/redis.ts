@@ -14,9 +14,6 @@ interface Run {
   readonly now: number;
   /** The lease that the script was called with. */
   readonly lease: string;
-  /** Whether memory was full when it began. */
-  readonly isFull: boolean;
-  hasWritten: boolean;
 }
 
 const translated = new Map<string, Script>();
@@ -110,7 +107,7 @@ export class SimulatedRedis {
   }
 
   #begin(lease: string): Run {
-    return { now: this.now(), lease, isFull: this.isFull, hasWritten: false };
+    return { now: this.now(), lease };
   }
 
   #evaluate(name: string, [text = '', count = '0', ...rest]: readonly string[]): Reply {
@@ -135,11 +132,9 @@ export class SimulatedRedis {
     if (command.writes && this.isReadOnly) {
       throw new RefusedByRedis("READONLY You can't write against a read only replica.");
     }
-    // A script that has begun to write may end.
-    if (command.grows && run.isFull && !run.hasWritten) {
+    if (command.grows && this.isFull) {
       throw new RefusedByRedis("OOM command not allowed when used memory > 'maxmemory'.");
     }
-    if (command.writes) run.hasWritten = true;
     const reply = command.run(this.#data, run.now, args);
     this.#note(run, name, args);
     return reply;
