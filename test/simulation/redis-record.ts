@@ -34,6 +34,10 @@ export class RedisRecord {
   readonly terms: Term[] = [];
   /** How often data were lost: a restart without them, or a failover to an older copy. */
   losses = 0;
+  /** Commands that were executed after the client had given them up. */
+  late = 0;
+  /** Commands that were executed, but whose answer did not arrive. */
+  unanswered = 0;
   #held: HeldLease | undefined;
 
   /** The term that lasts. */

@@ -170,6 +170,7 @@ describe('replicas on the simulated Redis', () => {
     expect(world.redis.record.writes).toHaveLength(1);
     await world.clock.advance(1_000);
     expect(world.redis.record.writes).toHaveLength(2);
+    expect(world.redis.record.late).toBeGreaterThan(0);
     a.network.delaying = 0;
     await world.until(() => a.told.rewrites > 0);
     expect(a.leads()).toBe(true);
@@ -184,6 +185,8 @@ describe('replicas on the simulated Redis', () => {
     await world.until(() => world.redis.record.writes.length > 0);
     a.network.reset();
     expect(await settled(world.clock, late)).toBe('RedisAway: ECONNRESET');
+    await world.clock.advance(100);
+    expect(world.redis.record.unanswered).toBe(1);
     await world.until(() => a.told.rewrites > 0);
     expect(a.leads()).toBe(true);
   });
