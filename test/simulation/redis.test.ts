@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { openSharedState } from '../../src/exporter/state.ts';
 import { LEASE_TIMINGS, LeaseLost } from '../../src/replica/lease.ts';
 import { RedisState } from '../../src/replica/redis.ts';
 import { RedisLink } from '../../src/replica/redis-link.ts';
@@ -117,7 +118,7 @@ describe('replicas on the simulated Redis', () => {
     const took = await world.until(() => other.leads());
     expect(took).toBeGreaterThan(LEASE_TIMINGS.ttlMs - LEASE_TIMINGS.heartbeatMs);
     expect(took).toBeLessThan(15_000);
-    expect(world.redis.record.writes.at(-1)?.text).toBe('{"version":1,"value":{"count":5}}');
+    expect(world.redis.document('doc')).toBe('{"version":1,"value":{"count":5}}');
     expect(other.seen.at(-1)).toEqual({ count: 5 });
     expect(world.redis.record.terms.map(({ end }) => end)).toEqual(['expired', undefined]);
   });
@@ -243,6 +244,24 @@ describe('replicas on the simulated Redis', () => {
     await expect(world.save(a, 1)).rejects.toThrow('READONLY, the server is a standby');
     await world.clock.advance(10_000);
     expect(a.leads()).toBe(false);
+  });
+
+  it('is opened as the program opens it, unless the server takes no writes', async () => {
+    const { clock, redis } = new World();
+    const network = new RedisNetwork(clock, new Random(1, 'opened'));
+    const connect = connectTo(redis, network, clock, new Door());
+    const { log } = logLines();
+    const open = () =>
+      settled(clock, openSharedState({ url: 'redis://r', prefix: 'p' }, clock, log, { connect, id: 'a' }));
+    expect((await open()).id).toBe('a');
+    redis.isReadOnly = true;
+    await expect(open()).rejects.toThrow('the state in Redis cannot be used: READONLY');
+    redis.isReadOnly = false;
+    redis.stop();
+    await expect(open()).rejects.toThrow('the state in Redis cannot be used: ECONNREFUSED');
+    redis.start({ keeps: 'all' });
+    network.cut();
+    await expect(open()).rejects.toThrow(/the state in Redis cannot be used: (no answer in time|ETIMEDOUT)/);
   });
 
   it('a lease without an end, which nobody holds, is taken over', async () => {

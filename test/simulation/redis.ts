@@ -95,6 +95,11 @@ export class SimulatedRedis {
     this.#replaceData(this.#copy.copy());
   }
 
+  /** The text of a document, as the server has it now. */
+  document(name: string): string | undefined {
+    return this.#data.hash(`${this.#prefix}:documents`).get(name);
+  }
+
   /** Runs one command. @throws RefusedByRedis */
   execute([name = '', ...args]: readonly string[]): Reply {
     this.#expire();
@@ -146,7 +151,7 @@ export class SimulatedRedis {
     const { writes } = this.record;
     const at = this.#world.now();
     if (key === `${this.#prefix}:documents`) {
-      writes.push({ at, lease, held: this.#lease()?.value, name: document, text, revision: '' });
+      writes.push({ at, lease, held: this.#lease()?.value, name: document, revision: '' });
     }
     const last = writes.at(-1);
     if (key === `${this.#prefix}:revisions` && last?.name === document)
