@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openSharedState } from '../../src/exporter/state.ts';
+import { LOST_WRITES } from '../../src/replica/decide.ts';
 import { LEASE_TIMINGS, LeaseLost } from '../../src/replica/lease.ts';
 import { RedisState } from '../../src/replica/redis.ts';
 import { RedisLink } from '../../src/replica/redis-link.ts';
@@ -206,6 +207,7 @@ describe('replicas on the simulated Redis', () => {
     world.redis.failover();
     await world.until(() => a.told.rewrites > 0);
     expect(a.leads()).toBe(true);
+    expect(a.lines.map(({ msg }) => msg)).toContain(LOST_WRITES);
     await world.save(a, 3);
     await world.clock.advance(1_000);
     expect(b.seen).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }]);
@@ -214,21 +216,45 @@ describe('replicas on the simulated Redis', () => {
     expect(world.redis.record.losses).toBe(1);
   });
 
-  it.each(['all', 'nothing'] as const)('a restart that keeps %s: the same replica leads on', async (keeps) => {
+  it('a leader finds lost writes out by itself, at its next heartbeat or at its next write', async () => {
     const world = new World();
     const a = world.replica('a');
     await world.until(() => a.leads());
-    const b = world.replica('b');
+    const forget = (): unknown => world.redis.execute(['DEL', 'p:meta', 'p:documents', 'p:revisions']);
     await world.save(a, 1);
+    // The next heartbeat takes note of the revision.
     await world.clock.advance(1_000);
-    world.redis.stop();
-    await world.clock.advance(3_000);
-    expect(a.lines.map(({ msg }) => msg)).toContain('redis is unreachable');
-    world.redis.start({ keeps });
-    await world.until(() => a.told.rewrites > 0);
-    await world.clock.advance(10_000);
-    expect([a.leads(), b.leads(), b.seen]).toEqual([true, false, [{ count: 1 }]]);
-    expect(world.redis.record.terms).toHaveLength(keeps === 'all' ? 1 : 2);
+    forget();
+    await world.until(() => a.told.rewrites === 1, undefined, 1_000);
+    // The first write after the loss finds it out once more.
+    await world.save(a, 2);
+    expect(a.told.rewrites).toBe(2);
+    forget();
+    await world.save(a, 3);
+    expect(a.told.rewrites).toBe(3);
+    expect(a.lines.filter(({ msg }) => msg === LOST_WRITES)).toHaveLength(3);
+  });
+
+  it.each(['all', 'nothing'] as const)('after a restart that keeps %s the same replica leads on', async (keeps) => {
+    for (let seed = 0; seed < 10; seed += 1) {
+      const world = new World(seed);
+      const a = world.replica('a');
+      await world.until(() => a.leads());
+      // The heartbeats of the two lie otherwise each time.
+      await world.clock.advance(seed * 50);
+      const b = world.replica('b');
+      await world.save(a, 1);
+      await world.clock.advance(1_000);
+      world.redis.stop();
+      await world.clock.advance(3_000);
+      expect(a.lines.map(({ msg }) => msg)).toContain('redis is unreachable');
+      world.redis.start({ keeps });
+      await world.until(() => a.told.rewrites > 0);
+      await world.clock.advance(10_000);
+      expect([a.leads(), b.leads(), b.seen]).toEqual([true, false, [{ count: 1 }]]);
+      const holders = world.redis.record.terms.map(({ value }) => value.split(' ')[1]);
+      expect(holders).toEqual(keeps === 'all' ? ['a'] : ['a', 'a']);
+    }
   });
 
   it('a server that is full refuses writes and renews the lease; a standby does neither', async () => {
