@@ -20,16 +20,25 @@ export function connectTo(redis: SimulatedRedis, network: RedisNetwork, world: W
   const ends: Ends = { redis, network, world, gate };
   return async () => {
     await gate.call('redis: connect', () => undefined);
-    if (network.isCut) {
-      await world.sleep(CONNECT_TIMEOUT_MS);
-      return gate.call('redis: no connection', () => fail('ETIMEDOUT'));
-    }
-    await world.sleep(network.arrival() - world.now());
-    if (redis.isDown) return gate.call('redis: no connection', () => fail('ECONNREFUSED'));
-    const connection = new Connection(ends);
-    await world.sleep(network.arrival() - world.now());
-    return gate.call('redis: connected', () => connection);
+    const opening = shakeHands(ends);
+    const opened = await Promise.race([opening, world.sleep(CONNECT_TIMEOUT_MS)]);
+    if (opened) return gate.call('redis: connected', () => (typeof opened === 'string' ? fail(opened) : opened));
+    // It may be opened in vain.
+    void opening.then((late) => typeof late === 'string' || late.destroy());
+    return gate.call('redis: no connection', () => fail('ETIMEDOUT'));
   };
+}
+
+/** A connection, or the code of an error. It may take for ever. */
+async function shakeHands(ends: Ends): Promise<Connection | string> {
+  const { redis, network } = ends;
+  const request = await network.pass(network.arrival());
+  if (request === 'lost') return new Promise(() => undefined);
+  if (request === 'reset') return 'ECONNRESET';
+  if (redis.isDown) return 'ECONNREFUSED';
+  const connection = new Connection(ends);
+  const answer = await network.pass(network.arrival());
+  return answer === 'lost' ? new Promise(() => undefined) : connection;
 }
 
 /** What is under way on a connection in one direction; it arrives in order. */
@@ -94,8 +103,12 @@ class Connection implements RedisClient {
     // A client that was closed before this sends nothing.
     if (this.#isClosed || !(await this.#pass(this.#requests))) return;
     if (redis.starts !== this.#server) return;
+    if (this.#isClosed) redis.record.late += 1;
     const settle = answerOf(redis, args);
-    if (!(await this.#pass(this.#answers))) return;
+    if (!(await this.#pass(this.#answers))) {
+      redis.record.unanswered += 1;
+      return;
+    }
     await this.#receive(() => gate.call('redis: answer', () => this.#waiting.delete(waiting)));
     settle(waiting);
   }

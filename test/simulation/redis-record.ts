@@ -6,7 +6,6 @@ export interface AcceptedWrite {
   /** The lease that the server had then. */
   readonly held: string | undefined;
   readonly name: string;
-  readonly text: string;
   readonly revision: string;
 }
 
@@ -30,10 +29,15 @@ export interface HeldLease {
 
 /** What a server did, for the checks: it knows what no replica needs to know. */
 export class RedisRecord {
+  /** A check of a long run empties it from time to time. */
   readonly writes: AcceptedWrite[] = [];
   readonly terms: Term[] = [];
   /** How often data were lost: a restart without them, or a failover to an older copy. */
   losses = 0;
+  /** Commands that were executed after the client had given them up. */
+  late = 0;
+  /** Commands that were executed, but whose answer did not arrive. */
+  unanswered = 0;
   #held: HeldLease | undefined;
 
   /** The term that lasts. */

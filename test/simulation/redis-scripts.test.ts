@@ -10,7 +10,7 @@ import { SimulatedRedis } from './redis.ts';
 
 const KEYS = ['p:lease', 'p:meta', 'p:documents', 'p:revisions'] as const;
 const [LEASE, META, DOCUMENTS, REVISIONS] = KEYS;
-const SEQUENCES = 150;
+const SEQUENCES = 300;
 const STEPS = 20;
 /** No lease of the real server ends during the test: the time that passes there is not that of the model. */
 const TTLS = ['100000', '9000000'] as const;
@@ -88,7 +88,7 @@ class Comparison {
   #call(): [string, string[]] {
     const random = this.#random;
     const held = String(this.#model.record.term?.value ?? '');
-    const lease = random.pick([held, held, held, '', '17 gone', 'released', 'garbage']);
+    const lease = random.pick([held, held, held, held, held, held, held, held, '', '17 gone', 'released', 'garbage']);
     const number = random.pick(['0', String(this.#now), String(this.#now + 10_000), random.pick(ODD)]);
     const names = random.some(['a', 'b', 'c']).flatMap((name) => [name, random.pick(['0', number])]);
     const take = random.pick(['never', 'released', 'own', 'free', 'free']);
@@ -96,7 +96,7 @@ class Comparison {
     return random.pick<[string, string[]]>([
       [HEARTBEAT, [lease, random.pick(['one', 'two']), random.pick(TTLS), version, take, number, ...names]],
       [WRITE, [lease, version, number, random.pick(['a', 'b', 'c']), `{"version":1,"value":${number || 0}}`]],
-      [random.pick([RELEASE, RELEASE, WRITE]), [lease]],
+      [random.pick([RELEASE, RELEASE, RELEASE, WRITE]), [lease]],
       [CHECK_WRITABLE, []],
     ]);
   }

@@ -14,9 +14,6 @@ interface Run {
   readonly now: number;
   /** The lease that the script was called with. */
   readonly lease: string;
-  /** Whether memory was full when it began. */
-  readonly isFull: boolean;
-  hasWritten: boolean;
 }
 
 const translated = new Map<string, Script>();
@@ -105,6 +102,11 @@ export class SimulatedRedis {
     this.#replaceData(this.#copy.copy());
   }
 
+  /** The text of a document, as the server has it now. */
+  document(name: string): string | undefined {
+    return this.#data.hash(`${this.#prefix}:documents`).get(name);
+  }
+
   /** Runs one command. @throws RefusedByRedis */
   execute([name = '', ...args]: readonly string[]): Reply {
     this.#expire();
@@ -117,7 +119,7 @@ export class SimulatedRedis {
   }
 
   #begin(lease: string): Run {
-    return { now: this.now(), lease, isFull: this.isFull, hasWritten: false };
+    return { now: this.now(), lease };
   }
 
   #evaluate(name: string, [text = '', count = '0', ...rest]: readonly string[]): Reply {
@@ -142,11 +144,9 @@ export class SimulatedRedis {
     if (command.writes && this.isReadOnly) {
       throw new RefusedByRedis("READONLY You can't write against a read only replica.");
     }
-    // A script that has begun to write may end.
-    if (command.grows && run.isFull && !run.hasWritten) {
+    if (command.grows && this.isFull) {
       throw new RefusedByRedis("OOM command not allowed when used memory > 'maxmemory'.");
     }
-    if (command.writes) run.hasWritten = true;
     const reply = command.run(this.#data, run.now, args);
     this.#note(run, name, args);
     return reply;
@@ -158,7 +158,7 @@ export class SimulatedRedis {
     const { writes } = this.record;
     const at = this.#world.now();
     if (key === `${this.#prefix}:documents`) {
-      writes.push({ at, lease, held: this.#lease()?.value, name: document, text, revision: '' });
+      writes.push({ at, lease, held: this.#lease()?.value, name: document, revision: '' });
     }
     const last = writes.at(-1);
     if (key === `${this.#prefix}:revisions` && last?.name === document)
