@@ -31,7 +31,12 @@ export class Reached {
     return this.#counts.get(state) ?? 0;
   }
 
-  /** Adds what another run has reached. */
+  /** Counts each of the states that one run has reached once. */
+  noteAll(states: Iterable<RareState>): void {
+    for (const state of states) this.note(state);
+  }
+
+  /** Adds what other runs have reached. */
   merge(other: Reached): void {
     for (const [state, times] of other.#counts) this.note(state, times);
   }
