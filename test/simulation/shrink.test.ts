@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { calmWorld, simplerSettings } from './calm.ts';
+import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
+import { drawNetwork } from './service/network.ts';
+import { calmSetting, drawService } from './service/setting.ts';
 import { type ShrinkOptions, shrink } from './shrink.ts';
 import type { Failure } from './shrink-search.ts';
 import type { Setting, Story, StoryEvent } from './story.ts';
@@ -7,7 +11,7 @@ import type { Setting, Story, StoryEvent } from './story.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-function storyOf(kinds: readonly string[], setting: Setting = {}): Story {
+function storyOf(kinds: readonly string[], setting: Setting = calmWorld()): Story {
   const random = new Random(7, 'story');
   const events = kinds.map((kind, i) => ({ at: i * HOUR + random.between(1, HOUR - 1), kind, what: {} }));
   return { seed: 7, start: Date.UTC(2026, 0, 1), lengthMs: 10 * DAY, setting, events };
@@ -146,16 +150,32 @@ describe('shrinking', () => {
   });
 
   it('simplifies the setting as far as the failure allows', async () => {
-    const whole = storyOf([], { replicas: 3, machines: 12, plan: 'trial' });
+    const machines = Array.from({ length: 12 }, (_, i) => `m${i}`);
+    const service = calmSetting({ seed: 5, machines, plan: { perSecond: 1, perMonth: 1_000 }, liveliness: 1 });
+    const whole = storyOf([], calmWorld({ service, exporter: { ...USUAL, replicas: 3, refreshMs: 15_000 } }));
     const fails = async ({ setting }: Story): Promise<Failure | undefined> =>
-      Number(setting['replicas']) >= 2 ? FAILURE : undefined;
-    const simplerSettings = (setting: Setting): Setting[] => [
-      { ...setting, replicas: Math.max(1, Number(setting['replicas']) - 1) },
-      { ...setting, machines: Math.floor(Number(setting['machines']) / 2) },
-      { ...setting, plan: 'none' },
-    ];
+      setting.exporter.replicas >= 2 && setting.service.machines.includes('m8') ? FAILURE : undefined;
     const { story } = await shrink(whole, fails, { ...OPTIONS, simplerSettings });
-    expect(story.setting).toEqual({ replicas: 2, machines: 0, plan: 'none' });
+    expect(story.setting).toEqual(
+      calmWorld({
+        service: calmSetting({ seed: 5, machines: ['m8'] }),
+        exporter: { ...USUAL, replicas: 2, refreshMs: 15_000 },
+      }),
+    );
+  });
+
+  it('ends with a drawn setting too', async () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const random = new Random(seed, 'setting');
+      const setting: Setting = {
+        service: drawService(random.fork('service')),
+        network: drawNetwork(random.fork('network')),
+        exporter: drawExporter(random.fork('exporter')),
+      };
+      const { story } = await shrink(storyOf([], setting), async () => FAILURE, { ...OPTIONS, simplerSettings });
+      const { seed: kept } = setting.service;
+      expect(story.setting).toEqual(calmWorld({ service: calmSetting({ seed: kept, machines: [] }) }));
+    }
   });
 
   it('simplifies the parameters of events', async () => {

@@ -1,8 +1,9 @@
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../src/lib/duration.ts';
+import { unusual } from './calm.ts';
 import type { Failure } from './shrink-search.ts';
 import type { Story, StoryEvent } from './story.ts';
 
-/** A failing story to read: the world, each event, what failed, and the command that repeats it. */
+/** A failing story to read: what is unusual in its world, each event, what failed, and the command that repeats it. */
 export function tell(
   story: Story,
   failure: Failure,
@@ -19,9 +20,8 @@ export function tell(
 }
 
 function worldOf({ seed, start, lengthMs, setting }: Story): string {
-  const parts = Object.entries(setting).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   const trouble = `${timeOf(lengthMs).slice(1)} of trouble`;
-  return [`Seed ${seed}, from ${new Date(start).toISOString()}`, trouble, ...parts].join(', ');
+  return [`Seed ${seed}, from ${new Date(start).toISOString()}`, trouble, ...unusual(setting)].join(', ');
 }
 
 /** `+1d 02:03:04.500` after the start. */

@@ -5,9 +5,9 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   {
     name: 'bad record drops its neighbours',
     file: 'api/records.ts',
-    find: '    if (parsed.success) good.push(parsed.data);',
+    find: '    if (parsed.success && isPlausible(parsed.data)) good.push(parsed.data);',
     replace: `    if (!parsed.success) return [];
-    good.push(parsed.data);`,
+    if (isPlausible(parsed.data)) good.push(parsed.data);`,
     why: 'One unreadable record hides all others of its page.',
   },
   {
@@ -27,8 +27,8 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   {
     name: 'record of the future accepted',
     file: 'sources/machines/reading.ts',
-    find: 'boolean => timestamp <= latest;',
-    replace: 'boolean => timestamp <= latest * 2;',
+    find: '  return ({ timestamp }) => timestamp <= latest;',
+    replace: '  return ({ timestamp }) => timestamp <= latest * 2;',
     why: 'A record with a wrong clock is never replaced by a real one.',
   },
   {
