@@ -33,7 +33,7 @@ export class WorldClock {
 
   /** Calls `fire` after `ms`. Returns how to cancel it. */
   after(ms: number, fire: () => void): () => void {
-    const timer: Timer = { at: this.#now + Math.max(0, ms), order: this.#order++, fire };
+    const timer: Timer = { at: rounded(this.#now + Math.max(0, ms)), order: this.#order++, fire };
     this.#push(timer);
     return () => {
       timer.fire = undefined;
@@ -86,6 +86,13 @@ export class WorldClock {
     }
     heap[i] = last;
   }
+}
+
+/** Unix times in ms have this precision as numbers, roughly. A power of two, so that sums are exact. */
+const GRAIN_MS = 1 / 64;
+
+function rounded(ms: number): number {
+  return Math.ceil(ms / GRAIN_MS) * GRAIN_MS;
 }
 
 function isBefore(a: Timer, b: Timer): boolean {
@@ -164,7 +171,7 @@ export class ProcessClock implements Clock {
       const fire = (): void =>
         this.enter(() => {
           const early = dueAt - this.monotonic();
-          if (early > 0) {
+          if (early > GRAIN_MS) {
             cancel = this.#world.after(early, fire);
             return;
           }
