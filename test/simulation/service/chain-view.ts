@@ -10,6 +10,8 @@ export interface ChainAnswer {
   readonly list: string;
   /** The epoch that it is about; undefined for the records of a slot. */
   readonly epoch?: number;
+  /** Whether all slots of the epoch are there, and final. */
+  readonly isFinal?: boolean;
   /** The slashings of each canonical block of the epoch that has some, by block root. */
   readonly canonical?: ReadonlyMap<string, readonly number[]>;
   /** The slashings in each block of the slot, by block root. */
@@ -73,14 +75,16 @@ export class ChainView {
     for (const [slot, until] of this.#scheduled) if (now >= until) this.#scheduled.delete(slot);
     const fault = this.#fault && now < this.#fault.until ? this.#fault.how : undefined;
     const isOdd = this.#odd.rows > 0 && this.#random.happens(8 * this.#odd.rows);
-    const canonical = chain.canonical(epoch);
-    if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), epoch, canonical };
-    let rows = this.#slotsOf(epoch).map((slot) => this.#shown(slot));
+    const slots = this.#slotsOf(epoch);
+    const isFinal = epoch <= chain.finalized && fault !== 'missing' && !slots.some((slot) => this.#scheduled.has(slot));
+    const about = { epoch, isFinal, canonical: chain.canonical(epoch) };
+    if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), ...about };
+    let rows = slots.map((slot) => this.#shown(slot));
     if (fault === 'missing') rows = rows.filter((_, i) => unit(chain.firstSlot, epoch, i, 7) > 0.1);
     if (fault === 'twice') rows = rows.flatMap((row, i) => (i % 5 === 2 ? [row, row] : [row]));
     if (fault === 'shuffled') rows = [...rows.splice(between(0, 31, epoch)), ...rows.reverse()];
     if (isOdd) rows.splice(this.#random.between(0, rows.length), 0, this.#oddRow(epoch, rows));
-    return { list: `[${rows.join(',')}]`, epoch, canonical };
+    return { list: `[${rows.join(',')}]`, ...about };
   }
 
   /** The slashing records of a slot. */
