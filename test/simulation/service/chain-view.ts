@@ -76,7 +76,8 @@ export class ChainView {
     const fault = this.#fault && now < this.#fault.until ? this.#fault.how : undefined;
     const isOdd = this.#odd.rows > 0 && this.#random.happens(8 * this.#odd.rows);
     const slots = this.#slotsOf(epoch);
-    const isFinal = epoch <= chain.finalized && fault !== 'missing' && !slots.some((slot) => this.#scheduled.has(slot));
+    const isOpen = slots.some((slot) => this.#scheduled.has(slot) && this.#shown(slot).includes('"status":"0"'));
+    const isFinal = epoch <= chain.finalized && fault !== 'missing' && !isOpen;
     const about = { epoch, isFinal, canonical: chain.canonical(epoch) };
     if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), ...about };
     let rows = slots.map((slot) => this.#shown(slot));
