@@ -8,7 +8,7 @@ export type RowFault = 'missing' | 'twice' | 'shuffled';
 export interface ChainAnswer {
   /** The JSON of the list. */
   readonly list: string;
-  /** The epoch that it is about; undefined for the records of a slot. */
+  /** The epoch that it is about, or the one of the slot. */
   readonly epoch?: number;
   /** Whether all slots of the epoch are there, and final. */
   readonly isFinal?: boolean;
@@ -101,7 +101,7 @@ export class ChainView {
       ]);
       records.splice(this.#random.between(0, records.length), 0, odd);
     }
-    return { list: `[${records.join(',')}]`, sent: this.chain.included(slot) };
+    return { list: `[${records.join(',')}]`, epoch: Math.floor(slot / 32), sent: this.chain.included(slot) };
   }
 
   proposerRecords(slot: number): ChainAnswer {

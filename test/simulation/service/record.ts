@@ -54,9 +54,9 @@ export class Records {
       canonical.delete(answer.epoch);
       if (answer.canonical.size > 0) canonical.set(answer.epoch, answer.canonical);
     }
+    const shown = answer.epoch === undefined ? undefined : canonical.get(answer.epoch);
     for (const [root, included] of answer.sent ?? []) {
-      const isCanonical = [...canonical.values()].some((blocks) => blocks.has(root));
-      if (!isCanonical) continue;
+      if (!shown?.has(root)) continue;
       for (const slashing of included) if (!slashings.has(slashing)) slashings.set(slashing, at);
     }
   }
