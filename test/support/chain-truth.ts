@@ -21,22 +21,34 @@ export function truthOf(
   isWatched: (validator: number) => boolean = () => false,
 ): Truth {
   const epochs = Array.from({ length: chain.finalized - first + 1 }, (_, i) => first + i);
+  return truthOfEpochs(chain, epochs, seen, isWatched);
+}
+
+/** The same where only these epochs were read once they were final; the exporter skipped those between them. */
+export function truthOfEpochs(
+  chain: Chain,
+  epochs: readonly number[],
+  seen: ReadonlySet<number>,
+  isWatched: (validator: number) => boolean = () => false,
+): Truth {
   const final = epochs.flatMap((epoch) => [...chain.canonical(epoch).values()].flat());
   const counted = [...new Set([...seen, ...final])];
   const ofKind = (kind: number): number => counted.filter((n) => n % 3 === kind).length;
   const slashed = [...new Set(counted.flatMap(validatorsOf))].sort((a, b) => a - b);
   const blocks = epochs.flatMap((epoch) => chain.rows(epoch) ?? []).filter((row) => row['status'] === '1');
   const total = (field: string): number => blocks.reduce((sum, row) => sum + Number(row[field]), 0);
-  const { proposed, missed, orphaned } = chain.count(first, chain.finalized);
-  const duties = chain.duties(first, chain.finalized).filter(({ proposer }) => isWatched(proposer));
+  const slots = epochs.map((epoch) => chain.count(epoch, epoch));
+  const slotsThat = (outcome: 'proposed' | 'missed' | 'orphaned'): number =>
+    slots.reduce((sum, count) => sum + count[outcome], 0);
+  const duties = epochs.flatMap((epoch) => chain.duties(epoch, epoch)).filter(({ proposer }) => isWatched(proposer));
   const ending = (outcome: string): number => duties.filter((duty) => duty.outcome === outcome).length;
   const failed = duties.filter((duty) => duty.outcome !== 'proposed');
   const counters = {
     scanned_epoch: chain.finalized,
-    skipped_epochs_total: 0,
-    'slots_total proposed': proposed,
-    'slots_total missed': missed,
-    'slots_total orphaned': orphaned,
+    skipped_epochs_total: chain.finalized + 1 - (epochs[0] ?? chain.finalized + 1) - epochs.length,
+    'slots_total proposed': slotsThat('proposed'),
+    'slots_total missed': slotsThat('missed'),
+    'slots_total orphaned': slotsThat('orphaned'),
     'watched_proposals_total proposed': ending('proposed'),
     'watched_proposals_total missed': ending('missed'),
     'watched_proposals_total orphaned': ending('orphaned'),

@@ -88,9 +88,7 @@ export class Chain implements ChainView {
       const isFinal = Math.floor(slot / 32) <= this.finalized;
       return [row({ slot, proposer: proposerOf(slot, 0), status: isFinal ? '2' : '0' })];
     }
-    const rows = blocks.map((block, fork) =>
-      row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block) }),
-    );
+    const rows = blocks.map((block, fork) => row({ slot, proposer: proposerOf(slot, fork), ...this.#fieldsOf(block) }));
     return rows.reverse();
   }
 

@@ -14,7 +14,7 @@ export class Account {
   isRevoked = false;
   /** Endpoints that the plan does not include. */
   readonly forbidden = new Set<Endpoint>();
-  readonly #setting: Pick<ServiceSetting, 'buckets' | 'month'>;
+  readonly #setting: Pick<ServiceSetting, 'buckets' | 'month' | 'clockAheadMs'>;
   readonly #buckets = new Map<string, Bucket>();
   readonly #anonymous: Bucket;
 
@@ -29,7 +29,12 @@ export class Account {
   /** What counts a request, and its limits. */
   counterOf(request: WireRequest, isKeyValid: boolean): { bucket: Bucket; plan: Plan } {
     if (!isKeyValid) return { bucket: this.#anonymous, plan: ANONYMOUS_PLAN };
-    return { bucket: this.bucket(this.#nameOf(request)), plan: this.plan };
+    return { bucket: this.#bucket(this.#nameOf(request)), plan: this.plan };
+  }
+
+  /** The time by the clock of the service, by which windows begin and end. */
+  timeAt(now: number): number {
+    return now + this.#setting.clockAheadMs;
   }
 
   isKeyOf({ headers, path }: WireRequest): boolean {
@@ -39,8 +44,8 @@ export class Account {
 
   /** Requests of other consumers, in each bucket that is in use. */
   spend(requests: number, now: number): void {
-    if (this.#setting.buckets === 'one') this.bucket('default');
-    for (const bucket of this.#buckets.values()) bucket.spend(requests, now);
+    if (this.#setting.buckets === 'one') this.#bucket('default');
+    for (const bucket of this.#buckets.values()) bucket.spend(requests, this.timeAt(now));
   }
 
   renew(): void {
@@ -49,10 +54,10 @@ export class Account {
 
   /** What the current windows of each bucket have counted. */
   counted(now: number): Map<string, Record<LimitedWindow, Counted>> {
-    return new Map([...this.#buckets].map(([name, bucket]) => [name, bucket.counted(now)]));
+    return new Map([...this.#buckets].map(([name, bucket]) => [name, bucket.counted(this.timeAt(now))]));
   }
 
-  bucket(name: string): Bucket {
+  #bucket(name: string): Bucket {
     const bucket = this.#buckets.get(name) ?? new Bucket(name, this.#setting.month);
     this.#buckets.set(name, bucket);
     return bucket;
@@ -62,6 +67,6 @@ export class Account {
     const { buckets } = this.#setting;
     if (buckets === 'endpoint') return endpoint;
     if (buckets === 'version') return path.startsWith('/api/v1/') ? 'default' : 'oldsubnewapi';
-    return buckets === 'host' ? base : 'default';
+    return buckets === 'host' ? new URL(base).host : 'default';
   }
 }

@@ -8,8 +8,10 @@ export type RowFault = 'missing' | 'twice' | 'shuffled';
 export interface ChainAnswer {
   /** The JSON of the list. */
   readonly list: string;
-  /** The epoch that it is about; undefined for the records of a slot. */
+  /** The epoch that it is about, or the one of the slot. */
   readonly epoch?: number;
+  /** Whether all slots of the epoch are there, and final. */
+  readonly isFinal?: boolean;
   /** The slashings of each canonical block of the epoch that has some, by block root. */
   readonly canonical?: ReadonlyMap<string, readonly number[]>;
   /** The slashings in each block of the slot, by block root. */
@@ -73,14 +75,17 @@ export class ChainView {
     for (const [slot, until] of this.#scheduled) if (now >= until) this.#scheduled.delete(slot);
     const fault = this.#fault && now < this.#fault.until ? this.#fault.how : undefined;
     const isOdd = this.#odd.rows > 0 && this.#random.happens(8 * this.#odd.rows);
-    const canonical = chain.canonical(epoch);
-    if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), epoch, canonical };
-    let rows = this.#slotsOf(epoch).map((slot) => this.#shown(slot));
+    const slots = this.#slotsOf(epoch);
+    const isOpen = slots.some((slot) => this.#scheduled.has(slot) && this.#shown(slot).includes('"status":"0"'));
+    const isFinal = epoch <= chain.finalized && fault !== 'missing' && !isOpen;
+    const about = { epoch, isFinal, canonical: chain.canonical(epoch) };
+    if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), ...about };
+    let rows = slots.map((slot) => this.#shown(slot));
     if (fault === 'missing') rows = rows.filter((_, i) => unit(chain.firstSlot, epoch, i, 7) > 0.1);
     if (fault === 'twice') rows = rows.flatMap((row, i) => (i % 5 === 2 ? [row, row] : [row]));
     if (fault === 'shuffled') rows = [...rows.splice(between(0, 31, epoch)), ...rows.reverse()];
     if (isOdd) rows.splice(this.#random.between(0, rows.length), 0, this.#oddRow(epoch, rows));
-    return { list: `[${rows.join(',')}]`, epoch, canonical };
+    return { list: `[${rows.join(',')}]`, ...about };
   }
 
   /** The slashing records of a slot. */
@@ -96,7 +101,7 @@ export class ChainView {
       ]);
       records.splice(this.#random.between(0, records.length), 0, odd);
     }
-    return { list: `[${records.join(',')}]`, sent: this.chain.included(slot) };
+    return { list: `[${records.join(',')}]`, epoch: Math.floor(slot / 32), sent: this.chain.included(slot) };
   }
 
   proposerRecords(slot: number): ChainAnswer {

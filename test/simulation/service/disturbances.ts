@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../src/api/errors.ts';
+import { SHAPES } from '../../support/body-shapes.ts';
 
 /** An answer of something in front of the service, or of a service that fails. */
 export interface Outage {
@@ -41,6 +42,7 @@ export interface Instead {
   readonly body: string;
 }
 
+const SHAPE_BYTES = 50_000;
 const HTML = '<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Bad gateway</h1></body></html>';
 
 /** What stands between the service and a good answer. */
@@ -120,8 +122,7 @@ function spoilt(how: BodyFault, body: string): string {
     case 'two_documents':
       return body + body;
     case 'deep':
-      return `{"data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
     case 'wide':
-      return `{"data":[${'{},'.repeat(20_000)}{}]}`;
+      return SHAPES[how]?.(SHAPE_BYTES) ?? '';
   }
 }

@@ -27,6 +27,8 @@ interface Reader {
   readonly canonical: Map<number, ReadonlyMap<string, readonly number[]>>;
   /** When a slashing was first delivered in a block that was delivered as canonical before. */
   readonly slashings: Map<number, number>;
+  /** When a final epoch was first delivered completely. */
+  readonly finalEpochs: Map<number, number>;
 }
 
 /** Every request, and which slashings a process has read. */
@@ -46,14 +48,15 @@ export class Records {
   delivered(exchange: Exchange, answer: ChainAnswer | undefined, at: number): void {
     exchange.deliveredAt = at;
     if (!answer || !exchange.isWhole) return;
-    const { canonical, slashings } = this.#reader(exchange.process, exchange.chain);
+    const { canonical, slashings, finalEpochs } = this.#reader(exchange.process, exchange.chain);
     if (answer.epoch !== undefined && answer.canonical) {
+      if (answer.isFinal && !finalEpochs.has(answer.epoch)) finalEpochs.set(answer.epoch, at);
       canonical.delete(answer.epoch);
       if (answer.canonical.size > 0) canonical.set(answer.epoch, answer.canonical);
     }
+    const shown = answer.epoch === undefined ? undefined : canonical.get(answer.epoch);
     for (const [root, included] of answer.sent ?? []) {
-      const isCanonical = [...canonical.values()].some((blocks) => blocks.has(root));
-      if (!isCanonical) continue;
+      if (!shown?.has(root)) continue;
       for (const slashing of included) if (!slashings.has(slashing)) slashings.set(slashing, at);
     }
   }
@@ -61,6 +64,11 @@ export class Records {
   /** The slashings that a process has read in canonical blocks, each with the time of the first answer. */
   slashingsRead(process: string, chain: Chain): ReadonlyMap<number, number> {
     return this.#reader(process, chain).slashings;
+  }
+
+  /** The final epochs that a process has read, each with the time of the first complete answer. */
+  finalEpochsRead(process: string, chain: Chain): ReadonlyMap<number, number> {
+    return this.#reader(process, chain).finalEpochs;
   }
 
   /** Drops what is older. Slashings that were read are kept. */
@@ -74,7 +82,7 @@ export class Records {
 
   #reader(process: string, chain: Chain): Reader {
     const id = `${process} ${chain}`;
-    const reader = this.#readers.get(id) ?? { canonical: new Map(), slashings: new Map() };
+    const reader = this.#readers.get(id) ?? { canonical: new Map(), slashings: new Map(), finalEpochs: new Map() };
     this.#readers.set(id, reader);
     return reader;
   }

@@ -131,7 +131,7 @@ export class Service {
     if (inFront) return { ...inFront, ...(inFront.status === 429 ? { refusedBy: 'nowhere' } : {}) };
     const { account } = this;
     const isKeyValid = account.isKeyOf(request);
-    const serviceNow = now + this.#setting.clockAheadMs;
+    const serviceNow = account.timeAt(now);
     const { bucket, plan } = account.counterOf(request, isKeyValid);
     const common = { 'ratelimit-bucket': bucket.name, 'ratelimit-validapikey': String(isKeyValid) };
     const withHeaders = (all: Record<string, string>): Record<string, string> => ({

@@ -124,18 +124,16 @@ export class WorldChain extends LivelyChain {
   }
 
   #obey(order: Order): void {
-    if (order.kind === 'reorganise') {
-      this.#replace(order.depth);
-      return this.#stepCalmly();
-    }
-    if (order.kind === 'miss') {
-      this.miss();
-      return this.finalize(3);
-    }
+    if (order.kind === 'reorganise') this.#replace(order.depth);
+    else if (order.kind === 'miss') this.miss();
+    else this.#slash(order);
+    this.finalize(3);
+  }
+
+  #slash(order: Order): void {
     const { slot, slashing } = this.slash();
     if (order.kind === 'slash_and_orphan') this.#takenAwayAt.set(slot + order.slots, slot);
     if (order.kind === 'slash_and_drop') this.drop(slashing);
-    this.finalize(3);
   }
 
   /** The new branch includes the slashings of the old one later, and has fewer blocks. */
@@ -146,5 +144,6 @@ export class WorldChain extends LivelyChain {
       return i % 3 === 0 ? slashings.splice(0, 2) : [];
     });
     this.reorganise(depth, blocks);
+    this.add([]);
   }
 }
