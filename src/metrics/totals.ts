@@ -15,8 +15,9 @@ export function withTotals<T extends Total>(totals: readonly T[], others: Totals
     const more = new Map((known.get(total.name) ?? []).map((sample) => [identity(sample), sample]));
     if (more.size === 0) return total;
     const samples = total.samples.map((sample) => {
-      const value = sample.value + (more.get(identity(sample))?.value ?? 0);
-      more.delete(identity(sample));
+      const id = identity(sample);
+      const value = sample.value + (more.get(id)?.value ?? 0);
+      more.delete(id);
       return { ...sample, value };
     });
     // Series that these have not counted yet keep their earlier values.

@@ -1,8 +1,8 @@
 import { drawEvents } from './events/index.ts';
-import { drawExporter } from './exporter-setting.ts';
+import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
-import { drawNetwork } from './service/network.ts';
-import { drawService } from './service/setting.ts';
+import { drawNetwork, NO_FAULTS } from './service/network.ts';
+import { calmSetting, drawService } from './service/setting.ts';
 import type { Setting, Story } from './story.ts';
 
 const MINUTE = 60_000;
@@ -11,23 +11,41 @@ const DAY = 24 * HOUR;
 /** About so many requests are sent in a short story. */
 const REQUESTS = 300;
 const MAX_LENGTH = DAY;
+const EVENTS_PER_DAY = 3;
 
-/** The story of a seed. `days`: its length; default: so short that a thousand of them are run in minutes. */
+/**
+ * The story of a seed, so short that a thousand of them are run in minutes. With `days` it is a long one of the usual
+ * world: one chain, ten machines, the default configuration and a plan that is large enough.
+ */
 export function drawStory(seed: number, days?: number): Story {
   const random = new Random(seed, 'story');
-  const drawn: Setting = {
-    service: drawService(random.fork('service')),
-    network: drawNetwork(random.fork('network')),
-    exporter: drawExporter(random.fork('exporter')),
-  };
+  const drawn = days === undefined ? drawSetting(random) : usual(seed);
   const start = startOf(random.fork('start'));
   const lengthMs = days === undefined ? lengthOf(drawn, start, random.fork('length')) : days * DAY;
   // What the program renders each second would take most of the time.
   const refreshMs = Math.max(1_000, Math.min(10 * MINUTE, Math.round(lengthMs / 200)));
   const setting = { ...drawn, exporter: { ...drawn.exporter, refreshMs } };
-  const count = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
+  const few = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
+  const count = days === undefined ? few : Math.ceil(EVENTS_PER_DAY * days);
   const events = drawEvents(random.fork('events'), setting, count, lengthMs);
   return { seed, start, lengthMs, setting, events };
+}
+
+function drawSetting(random: Random): Setting {
+  return {
+    service: drawService(random.fork('service')),
+    network: drawNetwork(random.fork('network')),
+    exporter: drawExporter(random.fork('exporter')),
+  };
+}
+
+function usual(seed: number): Setting {
+  const machines = Array.from({ length: 10 }, (_, i) => `m${i}`);
+  return {
+    service: calmSetting({ seed, machines, liveliness: 0.1 }),
+    network: { latency: { low: 50, high: 300 }, faults: NO_FAULTS },
+    exporter: USUAL,
+  };
 }
 
 function lengthOf(setting: Setting, start: number, random: Random): number {
