@@ -50,24 +50,39 @@ export async function parseJson(endpoint: Endpoint, body: AsyncIterable<Uint8Arr
 
 /** Collects the bytes of a text in one buffer. Separate chunks would add up until the garbage collector runs. */
 class Text {
-  readonly #bytes: ArrayBuffer;
+  readonly #maxBytes: number;
+  /** Most texts arrive in one piece, which is not copied. */
+  #only: Uint8Array | undefined;
+  #bytes: ArrayBuffer | undefined;
 
   constructor(maxBytes: number) {
-    this.#bytes = new ArrayBuffer(0, { maxByteLength: maxBytes });
+    this.#maxBytes = maxBytes;
   }
 
   add(piece: Uint8Array): void {
-    const end = this.#bytes.byteLength;
-    this.#bytes.resize(end + piece.length);
-    new Uint8Array(this.#bytes).set(piece, end);
+    if (!this.#bytes && !this.#only) {
+      this.#only = piece;
+      return;
+    }
+    this.#bytes ??= new ArrayBuffer(0, { maxByteLength: this.#maxBytes });
+    for (const part of [this.#only, piece]) if (part) append(this.#bytes, part);
+    this.#only = undefined;
   }
 
   /** Returns the text and frees its bytes at once. */
   take(): string {
-    const text = Buffer.from(this.#bytes).toString('utf8');
-    this.#bytes.resize(0);
+    const bytes = this.#only ?? new Uint8Array(this.#bytes ?? new ArrayBuffer(0));
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    this.#only = undefined;
+    this.#bytes?.resize(0);
     return text;
   }
+}
+
+function append(bytes: ArrayBuffer, piece: Uint8Array): void {
+  const end = bytes.byteLength;
+  bytes.resize(end + piece.length);
+  new Uint8Array(bytes).set(piece, end);
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
