@@ -12,6 +12,8 @@ export interface Outcome {
   readonly reached: ReadonlySet<RareState>;
   readonly requests: number;
   readonly scrapes: number;
+  /** How much time has passed in the story. */
+  readonly simulatedMs: number;
   /** The newest lines of the logs, for a story that failed. */
   readonly log: readonly string[];
 }
@@ -141,6 +143,7 @@ class Run {
       reached: world.reached,
       requests: world.service.records.requests.length,
       scrapes: this.#scrapes,
+      simulatedMs: world.elapsed,
       log,
     };
   }

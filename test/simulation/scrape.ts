@@ -32,12 +32,12 @@ function numberOf(text: string): number {
 }
 
 /** The value of the only series with this name and these labels, written as in the exposition. */
-export function valueOf({ series }: Scrape, name: string, labels = ''): number | undefined {
+export function valueIn({ series }: Scrape, name: string, labels = ''): number | undefined {
   return series.get(labels === '' ? name : `${name}{${labels}}`);
 }
 
 /** The series of one name: the labels as written, and the value. */
-export function* seriesOf({ series }: Scrape, name: string): Generator<[labels: string, value: number]> {
+export function* seriesNamed({ series }: Scrape, name: string): Generator<[labels: string, value: number]> {
   for (const [key, value] of series) {
     if (key === name) yield ['', value];
     else if (key.startsWith(`${name}{`)) yield [key.slice(name.length + 1, -1), value];
