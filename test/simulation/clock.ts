@@ -115,7 +115,10 @@ export class ProcessClock implements Clock {
   /** How long the monotonic clock has stood still. */
   #lostMs = 0;
   #resumesAt = Number.NEGATIVE_INFINITY;
+  #isSuspended = false;
   #isDead = false;
+  /** What happens in the process when it runs again, in order. */
+  readonly #heldBack: (() => void)[] = [];
 
   /** @param offsetMs by how much its wall clock is ahead of true time */
   constructor(world: WorldClock, offsetMs = 0) {
@@ -148,7 +151,18 @@ export class ProcessClock implements Clock {
   /** Nothing runs for `ms`. With `isSuspended` the monotonic clock stands still too, as on a sleeping computer. */
   pause(ms: number, isSuspended = false): void {
     this.#resumesAt = this.#world.now() + ms;
+    this.#isSuspended = isSuspended;
     if (isSuspended) this.#lostMs += ms;
+    this.#world.after(ms, () => this.#wake());
+  }
+
+  /** Ends a pause. What was due meanwhile runs now. */
+  resume(): void {
+    const early = this.#resumesAt - this.#world.now();
+    if (early <= 0) return;
+    if (this.#isSuspended) this.#lostMs -= early;
+    this.#resumesAt = this.#world.now();
+    this.#wake();
   }
 
   die(): void {
@@ -158,9 +172,13 @@ export class ProcessClock implements Clock {
   /** Calls `work` in the process: now, or when it runs again, or never. */
   enter(work: () => void): void {
     if (this.#isDead) return;
-    const pause = this.#resumesAt - this.#world.now();
-    if (pause > 0) this.#world.after(pause, () => this.enter(work));
+    if (this.isPaused) this.#heldBack.push(work);
     else work();
+  }
+
+  #wake(): void {
+    if (this.isPaused) return;
+    for (const work of this.#heldBack.splice(0)) this.enter(work);
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -71,7 +71,10 @@ export class ExporterHost {
 
   /** kill -9, now or after so many more calls, and a start `downMs` later. */
   kill(downMs: number, afterCalls = 0): void {
-    if (afterCalls > 0) return this.#process?.dieAfterCalls(afterCalls);
+    if (afterCalls > 0) {
+      this.#process?.dieAfterCalls(afterCalls);
+      return;
+    }
     this.#isWanted = false;
     this.#process?.die('kill -9');
     this.#world.clock.after(downMs, () => this.start());
@@ -91,6 +94,7 @@ export class ExporterHost {
     this.disk.calm();
     this.redisNetwork.calm();
     this.setClock(0);
+    this.#process?.clock.resume();
     this.start();
   }
 
