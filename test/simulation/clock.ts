@@ -88,7 +88,7 @@ export class WorldClock {
   }
 }
 
-/** Unix times in ms have this precision as numbers, roughly. A power of two, so that sums are exact. */
+/** A power of two that Unix times in ms can express, so that sums are exact. */
 const GRAIN_MS = 1 / 64;
 
 function rounded(ms: number): number {
@@ -189,14 +189,15 @@ export class ProcessClock implements Clock {
       const fire = (): void =>
         this.enter(() => {
           const early = dueAt - this.monotonic();
-          if (early > GRAIN_MS) {
-            cancel = this.#world.after(early, fire);
+          if (early > 0) {
+            cancel = this.#world.after(Math.ceil(early), fire);
             return;
           }
           signal?.removeEventListener('abort', abort);
           resolve();
         });
-      let cancel = this.#world.after(ms, fire);
+      // A timer of Node takes whole milliseconds.
+      let cancel = this.#world.after(Math.ceil(ms), fire);
       const abort = (): void => {
         cancel();
         reject(signal?.reason);
