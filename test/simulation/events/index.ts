@@ -1,10 +1,13 @@
 import type { Random } from '../random.ts';
 import type { Setting, StoryEvent } from '../story.ts';
 import type { World } from '../world.ts';
+import { CHAIN_KINDS } from './chain.ts';
 import type { Kind } from './kind.ts';
+import { MACHINE_KINDS } from './machines.ts';
+import { PERIOD_KINDS } from './periods.ts';
 import { PROCESS_KINDS } from './process.ts';
 
-const KINDS: readonly Kind[] = [...PROCESS_KINDS];
+const KINDS: readonly Kind[] = [...PROCESS_KINDS, ...CHAIN_KINDS, ...MACHINE_KINDS, ...PERIOD_KINDS];
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
 export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {

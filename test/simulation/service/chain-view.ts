@@ -1,8 +1,11 @@
 import { between, unit } from '../../../src/lib/random.ts';
+import { row } from '../../support/slot-rows.ts';
 import type { Random } from '../random.ts';
 import type { WorldChain } from './world-chain.ts';
 
-export type RowFault = 'missing' | 'twice' | 'shuffled';
+export const ROW_FAULTS = ['missing', 'twice', 'shuffled', 'two proposed'] as const;
+/** `two proposed`: an orphaned block is shown as proposed beside the canonical one (api-facts 5.1). */
+export type RowFault = (typeof ROW_FAULTS)[number];
 
 /** A list of the chain as the service sends it, and what a reader learns from it. */
 export interface ChainAnswer {
@@ -34,6 +37,12 @@ export class ChainView {
   #behind: { readonly epochs: number; times: number; readonly until: number } | undefined;
   /** Slots that are shown as scheduled, until a time. */
   readonly #scheduled = new Map<number, number>();
+  /** Until this time no details of slashings are listed. */
+  #detailsFrom = Number.NEGATIVE_INFINITY;
+  /** Epochs that were answered without some of their rows. */
+  readonly incomplete = new Set<number>();
+  /** Epochs in which a block was shown as scheduled. */
+  readonly late = new Set<number>();
 
   constructor(chain: WorldChain, odd: { rows: number; slashings: number }, random: Random) {
     this.chain = chain;
@@ -55,7 +64,20 @@ export class ChainView {
     this.#scheduled.set(this.chain.orderMiss(), until);
   }
 
+  /** The next block is shown as scheduled until a time. */
+  hideBlock(until: number): void {
+    const slot = this.chain.headSlot + 1;
+    this.#scheduled.set(slot, until);
+    this.late.add(Math.floor(slot / 32));
+  }
+
+  /** Until a time the details of slashings are empty, although the rows announce them. */
+  hideDetails(until: number): void {
+    this.#detailsFrom = until;
+  }
+
   calm(): void {
+    this.#detailsFrom = Number.NEGATIVE_INFINITY;
     this.#fault = undefined;
     this.#behind = undefined;
     this.#scheduled.clear();
@@ -81,6 +103,8 @@ export class ChainView {
     const about = { epoch, isFinal, canonical: chain.canonical(epoch) };
     if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), ...about };
     let rows = slots.map((slot) => this.#shown(slot));
+    if (fault === 'missing') this.incomplete.add(epoch);
+    if (fault === 'two proposed') rows = rows.map(bothProposed);
     if (fault === 'missing') rows = rows.filter((_, i) => unit(chain.firstSlot, epoch, i, 7) > 0.1);
     if (fault === 'twice') rows = rows.flatMap((row, i) => (i % 5 === 2 ? [row, row] : [row]));
     if (fault === 'shuffled') rows = [...rows.splice(between(0, 31, epoch)), ...rows.reverse()];
@@ -89,7 +113,8 @@ export class ChainView {
   }
 
   /** The slashing records of a slot. */
-  records(slot: number): ChainAnswer {
+  records(slot: number, now: number): ChainAnswer {
+    if (now < this.#detailsFrom) return { list: '[]', epoch: Math.floor(slot / 32), sent: new Map() };
     const records = this.chain.records(slot).map((record) => JSON.stringify(record));
     if (this.#odd.slashings > 0 && this.#random.happens(this.#odd.slashings)) {
       const odd = this.#random.pick([
@@ -150,7 +175,10 @@ export class ChainView {
 
   #shown(slot: number): string {
     const text = this.#textOf(slot);
-    return this.#scheduled.has(slot) ? text.replace('"status":"2"', '"status":"0"') : text;
+    if (!this.#scheduled.has(slot)) return text;
+    if (text.includes('"status":"2"')) return text.replace('"status":"2"', '"status":"0"');
+    const { proposer } = JSON.parse(`[${text}]`)[0];
+    return JSON.stringify(row({ slot, proposer, status: '0' }));
   }
 
   /** Something among the rows that must not matter. */
@@ -169,6 +197,11 @@ export class ChainView {
       this.#random.pick([rows[0] ?? 'null', ...rows]),
     ]);
   }
+}
+
+/** The rows of a slot, where an orphaned block is proposed too if there is a canonical one. */
+function bothProposed(text: string): string {
+  return text.includes('"status":"1"') ? text.replaceAll('"status":"3"', '"status":"1"') : text;
 }
 
 /** The same record without a validator list. */

@@ -13,6 +13,8 @@ interface Asked {
 interface Position {
   readonly readAt: number;
   readonly after: readonly (readonly [time: number, name: string] | null)[];
+  /** Empty pages so far. */
+  readonly empty?: number;
 }
 
 type PageSetting = Pick<ServiceSetting, 'seed' | 'pageSizeOver' | 'timestamps'>;
@@ -30,6 +32,11 @@ export function machinesBody(machines: Machines, setting: PageSetting, body: str
   // A cursor belongs to its filters.
   if (given !== filters || size < 1 || size > 10) return undefined;
   const readAt = position?.readAt ?? now;
+  if (machines.isPageEmpty()) {
+    const { after = ARRAYS.map(() => null), empty = 0 } = position ?? {};
+    const next = JSON.stringify([filters, { readAt, after, empty: empty + 1 } satisfies Position]);
+    return `{"data":{"system_metrics":[]},"paging":{"next_cursor":${JSON.stringify(next)}}}`;
+  }
   const range = { start: Math.max(Number(start) * 1_000, now - RETENTION), end: Number(end) * 1_000 + 999 };
   const ahead = ARRAYS.map((array, i) => newestOf(machines, asked, array, range, readAt, position?.after[i], size + 1));
   const counts =

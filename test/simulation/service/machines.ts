@@ -43,6 +43,7 @@ export class Machines {
   readonly #odd: { readonly from: number; readonly share: number }[];
   readonly #lags: { readonly from: number; readonly lag: Lag }[];
   readonly #machines = new Map<string, Machine>();
+  #emptyPages = 0;
 
   constructor({ seed, machines, missing, lag, odd }: MachinesSetting) {
     this.#seed = seed;
@@ -94,6 +95,22 @@ export class Machines {
   /** The share of spoilt records among those that are pushed from `at` on. */
   spoil(share: number, at: number): void {
     this.#odd.push({ from: at, share });
+  }
+
+  /** The next so many pages are empty, and lead to another one. */
+  emptyPages(count: number): void {
+    this.#emptyPages = count;
+  }
+
+  isPageEmpty(): boolean {
+    if (this.#emptyPages <= 0) return false;
+    this.#emptyPages -= 1;
+    return true;
+  }
+
+  /** When a machine pushes, Unix ms. */
+  spansOf(name: string): readonly { readonly from: number; readonly until: number }[] {
+    return this.#named(name).spans;
   }
 
   /** The newest push that can be read at `now`: it has arrived and is not spoilt. */

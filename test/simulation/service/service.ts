@@ -47,6 +47,8 @@ export class Service {
   readonly periods: Periods;
   readonly disturbances = new Disturbances();
   readonly records = new Records();
+  /** Told of every answer when it is made. */
+  onServed: (served: Served, request: WireRequest, now: number) => void = () => undefined;
   readonly #chains: Readonly<Record<Chain, ChainView>>;
   #setting: ServiceSetting;
 
@@ -91,7 +93,9 @@ export class Service {
     const sent = { process, endpoint, chain, sentAt, countedAt: now };
     const exchange: Exchange = { ...sent, status, bucket, refusedBy, isWhole, deliveredAt: undefined };
     this.records.add(exchange);
-    return { status, headers, body, exchange, chainAnswer };
+    const served: Served = { status, headers, body, exchange, chainAnswer };
+    this.onServed(served, request, now);
+    return served;
   }
 
   /** The whole answer has reached the process. */
@@ -105,6 +109,7 @@ export class Service {
     this.periods.calm();
     this.machines.spoil(0, now);
     this.machines.delay({ of: 'none', ms: 0 }, now);
+    this.machines.emptyPages(0);
     for (const name of CHAIN_NAMES) {
       const view = this.chain(name, now);
       view.calm();
@@ -193,7 +198,7 @@ export class Service {
     if (what === 'epoch' && part === 'slots') return view.rows(view.epochOf(selector, now), now);
     const slot = Number(selector);
     if (what !== 'slot' || !Number.isInteger(slot)) return undefined;
-    return part === 'proposerslashings' ? view.proposerRecords(slot) : view.records(slot);
+    return part === 'proposerslashings' ? view.proposerRecords(slot) : view.records(slot, now);
   }
 }
 

@@ -1,0 +1,130 @@
+import type { Chain } from '../../../src/lib/chain.ts';
+import type { Random } from '../random.ts';
+import { type ChainView, ROW_FAULTS, type RowFault } from '../service/chain-view.ts';
+import type { Setting } from '../story.ts';
+import type { World } from '../world.ts';
+import { kind } from './kind.ts';
+import { later } from './later.ts';
+import { secondsOf } from './words.ts';
+
+const SECOND = 1_000;
+const SLOT = 12 * SECOND;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** One of the chains that are read. */
+export function anyChain(random: Random, { exporter }: Setting): Chain {
+  return exporter.chains[random.between(0, exporter.chains.length - 1)] ?? 'mainnet';
+}
+
+function viewOf(world: World, chain: Chain): ChainView {
+  return world.service.chain(chain, world.clock.now());
+}
+
+/** What happens to the chains, and how the service shows it. */
+export const CHAIN_KINDS = [
+  kind<{ chain: Chain; count: number }>({
+    name: 'slashings',
+    weight: 4,
+    draw: (random, setting) => ({ chain: anyChain(random, setting), count: random.pick([1, 1, 2, 4]) }),
+    apply: ({ chain, count }, world) => viewOf(world, chain).chain.orderSlashings(count),
+    tell: ({ chain, count }) => `on ${chain} each of the next ${count} blocks has a new slashing`,
+    simpler: ({ chain, count }) => (count > 1 ? [{ chain, count: 1 }] : []),
+  }),
+  kind<{ chain: Chain; slots: number }>({
+    name: 'orphaned slashing',
+    weight: 3,
+    draw: (random, setting) => ({ chain: anyChain(random, setting), slots: random.pick([0, random.between(1, 14)]) }),
+    apply: ({ chain, slots }, world) => viewOf(world, chain).chain.orderOrphanedSlashing(slots),
+    tell: ({ chain, slots }) =>
+      slots === 0
+        ? `on ${chain} the next block has a slashing, and is orphaned at once`
+        : `on ${chain} the next block has a slashing, and is orphaned ${slots} slots later`,
+  }),
+  kind<{ chain: Chain; slots: number }>({
+    name: 'slashing in two blocks',
+    weight: 3,
+    draw: (random, setting) => ({ chain: anyChain(random, setting), slots: random.between(1, 40) }),
+    apply: ({ chain, slots }, world) => {
+      viewOf(world, chain).chain.orderSlashings(1);
+      later(world, (slots + 1) * SLOT, () => viewOf(world, chain).chain.orderReorganisation(slots + 3));
+    },
+    tell: ({ chain, slots }) =>
+      `on ${chain} the next block has a slashing; ${slots} slots later another block has it in its place`,
+  }),
+  kind<{ chains: readonly Chain[]; depth: number }>({
+    name: 'reorganisation',
+    weight: 4,
+    draw: (random, setting) => ({
+      chains: random.happens(0.5) ? setting.exporter.chains : [anyChain(random, setting)],
+      depth: random.scale(1, 80),
+    }),
+    apply: ({ chains, depth }, world) => {
+      for (const chain of chains) viewOf(world, chain).chain.orderReorganisation(depth);
+    },
+    tell: ({ chains, depth }) => `the newest ${depth} slots of ${chains.join(' and ')} are replaced`,
+    simpler: ({ chains, depth }) => [
+      ...(chains.length > 1 ? chains.map((chain) => ({ chains: [chain], depth })) : []),
+      ...(depth > 1 ? [{ chains, depth: 1 }] : []),
+    ],
+  }),
+  kind<{ chain: Chain; epochs: number }>({
+    name: 'finality stalls',
+    weight: 3,
+    draw: (random, setting) => ({ chain: anyChain(random, setting), epochs: random.scale(1, 40) }),
+    apply: ({ chain, epochs }, world) => viewOf(world, chain).chain.stall(epochs),
+    tell: ({ chain, epochs }) => `finality of ${chain} stalls for ${epochs} epochs`,
+  }),
+  kind<{ chain: Chain; how: RowFault; ms: number }>({
+    name: 'rows',
+    weight: 3,
+    draw: (random, setting) => ({
+      chain: anyChain(random, setting),
+      how: random.pick(ROW_FAULTS),
+      ms: random.scale(MINUTE, 2 * HOUR),
+    }),
+    apply: ({ chain, how, ms }, world) => viewOf(world, chain).spoilRows(how, world.clock.now() + ms),
+    tell: ({ chain, how, ms }) => `for ${secondsOf(ms)} rows of ${chain} are ${how}`,
+  }),
+  kind<{ chain: Chain; epochs: number; times: number; ms: number }>({
+    name: 'latest goes back',
+    weight: 3,
+    draw: (random, setting) => ({
+      chain: anyChain(random, setting),
+      epochs: random.pick([1, 2, random.between(3, 12)]),
+      times: random.pick([1, 2, random.between(3, 20)]),
+      ms: random.scale(MINUTE, 2 * HOUR),
+    }),
+    apply: ({ chain, epochs, times, ms }, world) => viewOf(world, chain).lag(epochs, times, world.clock.now() + ms),
+    tell: ({ chain, epochs, times, ms }) =>
+      `the latest epoch of ${chain} is ${epochs} behind, ${times} times within ${secondsOf(ms)}`,
+  }),
+  kind<{ chain: Chain; what: 'a missed slot' | 'a block'; ms: number }>({
+    name: 'scheduled',
+    weight: 3,
+    draw: (random, setting) => {
+      const what = random.pick(['a missed slot', 'a block'] as const);
+      // After an hour in a final epoch a slot counts as missed.
+      return { chain: anyChain(random, setting), what, ms: random.scale(MINUTE, what === 'a block' ? HOUR : 4 * HOUR) };
+    },
+    apply: ({ chain, what, ms }, world) => {
+      const until = world.clock.now() + ms;
+      if (what === 'a block') viewOf(world, chain).hideBlock(until);
+      else viewOf(world, chain).keepScheduled(until);
+    },
+    tell: ({ chain, what, ms }) => `${what} of ${chain} is shown as scheduled for ${secondsOf(ms)}`,
+  }),
+  kind<{ chain: Chain; ms: number }>({
+    name: 'details late',
+    weight: 3,
+    // No epoch becomes final so soon after its blocks.
+    draw: (random, setting) => ({ chain: anyChain(random, setting), ms: random.scale(MINUTE, 10 * MINUTE) }),
+    apply: ({ chain, ms }, world) => {
+      const view = viewOf(world, chain);
+      view.chain.orderSlashings(1);
+      view.hideDetails(world.clock.now() + ms);
+    },
+    tell: ({ chain, ms }) =>
+      `the next block of ${chain} has a slashing, and no details are listed for ${secondsOf(ms)}`,
+  }),
+];
