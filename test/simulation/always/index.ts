@@ -1,6 +1,7 @@
 import type { NewCheck } from './check.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
 import { recovers } from './recovery.ts';
+import { chainsCounted } from './slashings.ts';
 
 /** All that must always hold. */
-export const ALWAYS: readonly NewCheck[] = [wellFormed, countersGrow, recovers];
+export const ALWAYS: readonly NewCheck[] = [wellFormed, countersGrow, recovers, chainsCounted];

@@ -118,7 +118,7 @@ export const CHAIN_KINDS = [
     name: 'details late',
     weight: 3,
     // No epoch becomes final so soon after its blocks.
-    draw: (random, setting) => ({ chain: anyChain(random, setting), ms: random.scale(MINUTE, 10 * MINUTE) }),
+    draw: (random, setting) => ({ chain: anyChain(random, setting), ms: random.scale(MINUTE, 6 * MINUTE) }),
     apply: ({ chain, ms }, world) => {
       const view = viewOf(world, chain);
       view.chain.orderSlashings(1);

@@ -37,8 +37,8 @@ export class ChainView {
   #behind: { readonly epochs: number; times: number; readonly until: number } | undefined;
   /** Slots that are shown as scheduled, until a time. */
   readonly #scheduled = new Map<number, number>();
-  /** Until this time no details of slashings are listed. */
-  #detailsFrom = Number.NEGATIVE_INFINITY;
+  /** The details of slashings from this slot on are not listed until a time. */
+  #hiddenDetails = { fromSlot: Number.POSITIVE_INFINITY, until: 0 };
   /** Epochs that were answered without some of their rows. */
   readonly incomplete = new Set<number>();
   /** Epochs in which a block was shown as scheduled. */
@@ -71,13 +71,13 @@ export class ChainView {
     this.late.add(Math.floor(slot / 32));
   }
 
-  /** Until a time the details of slashings are empty, although the rows announce them. */
+  /** Until a time the details of slashings in the blocks that come are empty, although the rows announce them. */
   hideDetails(until: number): void {
-    this.#detailsFrom = until;
+    this.#hiddenDetails = { fromSlot: this.chain.headSlot + 1, until };
   }
 
   calm(): void {
-    this.#detailsFrom = Number.NEGATIVE_INFINITY;
+    this.#hiddenDetails.fromSlot = Number.POSITIVE_INFINITY;
     this.#fault = undefined;
     this.#behind = undefined;
     this.#scheduled.clear();
@@ -114,7 +114,8 @@ export class ChainView {
 
   /** The slashing records of a slot. */
   records(slot: number, now: number): ChainAnswer {
-    if (now < this.#detailsFrom) return { list: '[]', epoch: Math.floor(slot / 32), sent: new Map() };
+    const { fromSlot, until } = this.#hiddenDetails;
+    if (slot >= fromSlot && now < until) return { list: '[]', epoch: Math.floor(slot / 32), sent: new Map() };
     const records = this.chain.records(slot).map((record) => JSON.stringify(record));
     if (this.#odd.slashings > 0 && this.#random.happens(this.#odd.slashings)) {
       const odd = this.#random.pick([

@@ -1,0 +1,43 @@
+import { type Chain, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
+import { type Scrape, valueIn } from '../scrape.ts';
+import type { World } from '../world.ts';
+
+/** A scarce budget can have been the reason for what is seen this much later. */
+const REMEMBERED_MS = 2 * 3_600_000;
+
+/** What has been the case so far and makes a difference for what must hold. */
+export class Circumstances {
+  now = 0;
+  catchUpDays = Number.POSITIVE_INFINITY;
+  /** The clock of some process was wrong, so that for it an hour may have been shorter. */
+  wasClockStepped = false;
+  /** Every list of watched validators that was configured. */
+  readonly watchLists: (readonly number[])[] = [];
+  /** When the budget did not allow to read every epoch. */
+  readonly #scarceAt = new Map<Chain, number>();
+
+  see(world: World): undefined {
+    const { watch, catchUpDays } = world.exporter;
+    this.now = world.clock.now();
+    this.catchUpDays = Math.min(this.catchUpDays, catchUpDays);
+    if (!this.watchLists.some((list) => String(list) === String(watch))) this.watchLists.push(watch);
+    if (world.hosts.some(({ clockOffsetMs }) => clockOffsetMs !== 0)) this.wasClockStepped = true;
+  }
+
+  seeScrape(scrape: Scrape, world: World): void {
+    this.see(world);
+    const { chains, intervals } = world.exporter;
+    const hasQuota = world.story.setting.service.plan.perMonth !== undefined;
+    for (const chain of chains) {
+      const labels = `source="slashings",chain="${chain}"`;
+      const told = valueIn(scrape, 'beaconchain_source_interval_seconds', labels) ?? 0;
+      if (told > SECONDS_PER_EPOCH && (hasQuota || told > 1.05 * intervals.slashings))
+        this.#scarceAt.set(chain, this.now);
+    }
+  }
+
+  /** Whether the budget allows to skip epochs. */
+  maySkip(chain: Chain): boolean {
+    return this.now - (this.#scarceAt.get(chain) ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS;
+  }
+}

@@ -1,0 +1,208 @@
+import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
+import { validatorsOf } from '../../support/chain.ts';
+import { type Scrape, valueIn } from '../scrape.ts';
+import type { ChainView } from '../service/chain-view.ts';
+import type { World } from '../world.ts';
+import { after, type Bounds, COUNTERS, EpochTruths, NOTHING, seriesOfCounters } from './chain-counts.ts';
+import type { Check } from './check.ts';
+import { Circumstances } from './circumstances.ts';
+
+const HOUR = 3_600_000;
+const KINDS = ['double_vote', 'surround_vote', 'unknown'];
+
+/** The counters after all finalized epochs up to `scanned` are counted or skipped. */
+interface Point extends Bounds {
+  readonly scanned: number;
+  readonly skipped: number;
+}
+
+/** What was seen of the counters of one chain. */
+class ChainHistory {
+  readonly view: ChainView;
+  readonly #chain: Chain;
+  readonly #truths: EpochTruths;
+  readonly #series: readonly string[];
+  readonly #firstFinal: number;
+  readonly #points: Point[] = [];
+  /** The last sum of each host. */
+  readonly #sums = new Map<string, number>();
+  #mayBegin = true;
+  /** What was final when. */
+  readonly #finality: { readonly at: number; readonly epoch: number }[];
+
+  constructor(chain: Chain, view: ChainView, now: number) {
+    this.#chain = chain;
+    this.view = view;
+    this.#truths = new EpochTruths(view);
+    this.#series = seriesOfCounters(chain);
+    this.#firstFinal = view.chain.finalized;
+    this.#finality = [{ at: now, epoch: view.chain.finalized }];
+  }
+
+  see(scrape: Scrape, world: World, circumstances: Circumstances): string | undefined {
+    const { finalized, headSlot } = this.view.chain;
+    if (this.#finality.at(-1)?.epoch !== finalized) this.#finality.push({ at: scrape.at, epoch: finalized });
+    const read = (name: string): number | undefined => valueIn(scrape, name, `chain="${this.#chain}"`);
+    const [scanned, known, head] = ['scanned_epoch', 'finalized_epoch', 'head_slot'].map((name) =>
+      read(`beaconchain_${name}`),
+    );
+    if (known !== undefined && known > finalized) return `finalized_epoch is ${known}, but ${finalized} is final`;
+    if (head !== undefined && head > headSlot) return `head_slot is ${head}, but the chain is at ${headSlot}`;
+    if (scanned === undefined) return undefined;
+    if (scanned > finalized) return `epoch ${scanned} is counted, but only ${finalized} is final`;
+    const skipped = read('beaconchain_skipped_epochs_total') ?? 0;
+    const values = this.#series.map((series) => scrape.series.get(series) ?? Number.NaN);
+    const sum = values.reduce((total, value) => total + value, 0);
+    // Where a state is lost, what follows begins again. Whether it may be lost is for others to say.
+    if (sum < (this.#sums.get(scrape.host) ?? 0)) this.#mayBegin = true;
+    this.#sums.set(scrape.host, sum);
+    const at = { scanned, skipped };
+    const explained = this.#explained(at, values, circumstances);
+    if (typeof explained === 'string') return `${scrape.host}: ${explained}`;
+    return this.#slashings(scrape, world, explained.slashings);
+  }
+
+  #explained(
+    at: { scanned: number; skipped: number },
+    values: readonly number[],
+    circumstances: Circumstances,
+  ): Point | string {
+    let wrong: string | undefined;
+    for (const parent of this.#parents(at)) {
+      const point = parent.scanned === at.scanned ? parent : this.#extend(parent, at, circumstances);
+      if (typeof point === 'string') wrong ??= point;
+      else {
+        const off = point.low.findIndex(
+          (low, i) => !(Number(values[i]) >= low && Number(values[i]) <= Number(point.high[i])),
+        );
+        if (off === -1) {
+          this.#add(point);
+          return point;
+        }
+        const [low, high] = [point.low[off], point.high[off]];
+        wrong ??= `${COUNTERS[off]} is ${values[off]} with epoch ${at.scanned} counted, ${at.skipped} skipped, not ${low === high ? low : `${low} to ${high}`}`;
+      }
+    }
+    return wrong ?? `${at.skipped} epochs are skipped up to ${at.scanned}, fewer than before`;
+  }
+
+  /** From where the counters can have come here, the likeliest first. */
+  *#parents({ scanned, skipped }: { scanned: number; skipped: number }): Generator<Point> {
+    for (let i = this.#points.length - 1; i >= 0; i -= 1) {
+      const point = this.#points[i];
+      if (!point || point.scanned > scanned || point.skipped > skipped) continue;
+      if (scanned - point.scanned >= skipped - point.skipped) yield point;
+    }
+    if (!this.#mayBegin) return;
+    for (let first = this.#firstFinal; first <= scanned; first += 1)
+      yield { ...NOTHING, scanned: first - 1, skipped: 0 };
+  }
+
+  #extend(
+    parent: Point,
+    { scanned, skipped }: { scanned: number; skipped: number },
+    circumstances: Circumstances,
+  ): Point | string {
+    const epochs = Array.from({ length: scanned - parent.scanned }, (_, i) => parent.scanned + 1 + i);
+    const left = skipped - parent.skipped;
+    if (left > 0 && !circumstances.maySkip(this.#chain)) {
+      const old = epochs.filter((epoch) => this.#mayBeGivenUp(epoch, circumstances)).length;
+      if (old < left) return `${left} of the epochs ${epochs[0]} to ${scanned} are skipped, ${old} of which may be`;
+    }
+    const truths = epochs.map((epoch) =>
+      this.#truths.of(epoch, circumstances.watchLists, !circumstances.wasClockStepped),
+    );
+    return { scanned, skipped, ...after(parent, truths, epochs.length - left) };
+  }
+
+  /** An epoch that could not be read for an hour, or is beyond catch_up. */
+  #mayBeGivenUp(epoch: number, { now, catchUpDays, wasClockStepped }: Circumstances): boolean {
+    if (wasClockStepped || this.view.chain.finalized - epoch >= catchUpDays * EPOCHS_PER_DAY) return true;
+    const i = this.#finality.findIndex((one) => one.epoch >= epoch);
+    const since = this.#finality[Math.max(0, i - 1)]?.at ?? now;
+    return now - since >= HOUR;
+  }
+
+  #add(point: Point): void {
+    this.#mayBegin = false;
+    let i = this.#points.length;
+    while (i > 0 && isBefore(point, this.#points[i - 1])) i -= 1;
+    const known = this.#points[i - 1];
+    if (known?.scanned !== point.scanned || known.skipped !== point.skipped) this.#points.splice(i, 0, point);
+  }
+
+  /** What is final and counted must be there, and nothing that no process has read. */
+  #slashings(scrape: Scrape, world: World, final: ReadonlySet<number>): string | undefined {
+    const chain = `chain="${this.#chain}"`;
+    const read = new Set(
+      world.hosts.flatMap(({ name }) => [...world.service.records.slashingsRead(name, this.#chain).keys()]),
+    );
+    for (const [number, kind] of KINDS.entries()) {
+      const count = (all: ReadonlySet<number>): number => [...all].filter((one) => one % 3 === number).length;
+      const value = valueIn(scrape, 'beaconchain_attester_slashings_total', `${chain},kind="${kind}"`);
+      const wrong = outside(value, count(final), count(read));
+      if (wrong) return `${scrape.host}: attester_slashings_total of kind ${kind} ${wrong}`;
+    }
+    const validators = (all: ReadonlySet<number>): number => new Set([...all].flatMap(validatorsOf)).size;
+    const value = valueIn(scrape, 'beaconchain_attester_slashed_validators_total', chain);
+    const wrong = outside(value, validators(final), validators(read));
+    return wrong && `${scrape.host}: attester_slashed_validators_total ${wrong}`;
+  }
+}
+
+function isBefore(a: Point, b: Point | undefined): boolean {
+  return b !== undefined && (a.scanned < b.scanned || (a.scanned === b.scanned && a.skipped < b.skipped));
+}
+
+function outside(value: number | undefined, low: number, high: number): string | undefined {
+  if (value !== undefined && value >= low && value <= high) return undefined;
+  return `is ${value}, not ${low === high ? low : `${low} to ${high}`}`;
+}
+
+/**
+ * The counters of a chain are at any time those of the finalized epochs that are counted, and of the slashings that were
+ * read. In calm all final epochs are counted.
+ */
+export function chainsCounted(): Check {
+  const circumstances = new Circumstances();
+  const histories = new Map<Chain, ChainHistory>();
+  return {
+    name: 'slashings: every final epoch is counted once',
+    onMoment: (world) => circumstances.see(world),
+    onScrape(scrape, world) {
+      circumstances.seeScrape(scrape, world);
+      for (const chain of world.exporter.chains) {
+        const view = world.service.chain(chain, scrape.at);
+        const history = histories.get(chain) ?? new ChainHistory(chain, view, scrape.at);
+        histories.set(chain, history);
+        const wrong = history.see(scrape, world, circumstances);
+        if (wrong !== undefined) return `${chain}: ${wrong}`;
+      }
+      return undefined;
+    },
+    atEnd(world, scrapes) {
+      for (const scrape of scrapes) {
+        for (const chain of world.exporter.chains) {
+          const wrong = lagOf(scrape, chain, world);
+          if (wrong !== undefined) return `${scrape.host}: ${chain}: ${wrong}`;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Finality is read when the head has advanced, and in doubt once more. */
+function lagOf(scrape: Scrape, chain: Chain, { exporter }: World): string | undefined {
+  const labels = `chain="${chain}"`;
+  const told = valueIn(scrape, 'beaconchain_source_interval_seconds', `source="slashings",${labels}`) ?? 0;
+  const interval = Math.max(told, exporter.intervals.slashings);
+  const scanned = valueIn(scrape, 'beaconchain_scanned_epoch', labels) ?? 0;
+  const expected = epochAt(chain, scrape.at - 1_000 * (2.1 * interval + 30)) - 2;
+  if (scanned < expected) return `epoch ${expected} has been final for long, and only ${scanned} is counted`;
+  const head = valueIn(scrape, 'beaconchain_head_epoch', labels);
+  // Where the budget allows no head passes there is none.
+  if (interval > SECONDS_PER_EPOCH) return undefined;
+  const shown = epochAt(chain, scrape.at - 1_000 * (interval + 60));
+  return head === undefined || head < shown ? `the head is in epoch ${head}, not ${shown}` : undefined;
+}
