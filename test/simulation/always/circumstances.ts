@@ -5,14 +5,17 @@ import type { World } from '../world.ts';
 /** A scarce budget can have been the reason for what is seen this much later. */
 const REMEMBERED_MS = 2 * 3_600_000;
 
+const NO_LIST: readonly (readonly number[])[] = [[]];
+
 /** What has been the case so far and makes a difference for what must hold. */
 export class Circumstances {
   now = 0;
   catchUpDays = Number.POSITIVE_INFINITY;
   /** The clock of some process was wrong, so that for it an hour may have been shorter. */
   wasClockStepped = false;
-  /** Every list of watched validators that was configured. */
-  readonly watchLists: (readonly number[])[] = [];
+  /** Every list of watched validators that was configured. It is for the first chain. */
+  readonly #watchLists: (readonly number[])[] = [];
+  #watchedChain: Chain = 'mainnet';
   /** When the budget did not allow to read every epoch. */
   readonly #scarceAt = new Map<Chain, number>();
 
@@ -20,7 +23,8 @@ export class Circumstances {
     const { watch, catchUpDays } = world.exporter;
     this.now = world.clock.now();
     this.catchUpDays = Math.min(this.catchUpDays, catchUpDays);
-    if (!this.watchLists.some((list) => String(list) === String(watch))) this.watchLists.push(watch);
+    if (!this.#watchLists.some((list) => String(list) === String(watch))) this.#watchLists.push(watch);
+    this.#watchedChain = world.story.setting.exporter.chains[0] ?? 'mainnet';
     if (world.hosts.some(({ clockOffsetMs }) => clockOffsetMs !== 0)) this.wasClockStepped = true;
   }
 
@@ -36,8 +40,20 @@ export class Circumstances {
     }
   }
 
+  /** Every list of watched validators that was configured for a chain. */
+  watchLists(chain: Chain): readonly (readonly number[])[] {
+    return chain === this.#watchedChain ? this.#watchLists : NO_LIST;
+  }
+
   /** Whether the budget allows to skip epochs. */
   maySkip(chain: Chain): boolean {
     return this.now - (this.#scarceAt.get(chain) ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS;
   }
+}
+
+/** Whether a source waits for a quota or for a limit, as it tells. */
+export function isWaiting(scrape: Scrape, labels: string): boolean {
+  const next = valueIn(scrape, 'beaconchain_source_next_attempt_timestamp_seconds', labels) ?? 0;
+  const interval = valueIn(scrape, 'beaconchain_source_interval_seconds', labels) ?? 0;
+  return next > scrape.ownAt / 1_000 + 1.1 * interval + 10;
 }

@@ -5,7 +5,7 @@ import type { ChainView } from '../service/chain-view.ts';
 import type { World } from '../world.ts';
 import { after, type Bounds, COUNTERS, EpochTruths, NOTHING, seriesOfCounters } from './chain-counts.ts';
 import type { Check } from './check.ts';
-import { Circumstances } from './circumstances.ts';
+import { Circumstances, isWaiting } from './circumstances.ts';
 
 const HOUR = 3_600_000;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];
@@ -110,7 +110,7 @@ class ChainHistory {
       if (old < left) return `${left} of the epochs ${epochs[0]} to ${scanned} are skipped, ${old} of which may be`;
     }
     const truths = epochs.map((epoch) =>
-      this.#truths.of(epoch, circumstances.watchLists, !circumstances.wasClockStepped),
+      this.#truths.of(epoch, circumstances.watchLists(this.#chain), !circumstances.wasClockStepped),
     );
     return { scanned, skipped, ...after(parent, truths, epochs.length - left) };
   }
@@ -195,7 +195,9 @@ export function chainsCounted(): Check {
 /** Finality is read when the head has advanced, and in doubt once more. */
 function lagOf(scrape: Scrape, chain: Chain, { exporter }: World): string | undefined {
   const labels = `chain="${chain}"`;
-  const told = valueIn(scrape, 'beaconchain_source_interval_seconds', `source="slashings",${labels}`) ?? 0;
+  const source = `source="slashings",${labels}`;
+  if (isWaiting(scrape, source)) return undefined;
+  const told = valueIn(scrape, 'beaconchain_source_interval_seconds', source) ?? 0;
   const interval = Math.max(told, exporter.intervals.slashings);
   const scanned = valueIn(scrape, 'beaconchain_scanned_epoch', labels) ?? 0;
   const expected = epochAt(chain, scrape.at - 1_000 * (2.1 * interval + 30)) - 2;
