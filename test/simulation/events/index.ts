@@ -1,10 +1,13 @@
 import type { Random } from '../random.ts';
 import type { Setting, StoryEvent } from '../story.ts';
 import type { World } from '../world.ts';
+import { ACCOUNT_KINDS } from './account.ts';
 import type { Kind } from './kind.ts';
+import { NETWORK_KINDS } from './network.ts';
+import { OPERATOR_KINDS } from './operator.ts';
 import { PROCESS_KINDS } from './process.ts';
 
-const KINDS: readonly Kind[] = [...PROCESS_KINDS];
+const KINDS: readonly Kind[] = [...PROCESS_KINDS, ...ACCOUNT_KINDS, ...NETWORK_KINDS, ...OPERATOR_KINDS];
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
 export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {
