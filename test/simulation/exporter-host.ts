@@ -58,6 +58,8 @@ export class ExporterHost {
 
   /** Sets the clock of the machine. */
   setClock(offsetMs: number): void {
+    const { clock, traffic } = this.#world;
+    traffic.note({ kind: 'step', at: clock.now(), host: this.name, byMs: offsetMs - this.#clockOffsetMs });
     this.#clockOffsetMs = offsetMs;
     this.#process?.clock.setOffset(offsetMs);
   }
@@ -106,8 +108,8 @@ export class ExporterHost {
     const options: ProcessOptions = {
       number,
       clock: own,
-      read: () => ({ config: configOf(this.#world.exporter), key: this.#world.exporter.key }),
-      outside: (gate) => this.#outside(gate, number),
+      read: (kind) => this.#world.readConfiguration(kind, this.name, number),
+      outside: (gate) => this.#outside(gate, own, number),
       open: async (gate, log) => {
         if (this.#world.exporter.replicas > 0) {
           const replica = await this.#openShared(gate, own, log, number);
@@ -134,12 +136,14 @@ export class ExporterHost {
     return openSharedState(settings, own, log, { connect, id: `${this.name}-${number}` });
   }
 
-  #outside(gate: Gate, number: number): Outside {
-    const { clock, service, network, exporter } = this.#world;
+  #outside(gate: Gate, own: ProcessClock, number: number): Outside {
+    const { clock, service, network, exporter, traffic } = this.#world;
     const random = this.#world.random.fork(`process ${number}`);
     const createTransport: CreateTransport = ({ timeoutMs }) => {
       const wire = { process: this.name, timeoutMs, time: clock, random: random.fork('network') };
-      return { send: gated(transportOf(service, network, wire), gate), close: async () => undefined };
+      const sender = { host: this.name, process: number, time: clock, own };
+      const leaving = traffic.leaving(transportOf(service, network, wire), sender);
+      return { send: traffic.arriving(gated(leaving, gate), sender), close: async () => undefined };
     };
     return {
       createTransport,

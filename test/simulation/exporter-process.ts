@@ -22,7 +22,8 @@ export interface ProcessOptions {
     gate: Gate,
     log: Logger,
   ) => Promise<{ documents: StateStore & { close(): Promise<void> }; replica?: Replica }>;
-  readonly read: () => Settings;
+  /** Reads the configuration. @throws Error that says what is wrong with it */
+  readonly read: (kind: 'start' | 'reload') => Settings;
   /** The process is gone, for this reason. */
   readonly onEnd: (why: string) => void;
 }
@@ -38,6 +39,7 @@ export class ExporterProcess implements Gate {
   #calls = 0;
   #diesAtCall = Number.POSITIVE_INFINITY;
   #isStopping = false;
+  #reloadsAfterStart = false;
   readonly #onEnd: (why: string) => void;
 
   constructor(options: ProcessOptions) {
@@ -90,6 +92,12 @@ export class ExporterProcess implements Gate {
     this.#onEnd(why);
   }
 
+  /** The operator asks it to read its configuration again; as soon as it has started, if it still does. */
+  reload(): void {
+    this.#reloadsAfterStart = this.#exporter === undefined;
+    this.clock.enter(() => void this.#exporter?.reload());
+  }
+
   /** SIGTERM. */
   stop(): void {
     if (this.#isStopping || this.clock.isDead) return;
@@ -109,17 +117,18 @@ export class ExporterProcess implements Gate {
     const { documents, replica } = await options.open(this, log);
     onOpen(replica);
     const exporter = await startExporter({
-      ...options.read(),
+      ...options.read('start'),
       clock: replica?.clock ?? this.clock,
       ownClock: this.clock,
       log,
       documents,
       replica,
       processMetrics: new ProcessMetrics(false),
-      readAgain: async () => options.read(),
+      readAgain: async () => options.read('reload'),
       outside: options.outside(this),
     });
     this.#exporter = exporter;
+    if (this.#reloadsAfterStart) this.reload();
   }
 
   #log(): Logger {

@@ -1,14 +1,17 @@
+import type { Settings } from '../../src/exporter/settings.ts';
 import { WorldClock } from './clock.ts';
 import { ExporterHost } from './exporter-host.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
-import { REDIS_PREFIX } from './exporter-setting.ts';
+import { configOf, REDIS_PREFIX } from './exporter-setting.ts';
 import { Random } from './random.ts';
 import { SimulatedRedis } from './redis.ts';
 import { Network } from './service/network.ts';
 import { Service } from './service/service.ts';
+import type { Plan } from './service/setting.ts';
 import type { Failure } from './shrink-search.ts';
 import type { RareState } from './sometimes.ts';
 import type { Story } from './story.ts';
+import { Traffic } from './traffic.ts';
 
 /** The end of a process. */
 export interface Ended {
@@ -29,6 +32,9 @@ export class World {
   readonly hosts: readonly ExporterHost[];
   readonly reached = new Set<RareState>();
   readonly ends: Ended[] = [];
+  readonly traffic = new Traffic();
+  /** The configuration file has a mistake. */
+  isFileBroken = false;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
   /** The trouble is over. */
@@ -73,9 +79,42 @@ export class World {
   calm(): void {
     this.isCalm = true;
     this.service.calm(this.clock.now());
+    this.service.account.forbidden.clear();
+    this.service.account.key = this.exporter.key;
+    this.traffic.note({ kind: 'plan', at: this.clock.now() });
+    this.isFileBroken = false;
     this.network.calm();
     this.redis?.calm();
     for (const host of this.hosts) host.calm();
+    this.reload();
+  }
+
+  /** Requests of other users of the account. */
+  spend(requests: number): void {
+    this.service.account.spend(requests, this.clock.now());
+    this.traffic.note({ kind: 'others', at: this.clock.now(), requests });
+  }
+
+  setPlan(plan: Plan): void {
+    this.service.account.plan = plan;
+    this.traffic.note({ kind: 'plan', at: this.clock.now() });
+  }
+
+  /** Changes the configuration file, which the processes read when they start or are told to. */
+  configure(changes: Partial<ExporterSetting>): void {
+    this.exporter = { ...this.exporter, ...changes };
+  }
+
+  /** The operator tells every process to read its configuration again. */
+  reload(): void {
+    for (const { process } of this.hosts) process?.reload();
+  }
+
+  /** What a process finds in its configuration file. @throws Error that says what is wrong with it */
+  readConfiguration(kind: 'start' | 'reload', host: string, process: number): Settings {
+    if (this.isFileBroken) throw new Error('config.yaml:3: mistake');
+    this.traffic.note({ kind, at: this.clock.now(), host, process });
+    return { config: configOf(this.exporter), key: this.exporter.key };
   }
 
   host(name: string): ExporterHost {
@@ -91,5 +130,6 @@ export class World {
 
   onEnd({ name }: ExporterHost, process: number, why: string): void {
     this.ends.push({ host: name, process, at: this.clock.now(), why });
+    this.traffic.note({ kind: 'ended', at: this.clock.now(), host: name, process, why });
   }
 }

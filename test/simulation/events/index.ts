@@ -1,13 +1,24 @@
 import type { Random } from '../random.ts';
 import type { Setting, StoryEvent } from '../story.ts';
 import type { World } from '../world.ts';
+import { ACCOUNT_KINDS } from './account.ts';
 import { CHAIN_KINDS } from './chain.ts';
 import type { Kind } from './kind.ts';
 import { MACHINE_KINDS } from './machines.ts';
+import { NETWORK_KINDS } from './network.ts';
+import { OPERATOR_KINDS } from './operator.ts';
 import { PERIOD_KINDS } from './periods.ts';
 import { PROCESS_KINDS } from './process.ts';
 
-const KINDS: readonly Kind[] = [...PROCESS_KINDS, ...CHAIN_KINDS, ...MACHINE_KINDS, ...PERIOD_KINDS];
+const KINDS: readonly Kind[] = [
+  ...PROCESS_KINDS,
+  ...CHAIN_KINDS,
+  ...MACHINE_KINDS,
+  ...PERIOD_KINDS,
+  ...ACCOUNT_KINDS,
+  ...NETWORK_KINDS,
+  ...OPERATOR_KINDS,
+];
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
 export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {

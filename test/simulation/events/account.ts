@@ -1,0 +1,154 @@
+import { ENDPOINTS, type Endpoint } from '../../../src/api/errors.ts';
+import type { Random } from '../random.ts';
+import { drawPlan, type Plan } from '../service/setting.ts';
+import type { Setting } from '../story.ts';
+import type { World } from '../world.ts';
+import { kind } from './kind.ts';
+import { secondsOf } from './words.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Some seconds to some hours. */
+function aWhile(random: Random): number {
+  return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 30 * MINUTE), random.scale(MINUTE, 6 * HOUR)]);
+}
+
+/** Does something later, unless the trouble is over by then. */
+export function later(world: World, ms: number, work: () => void): void {
+  world.clock.after(ms, () => {
+    if (!world.isCalm) work();
+  });
+}
+
+function aBurst(random: Random, { service: { plan } }: Setting): number {
+  const { perSecond, perMonth = 100 * perSecond } = plan;
+  return random.pick([1, perSecond, random.scale(1, perMonth), Math.round(perMonth * random.unit())]);
+}
+
+function spendRepeatedly(world: World, left: number, everyMs: number, requests: number): void {
+  if (left <= 0) return;
+  world.spend(requests);
+  later(world, everyMs, () => spendRepeatedly(world, left - 1, everyMs, requests));
+}
+
+function planText({ perSecond, perHour, perMonth }: Plan): string {
+  const long = [perHour && `${perHour} per hour`, perMonth && `${perMonth} per month`].filter(Boolean);
+  return [`${perSecond} requests per second`, ...long].join(', ');
+}
+
+/** What happens to the account at the service. */
+export const ACCOUNT_KINDS = [
+  kind<{ requests: number }>({
+    name: 'others at once',
+    weight: 2,
+    draw: (random, setting) => ({ requests: aBurst(random, setting) }),
+    apply: ({ requests }, world) => world.spend(requests),
+    tell: ({ requests }) => `other users of the account send ${requests} requests at once`,
+    simpler: ({ requests }) => (requests > 1 ? [{ requests: 1 }, { requests: Math.floor(requests / 2) }] : []),
+  }),
+  kind<{ times: number; everyMs: number; requests: number }>({
+    name: 'others for hours',
+    weight: 2,
+    draw: (random) => ({
+      times: random.between(2, 40),
+      everyMs: random.scale(SECOND, 30 * MINUTE),
+      requests: random.pick([1, 1, random.scale(1, 50)]),
+    }),
+    apply: ({ times, everyMs, requests }, world) => spendRepeatedly(world, times, everyMs, requests),
+    tell: ({ times, everyMs, requests }) =>
+      `other users of the account send ${requests} requests every ${secondsOf(everyMs)}, ${times} times`,
+  }),
+  kind<{ plan: Plan }>({
+    name: 'plan',
+    weight: 2,
+    draw: (random) => ({ plan: drawPlan(random) }),
+    apply: ({ plan }, world) => world.setPlan(plan),
+    tell: ({ plan }) => `the plan of the account allows ${planText(plan)} from now on`,
+  }),
+  kind<object>({
+    name: 'renewal',
+    weight: 1,
+    draw: () => ({}),
+    apply: (_, world) => {
+      world.service.account.renew();
+      world.traffic.note({ kind: 'renewal', at: world.clock.now() });
+    },
+    tell: () => 'the quota of the account is renewed',
+  }),
+  kind<{ forMs: number; reloadsAfterMs: number }>({
+    name: 'revocation',
+    weight: 1,
+    draw: (random) => ({
+      forMs: aWhile(random),
+      reloadsAfterMs: random.pick([0, 12 * MINUTE, random.scale(SECOND, HOUR)]),
+    }),
+    apply: ({ forMs, reloadsAfterMs }, world) => {
+      world.service.account.isRevoked = true;
+      later(world, forMs, () => {
+        world.service.account.isRevoked = false;
+      });
+      later(world, forMs + reloadsAfterMs, () => world.reload());
+    },
+    tell: ({ forMs, reloadsAfterMs }) =>
+      `access is revoked for ${secondsOf(forMs)}; a reload comes ${secondsOf(reloadsAfterMs)} after that`,
+  }),
+  kind<{ forMs: number }>({
+    name: 'key refused',
+    weight: 1,
+    draw: (random) => ({ forMs: aWhile(random) }),
+    apply: ({ forMs }, world) => {
+      const { account } = world.service;
+      account.key = 'unknown key';
+      later(world, forMs, () => {
+        account.key = world.exporter.key;
+      });
+    },
+    tell: ({ forMs }) => `the service refuses the key for ${secondsOf(forMs)}`,
+  }),
+  kind<{ key: string; lateMs: number }>({
+    name: 'another key',
+    weight: 2,
+    draw: (random) => ({
+      key: `key-${random.between(0, 3)}`,
+      lateMs: random.pick([0, 0, random.between(-30_000, 30_000), random.scale(SECOND, HOUR)]),
+    }),
+    apply: ({ key, lateMs }, world) => {
+      const service = (): void => {
+        world.service.account.key = key;
+      };
+      const operator = (): void => {
+        world.configure({ key });
+        world.reload();
+      };
+      const [first, second] = lateMs < 0 ? [service, operator] : [operator, service];
+      first();
+      if (lateMs === 0) second();
+      else later(world, Math.abs(lateMs), second);
+    },
+    tell: ({ key, lateMs }) => {
+      if (lateMs === 0) return `${key} replaces the key of the account, with a reload`;
+      return lateMs < 0
+        ? `the service takes only ${key}, and a reload with it comes ${secondsOf(-lateMs)} later`
+        : `a reload with ${key} comes ${secondsOf(lateMs)} before the service takes it`;
+    },
+    simpler: ({ key, lateMs }) => (lateMs === 0 ? [] : [{ key, lateMs: 0 }]),
+  }),
+  kind<{ endpoints: readonly Endpoint[]; forMs: number }>({
+    name: 'forbidden',
+    weight: 2,
+    draw: (random) => ({
+      endpoints: [random.pick(['machine_metrics', 'epoch_slots', ...ENDPOINTS, 'sync_committee_members'])],
+      forMs: aWhile(random),
+    }),
+    apply: ({ endpoints, forMs }, world) => {
+      const { forbidden } = world.service.account;
+      for (const endpoint of endpoints) forbidden.add(endpoint);
+      later(world, forMs, () => {
+        for (const endpoint of endpoints) forbidden.delete(endpoint);
+      });
+    },
+    tell: ({ endpoints, forMs }) => `the plan does not include ${endpoints.join(', ')} for ${secondsOf(forMs)}`,
+  }),
+];

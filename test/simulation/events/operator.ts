@@ -1,0 +1,86 @@
+import type { Chain } from '../../../src/lib/chain.ts';
+import type { ExporterSetting } from '../exporter-setting.ts';
+import type { Random } from '../random.ts';
+import { later } from './account.ts';
+import { kind } from './kind.ts';
+import { secondsOf } from './words.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** Settings that a reload can change. */
+type Changes = Partial<Omit<ExporterSetting, 'replicas' | 'refreshMs' | 'key'>>;
+
+function aChange(random: Random): Changes {
+  return random.pick<() => Changes>([
+    () => ({
+      intervals: {
+        machines: random.pick([60, random.scale(30, 1_800)]),
+        slashings: random.pick([65, random.scale(30, 1_800)]),
+        daily: random.pick([3_600, random.scale(600, 7_200)]),
+      },
+    }),
+    () => ({ chains: random.pick<readonly Chain[]>([['mainnet'], ['hoodi'], ['mainnet', 'hoodi']]) }),
+    () => ({ watch: random.some([7, 12, 50, 99]) }),
+    () => ({ utilization: random.pick([0.9, 0.3 + 0.6 * random.unit()]) }),
+    () => ({ timeoutSeconds: random.pick([3, 10, 30]) }),
+    () => ({ expected: random.some(['m0', 'never-seen', 'm3']) }),
+    () => ({ exclude: random.some(['m1', 'm2']) }),
+    () => ({ proposerNames: random.happens(0.5), members: random.happens(0.5) }),
+  ])();
+}
+
+/** What the operator does to the configuration. */
+export const OPERATOR_KINDS = [
+  kind<{ changes: Changes; reloads: readonly number[] }>({
+    name: 'configuration',
+    weight: 4,
+    draw: (random) => ({
+      changes: aChange(random),
+      reloads: random.pick([[0], [0], [0, 0], [0, 1, 40], [random.scale(SECOND, 10 * MINUTE)], []]),
+    }),
+    apply: ({ changes, reloads }, world) => {
+      world.configure(changes);
+      for (const ms of reloads) {
+        if (ms === 0) world.reload();
+        else later(world, ms, () => world.reload());
+      }
+    },
+    tell: ({ changes, reloads }) => {
+      const when = reloads.length === 0 ? 'no reload' : `reload after ${reloads.map(secondsOf).join(', ')}`;
+      return `the configuration has ${JSON.stringify(changes)} from now on, ${when}`;
+    },
+    simpler: ({ changes, reloads }) => (reloads.length > 1 ? [{ changes, reloads: [0] }] : []),
+  }),
+  kind<{ times: number; everyMs: number }>({
+    name: 'reloads',
+    weight: 2,
+    draw: (random) => ({
+      times: random.pick([1, random.between(2, 8)]),
+      everyMs: random.pick([0, random.scale(1, 2_000)]),
+    }),
+    apply: ({ times, everyMs }, world) => {
+      for (let i = 0; i < times; i += 1) {
+        if (i * everyMs === 0) world.reload();
+        else later(world, i * everyMs, () => world.reload());
+      }
+    },
+    tell: ({ times, everyMs }) => `${times} reloads, ${secondsOf(everyMs)} apart`,
+    simpler: ({ times, everyMs }) => (times > 1 ? [{ times: 1, everyMs }] : []),
+  }),
+  kind<{ forMs: number; isReloaded: boolean }>({
+    name: 'broken file',
+    weight: 1,
+    draw: (random) => ({ forMs: random.scale(SECOND, 30 * MINUTE), isReloaded: random.happens(0.8) }),
+    apply: ({ forMs, isReloaded }, world) => {
+      world.isFileBroken = true;
+      if (isReloaded) world.reload();
+      later(world, forMs, () => {
+        world.isFileBroken = false;
+        if (isReloaded) world.reload();
+      });
+    },
+    tell: ({ forMs, isReloaded }) =>
+      `the configuration file has a mistake for ${secondsOf(forMs)}${isReloaded ? ', with a reload before and after' : ''}`,
+  }),
+];
