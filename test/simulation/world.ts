@@ -1,5 +1,6 @@
 import { WorldClock } from './clock.ts';
 import { ExporterHost } from './exporter-host.ts';
+import type { ExporterProcess } from './exporter-process.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
 import { REDIS_PREFIX } from './exporter-setting.ts';
 import { Random } from './random.ts';
@@ -16,6 +17,16 @@ export interface Ended {
   readonly process: number;
   readonly at: number;
   readonly why: string;
+  readonly startedAt: number;
+  /** When it was told to stop. */
+  readonly stoppingSince: number | undefined;
+}
+
+/** A request that has left a process. */
+interface Sent {
+  readonly host: string;
+  readonly process: number;
+  readonly at: number;
 }
 
 /** Everything in a story: the account and its service, the machines that run the exporter, and what becomes of them. */
@@ -29,6 +40,10 @@ export class World {
   readonly hosts: readonly ExporterHost[];
   readonly reached = new Set<RareState>();
   readonly ends: Ended[] = [];
+  /** A check empties it from time to time. */
+  readonly sent: Sent[] = [];
+  /** When something was last wrong with Redis, or with what it has. */
+  redisTroubleAt = Number.NEGATIVE_INFINITY;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
   /** The trouble is over. */
@@ -89,7 +104,7 @@ export class World {
     return this.#processes;
   }
 
-  onEnd({ name }: ExporterHost, process: number, why: string): void {
-    this.ends.push({ host: name, process, at: this.clock.now(), why });
+  onEnd({ name }: ExporterHost, { number, startedAt, stoppingSince }: ExporterProcess, why: string): void {
+    this.ends.push({ host: name, process: number, at: this.clock.now(), why, startedAt, stoppingSince });
   }
 }

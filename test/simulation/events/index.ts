@@ -1,10 +1,12 @@
 import type { Random } from '../random.ts';
 import type { Setting, StoryEvent } from '../story.ts';
 import type { World } from '../world.ts';
+import { DISK_KINDS } from './disk.ts';
 import type { Kind } from './kind.ts';
 import { PROCESS_KINDS } from './process.ts';
+import { REDIS_KINDS } from './redis.ts';
 
-const KINDS: readonly Kind[] = [...PROCESS_KINDS];
+const KINDS: readonly Kind[] = [...PROCESS_KINDS, ...DISK_KINDS, ...REDIS_KINDS];
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
 export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {
