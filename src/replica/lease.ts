@@ -64,6 +64,10 @@ export interface Lease {
   readonly isLastHolder: boolean;
   /** Since when it is known to be free, as seen over one connection. */
   readonly freeSince?: { readonly at: MonotonicMs; readonly connection: number };
+  /** When the lease of another replica was to expire, as last seen. */
+  readonly expectedUntil?: MonotonicMs;
+  /** Until when another replica may believe that it holds the lease, because Redis lost the lease before its end. */
+  readonly believedUntil?: MonotonicMs;
 }
 
 export const NO_LEASE: Lease = { value: '', validUntil: Number.NEGATIVE_INFINITY, isLastHolder: false };
@@ -74,8 +78,8 @@ export function isValid(lease: Lease, now: MonotonicMs): boolean {
 
 /** Which leases may be taken now. */
 export function takeable(lease: Lease, now: MonotonicMs, connection: number, { graceMs }: LeaseTimings): Takeable {
-  const { freeSince, isLastHolder } = lease;
-  if (freeSince?.connection === connection && now - freeSince.at >= graceMs) return 'free';
+  const { freeSince, isLastHolder, believedUntil = now } = lease;
+  if (freeSince?.connection === connection && now - freeSince.at >= graceMs && now >= believedUntil) return 'free';
   return isLastHolder ? 'own' : 'released';
 }
 
@@ -83,26 +87,32 @@ export interface LeaseReply {
   readonly status: LeaseStatus;
   /** The value of the lease as it is now. */
   readonly value: string;
+  /** How long it has to live; Infinity: it has no end. */
+  readonly leftMs: Milliseconds;
   /** When the heartbeat was sent: Redis renewed the lease no earlier. */
   readonly sentAt: MonotonicMs;
+  readonly receivedAt: MonotonicMs;
   readonly connection: number;
 }
 
 export function afterReply(lease: Lease, reply: LeaseReply, { ttlMs, marginMs }: LeaseTimings): Lease {
-  const { status, value, sentAt, connection } = reply;
+  const { status, value, leftMs, sentAt, receivedAt, connection } = reply;
   const notOurs = { value: lease.value, validUntil: Number.NEGATIVE_INFINITY, isLastHolder: lease.isLastHolder };
   switch (status) {
     case 'held':
     case 'taken':
       return { value, validUntil: sentAt + ttlMs - marginMs, isLastHolder: true };
     case 'other':
-      return { ...notOurs, isLastHolder: false };
+      return { ...notOurs, isLastHolder: false, expectedUntil: sentAt + leftMs };
     case 'newer':
     case 'released':
       return notOurs;
     case 'free': {
       const since = lease.freeSince?.connection === connection ? lease.freeSince : undefined;
-      return { ...notOurs, freeSince: since ?? { at: sentAt, connection } };
+      const isTooEarly = lease.expectedUntil !== undefined && receivedAt < lease.expectedUntil;
+      const believedUntil = isTooEarly ? receivedAt + ttlMs - marginMs : lease.believedUntil;
+      const free = { ...notOurs, freeSince: since ?? { at: sentAt, connection } };
+      return believedUntil === undefined ? free : { ...free, believedUntil };
     }
   }
 }

@@ -141,6 +141,15 @@ function credentialsOf(
   return { url: url.href, password, ...(username === '' ? {} : { username }) };
 }
 
+/** The scripts are constants, and one of them is sent twice a second. */
+const digests = new Map<string, string>();
+
+function digestOf(script: string): string {
+  const digest = digests.get(script) ?? hash('sha1', script);
+  digests.set(script, digest);
+  return digest;
+}
+
 async function evaluate(
   client: RedisClient,
   script: string,
@@ -148,7 +157,7 @@ async function evaluate(
   args: readonly string[],
 ): Promise<Reply> {
   const rest = [String(keys.length), ...keys, ...args];
-  const reply = await client.sendCommand(['EVALSHA', hash('sha1', script), ...rest]).catch((error: unknown) => {
+  const reply = await client.sendCommand(['EVALSHA', digestOf(script), ...rest]).catch((error: unknown) => {
     if (reasonOf(error) !== 'NOSCRIPT') throw error;
     return client.sendCommand(['EVAL', script, ...rest]);
   });

@@ -33,11 +33,12 @@ local isOurs = held == ARGV[1] and held ~= ''
  *
  * ARGV: our lease, our id, time to live, version, which leases to take, our last token; then name and known revision of
  * each document that is wanted.
- * Returns: status, lease, newest revision, time; then name, revision and text of each document that is newer.
+ * Returns: status, lease, its time to live if it is of another replica, newest revision, time; then name, revision and text of
+ * each document that is newer.
  */
 export const HEARTBEAT = `${NOW}${LEASE}
 local meta = redis.call('HMGET', KEYS[2], 'token', 'revision', 'version')
-local status, lease = 'other', held or ''
+local status, lease, left = 'other', held or '', 0
 if isOurs then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   status = 'held'
@@ -53,11 +54,14 @@ elseif not held or held == 'released' then
     redis.call('SET', KEYS[1], lease, 'PX', ARGV[3])
     status = 'taken'
   end
-elseif ARGV[5] ~= 'never' then
-  local left = redis.call('PTTL', KEYS[1])
-  if left < 0 or left > ARGV[3] * 10 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+else
+  left = redis.call('PTTL', KEYS[1])
+  if ARGV[5] ~= 'never' and (left < 0 or left > ARGV[3] * 10) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    left = tonumber(ARGV[3])
+  end
 end
-local answer = {status, lease, text(number(meta[2])), text(now)}
+local answer = {status, lease, text(left), text(number(meta[2])), text(now)}
 for i = 7, #ARGV, 2 do
   local found = redis.call('HGET', KEYS[4], ARGV[i])
   local revision = math.max(1, number(found))

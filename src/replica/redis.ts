@@ -28,6 +28,8 @@ export interface HeartbeatReply {
   readonly status: LeaseStatus;
   /** The value of the lease as it is now. */
   readonly lease: string;
+  /** How long the lease of another replica has to live; Infinity: it has no end. */
+  readonly leftMs: Milliseconds;
   /** The newest revision of any document. */
   readonly revision: number;
   /** By the clock of the server. */
@@ -61,13 +63,14 @@ export class RedisState {
     const names = [...wanted].flatMap(([name, revision]) => [name, String(revision)]);
     const args = [lease, id, String(ttlMs), String(STATE_VERSION), take, token || '0', ...names];
     const reply = await this.#link.run(HEARTBEAT, this.#keys, args);
-    const [status = '', value = '', revision = '', now = ''] = reply;
+    const [status = '', value = '', left = '', revision = '', now = ''] = reply;
     return {
       status: status as LeaseStatus,
       lease: value,
+      leftMs: Number(left) < 0 ? Number.POSITIVE_INFINITY : Number(left),
       revision: Number(revision),
       now: Number(now),
-      changed: documentsIn(reply.slice(4)),
+      changed: documentsIn(reply.slice(5)),
     };
   }
 

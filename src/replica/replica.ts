@@ -183,10 +183,11 @@ export class Replica implements StateStore {
     const wasAway = this.#isAway;
     this.#isAway = false;
     if (wasAway) this.#log.info('redis is reachable again');
-    const { status, lease: value } = reply;
+    const { status, lease: value, leftMs } = reply;
     const { sentAt, newestRevision, canLead } = sent;
-    this.#lease = afterReply(this.#lease, { status, value, sentAt, connection: this.#redis.connection }, this.#timings);
     const now = this.clock.monotonic();
+    const seen = { status, value, leftMs, sentAt, receivedAt: now, connection: this.#redis.connection };
+    this.#lease = afterReply(this.#lease, seen, this.#timings);
     const isUnwritten = wasAway || now >= this.#rewriteAt;
     this.#act(decide(this.#lease, reply, { isLeader: this.#isLeader, canLead, newestRevision, isUnwritten, now }));
     this.#leaseLog.tell(status, value);

@@ -13,8 +13,8 @@ import {
 const { ttlMs, marginMs, graceMs } = LEASE_TIMINGS;
 
 /** The lease after the server has answered a question of `sentAt` so. */
-function saw(lease: Lease, status: LeaseStatus, sentAt: number, connection = 1, value = '1 me'): Lease {
-  return afterReply(lease, { status, value, sentAt, connection }, LEASE_TIMINGS);
+function saw(lease: Lease, status: LeaseStatus, sentAt: number, connection = 1, value = '1 me', leftMs = 0): Lease {
+  return afterReply(lease, { status, value, leftMs, sentAt, receivedAt: sentAt + 20, connection }, LEASE_TIMINGS);
 }
 
 describe('replica/lease', () => {
@@ -41,6 +41,22 @@ describe('replica/lease', () => {
     // Meanwhile the server was away, and its last holder with it.
     expect(takeable(seen, 1_000 + graceMs, 2, LEASE_TIMINGS)).toBe('released');
     expect(takeable(saw(seen, 'other', 3_000, 1, '2 other'), 10_000, 1, LEASE_TIMINGS)).toBe('released');
+  });
+
+  it('one that was lost before its end is not taken while its holder may believe in it, whatever the connections do', () => {
+    const held = saw(NO_LEASE, 'other', 1_000, 1, '2 other', 8_700);
+    const lost = saw(held, 'free', 1_500, 2);
+    const end = 1_520 + ttlMs - marginMs;
+    expect(takeable(lost, end - 1, 2, LEASE_TIMINGS)).toBe('released');
+    expect(takeable(lost, end, 2, LEASE_TIMINGS)).toBe('free');
+    const again = saw(lost, 'free', 4_000, 3);
+    expect(takeable(again, end - 1, 3, LEASE_TIMINGS)).toBe('released');
+    expect(takeable(again, end, 3, LEASE_TIMINGS)).toBe('free');
+    // Here it expired.
+    const expired = saw(held, 'free', 9_700);
+    expect(takeable(expired, 9_700 + graceMs, 1, LEASE_TIMINGS)).toBe('free');
+    // A later holder gave it back.
+    expect(takeable(saw(lost, 'other', 3_000, 2, '3 third', 9_000), 3_000, 2, LEASE_TIMINGS)).toBe('released');
   });
 
   it('its last holder need not wait, unless another one has held it since', () => {
@@ -91,7 +107,14 @@ describe('replica/lease', () => {
             now += backMs;
             leases[who] = afterReply(
               lease,
-              { status, value: status === 'free' ? '' : held.value, sentAt, connection: 1 },
+              {
+                status,
+                value: status === 'free' ? '' : held.value,
+                leftMs: Math.max(0, held.until - now + backMs),
+                sentAt,
+                receivedAt: own(who, now),
+                connection: 1,
+              },
               LEASE_TIMINGS,
             );
             const holders = leases.filter((one, i) => isValid(one, own(i, now)));

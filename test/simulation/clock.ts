@@ -139,6 +139,21 @@ export class ProcessClock implements Clock {
     return this.#world.now() + this.#offsetMs;
   }
 
+  /** Unix ms, whatever its wall clock shows. */
+  trueTime(): number {
+    return this.#world.now();
+  }
+
+  /** How long it was suspended in all. */
+  get lostMs(): number {
+    return this.#lostMs;
+  }
+
+  /** When its last pause ends or has ended, true time. */
+  get resumesAt(): number {
+    return this.#resumesAt;
+  }
+
   monotonic(): number {
     return this.#world.now() - this.#bornAt - this.#lostMs;
   }
@@ -150,6 +165,8 @@ export class ProcessClock implements Clock {
 
   /** Nothing runs for `ms`. With `isSuspended` the monotonic clock stands still too, as on a sleeping computer. */
   pause(ms: number, isSuspended = false): void {
+    // Within another pause: it runs for a moment in between.
+    this.resume();
     this.#resumesAt = this.#world.now() + ms;
     this.#isSuspended = isSuspended;
     if (isSuspended) this.#lostMs += ms;

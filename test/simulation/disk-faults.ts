@@ -41,7 +41,9 @@ export type DiskRarity =
   | 'a loss of power lost a write'
   | 'a loss of power left zeros for a write'
   | 'a loss of power kept a part of a write'
-  | 'a loss of power undid a change of a directory';
+  | 'a loss of power undid a change of a directory'
+  | 'a loss of power undid a rename'
+  | 'a loss of power kept the later one of two renames';
 
 export class DiskError extends Error {
   readonly code: string;
@@ -63,9 +65,16 @@ export class DiskFaults {
   readonly failing = new Set<DiskFailure>();
   /** A sync succeeds and has no effect. After a loss of power anything may be lost, also what was "synced". */
   liesAboutSync = false;
+  /** Since the last loss of power, a sync had no effect. */
+  hasLied = false;
   /** Told of every rare thing that happens. */
   onRare: (what: DiskRarity) => void = () => undefined;
   readonly #counts = new Map<DiskFailure, number>();
+
+  get isFaulty(): boolean {
+    const isFull = Number.isFinite(this.room) || Number.isFinite(this.bytesPerWrite);
+    return isFull || this.failing.size > 0 || this.liesAboutSync;
+  }
 
   /** The disk works again. */
   calm(): void {

@@ -46,6 +46,11 @@ export class FileNode {
     return Buffer.concat(this.#writes.map(({ bytes }) => bytes));
   }
 
+  /** Whether a loss of power would leave all of it. */
+  get isDurable(): boolean {
+    return this.#writes.every(({ state }) => state === 'durable');
+  }
+
   sync(): void {
     for (const write of this.#writes) if (write.state === 'pending') write.state = 'durable';
   }
@@ -63,7 +68,7 @@ export class FileNode {
   }
 
   loseWhatIsNotSynced(loss: Loss): void {
-    if (this.#writes.every(({ state }) => state === 'durable')) return;
+    if (this.isDurable) return;
     const bytes = Buffer.alloc(this.size);
     let at = 0;
     let end = 0;
@@ -123,6 +128,11 @@ export class DirectoryNode {
     this.mtimeMs = mtimeMs;
   }
 
+  /** Whether a loss of power may undo a rename. */
+  get hasUnsyncedRename(): boolean {
+    return this.#changes.some(({ what }) => what === 'rename');
+  }
+
   change(change: Change): void {
     apply(this.entries, change);
     this.#changes.push(change);
@@ -136,9 +146,17 @@ export class DirectoryNode {
   }
 
   loseWhatIsNotSynced(loss: Loss): void {
+    let isRenameLost = false;
     for (const change of this.#changes) {
-      if (loss.random.happens(loss.survival)) apply(this.#durable, change);
-      else loss.onRare('a loss of power undid a change of a directory');
+      const isRename = change.what === 'rename';
+      if (loss.random.happens(loss.survival)) {
+        apply(this.#durable, change);
+        if (isRename && isRenameLost) loss.onRare('a loss of power kept the later one of two renames');
+      } else {
+        loss.onRare('a loss of power undid a change of a directory');
+        if (isRename) loss.onRare('a loss of power undid a rename');
+        isRenameLost ||= isRename;
+      }
     }
     this.#changes = [];
     this.entries.clear();

@@ -51,8 +51,10 @@ export class OpenFile {
       if (node.kind === 'file') node.abandon();
       throw error;
     }
-    if (this.#faults.liesAboutSync) this.#faults.onRare('a sync did nothing');
-    else node.sync();
+    if (this.#faults.liesAboutSync) {
+      this.#faults.hasLied = true;
+      this.#faults.onRare('a sync did nothing');
+    } else node.sync();
   }
 
   close(): void {

@@ -103,18 +103,31 @@ export class SimulatedDisk extends DiskFaults {
     node.mtimeMs = seconds * 1e3 + Math.floor((modified - seconds) * 1e9) / 1e6;
   }
 
+  /** What a loss of power might take, in a directory. No fault applies. */
+  unsyncedIn(path: string): { readonly hasRename: boolean; isDurable(name: string): boolean } {
+    const directory = this.#found(path, 'readdir');
+    const isDurable = (name: string): boolean => {
+      const node = directory?.kind === 'directory' ? directory.entries.get(name) : undefined;
+      return node?.kind === 'file' && node.isDurable;
+    };
+    return { hasRename: directory?.kind === 'directory' && directory.hasUnsyncedRename, isDurable };
+  }
+
   /** A loss of power, which no process of the host survives. Everything that is left is durable. */
   loseWhatIsNotSynced(random: Random): void {
     const before = sizeOf(this.#root);
+    this.hasLied = false;
     const survival = random.pick([0, 0.2, 0.5, 0.8, 1]);
     this.#root.loseWhatIsNotSynced({ random, survival, onRare: this.onRare });
     this.room += before - sizeOf(this.#root);
   }
 
-  /** Content by name of the files in a directory, for those outside of the program. No fault applies. */
+  /** Content by name of the files in a directory, if it exists, for those outside of the program. No fault applies. */
   filesIn(path: string): Map<string, Buffer> {
     const files = new Map<string, Buffer>();
-    for (const [name, node] of this.#directory(path, 'readdir').entries) {
+    const directory = this.#found(path, 'readdir');
+    if (directory?.kind !== 'directory') return files;
+    for (const [name, node] of directory.entries) {
       if (node.kind === 'file') files.set(name, node.content());
     }
     return files;

@@ -1,22 +1,25 @@
 import type { Logger } from 'pino';
-import type { CreateTransport } from '../../src/api/transport.ts';
-import type { Outside } from '../../src/exporter/outside.ts';
 import { openSharedState, openState } from '../../src/exporter/state.ts';
 import type { Replica } from '../../src/replica/replica.ts';
 import { ProcessClock } from './clock.ts';
 import { diskOf, SimulatedDisk } from './disk.ts';
-import { ExporterProcess, type ProcessOptions } from './exporter-process.ts';
+import { outsideOf } from './exporter-outside.ts';
+import { type Deadline, ExporterProcess } from './exporter-process.ts';
 import { configOf, STATE_DIR } from './exporter-setting.ts';
 import type { Gate } from './gate.ts';
-import { gated } from './gated-transport.ts';
 import { SimulatedHost } from './host.ts';
+import { HostWatch } from './host-watch.ts';
+import type { Random } from './random.ts';
 import { connectTo } from './redis-connection.ts';
 import { RedisNetwork } from './redis-network.ts';
-import { transportOf } from './service/transport.ts';
+import { StoredVersions } from './stored-versions.ts';
 import type { World } from './world.ts';
 
 /** A supervisor such as systemd starts a process again after this time. */
 const RESTART_MS = 5_000;
+/** A second process on the same directory is given this time to refuse. */
+const SECOND_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** A machine that runs the exporter: its disk, its clock, and one process at a time, which a supervisor restarts. */
 export class ExporterHost {
@@ -29,16 +32,35 @@ export class ExporterHost {
   /** How far its clock is ahead of true time, ms. */
   #clockOffsetMs = 0;
   #isWanted = true;
+  /** A supervisor starts a process again after this time. */
+  #downMs = RESTART_MS;
   /** Why the last process ended. */
   lastEnd = '';
+  /** When a process last ended. */
+  downSince = Number.POSITIVE_INFINITY;
+  /** What was written to the disk. */
+  readonly versions: StoredVersions;
+  /** How often a process started without all of the state that earlier ones had written. */
+  losses = 0;
+  /** Something else than a process has changed the state. */
+  #isStateSpoilt = false;
+  /** How long each call to the disk takes, ms. */
+  diskLatencyMs: readonly [low: number, high: number] = [0, 0];
+  /** When the disk last failed or was slow. */
+  #diskTroubleAt = Number.NEGATIVE_INFINITY;
+  readonly #random: Random;
+  readonly #watch: HostWatch;
 
   constructor(world: World, name: string) {
     this.name = name;
     this.#world = world;
     this.#system = new SimulatedHost(name);
     const random = world.random.fork(name);
+    this.#random = random.fork('disk');
+    this.versions = new StoredVersions(() => world.clock.now());
     this.disk = new SimulatedDisk(() => world.clock.now() + this.#clockOffsetMs);
     this.redisNetwork = new RedisNetwork(world.clock, random.fork('way to redis'));
+    this.#watch = new HostWatch(this, (state) => world.reach(state));
   }
 
   /** The current process, which may still be starting. */
@@ -56,10 +78,25 @@ export class ExporterHost {
     if (!this.#process) this.#launch();
   }
 
+  /** When something was last wrong with its disk. */
+  get diskTroubleAt(): number {
+    const isBad = this.disk.isFaulty || this.diskLatencyMs[1] > 0;
+    if (isBad) this.#diskTroubleAt = this.#world.clock.now();
+    return this.#diskTroubleAt;
+  }
+
+  /** Something else than a process has changed or removed files of the state. */
+  spoilState(): void {
+    this.versions.forget();
+    this.#isStateSpoilt = true;
+  }
+
   /** Sets the clock of the machine. */
   setClock(offsetMs: number): void {
     const { clock, traffic } = this.#world;
-    traffic.note({ kind: 'step', at: clock.now(), host: this.name, byMs: offsetMs - this.#clockOffsetMs });
+    const now = clock.now();
+    traffic.note({ kind: 'step', at: now, host: this.name, byMs: offsetMs - this.#clockOffsetMs });
+    this.#watch.onClock(now + this.#clockOffsetMs, now + offsetMs);
     this.#clockOffsetMs = offsetMs;
     this.#process?.clock.setOffset(offsetMs);
   }
@@ -67,18 +104,36 @@ export class ExporterHost {
   /** SIGTERM, and a start `downMs` later. */
   restart(downMs: number): void {
     this.#isWanted = false;
+    this.#watch.onStop();
     this.#process?.stop();
     this.#world.clock.after(downMs, () => this.start());
   }
 
-  /** kill -9, now or after so many more calls, and a start `downMs` later. */
-  kill(downMs: number, afterCalls = 0): void {
-    if (afterCalls > 0) {
-      this.#process?.dieAfterCalls(afterCalls);
+  /** Nothing of the process runs for a while. */
+  pause(ms: number, isSuspended: boolean): void {
+    this.#watch.onPause(ms, this.#leaseOf());
+    this.#process?.clock.pause(ms, isSuspended);
+  }
+
+  /** kill -9, now or after some more calls, and a start `downMs` later. */
+  kill(downMs: number, after?: Deadline): void {
+    if (after) {
+      this.#downMs = downMs;
+      this.#process?.dieAfter(after);
       return;
     }
     this.#isWanted = false;
     this.#process?.die('kill -9');
+    this.#world.clock.after(downMs, () => this.start());
+  }
+
+  /** A process of an earlier version is started instead: it is killed, and `change` is what the other one has left. */
+  upgrade(downMs: number, change: (host: ExporterHost) => void): void {
+    this.#isWanted = false;
+    this.#process?.die('kill -9');
+    if (this.#watch.account(this.#world.clock.now() + this.#clockOffsetMs).isClosed)
+      this.#world.reach('an upgrade while closed');
+    change(this);
     this.#world.clock.after(downMs, () => this.start());
   }
 
@@ -87,45 +142,102 @@ export class ExporterHost {
     this.#isWanted = false;
     this.#process?.die('loss of power');
     this.#system.reboot();
+    if (this.disk.hasLied) this.spoilState();
     this.disk.loseWhatIsNotSynced(this.#world.random.fork(`loss of power ${this.name} ${this.#world.clock.now()}`));
     this.#world.clock.after(downMs, () => this.start());
+  }
+
+  /** A second process on the same directory. It must refuse to start, and harm nothing. */
+  startSecond(): void {
+    const first = this.#process;
+    if (!first?.exporter || first.isStopping || this.#isStateSpoilt) return;
+    const second = this.#create((why) => {
+      if (first !== this.#process) return;
+      if (/in use by process/.test(why)) this.#world.reach('a living process that holds the lock');
+      else if (this.diskTroubleAt < second.startedAt) this.#world.fail('state: a second process is refused', why);
+    });
+    this.#world.clock.after(SECOND_MS, () => {
+      if (second.exporter && first === this.#process)
+        this.#world.fail('state: a second process is refused', 'it runs beside the first one');
+      second.die('ended by the operator');
+    });
   }
 
   /** The disk, the clock and the network are as they should be, and the process runs. */
   calm(): void {
     this.disk.calm();
+    this.diskLatencyMs = [0, 0];
     this.redisNetwork.calm();
+    this.#process?.dieAfter(undefined);
     this.setClock(0);
     this.#process?.clock.resume();
     this.start();
   }
 
   #launch(): void {
+    const { clock, exporter } = this.#world;
+    this.#watch.onLaunch(
+      clock.now(),
+      clock.now() + this.#clockOffsetMs,
+      exporter.catchUpDays * DAY_MS,
+      this.#leaseOf(),
+    );
+    const wrong = this.versions.problemIn(this.disk.filesIn(STATE_DIR));
+    if (wrong !== undefined) this.#world.fail('state: a start finds what was written last', wrong);
+    if (this.#isStateSpoilt) this.losses += 1;
+    this.#isStateSpoilt = false;
+    this.versions.failed = 0;
+    const process = this.#create((why) => {
+      const counted = this.#world.service.records.requests.findLast((one) => one.process === this.name);
+      if (!/^(stopped|refused)/.test(why))
+        this.#watch.onDeath(!process.hasStarted, counted?.countedAt ?? Number.NEGATIVE_INFINITY);
+      this.#process = undefined;
+      this.lastEnd = why;
+      this.downSince = clock.now();
+      this.#world.onEnd(this, process, why);
+      if (this.#isWanted) clock.after(this.#downMs, () => this.start());
+      this.#downMs = RESTART_MS;
+    });
+    this.#process = process;
+  }
+
+  #create(onEnd: (why: string) => void): ExporterProcess {
     const { clock } = this.#world;
     const number = this.#world.nextProcess();
     const own = new ProcessClock(clock, this.#clockOffsetMs);
     const system = this.#system.start();
-    const options: ProcessOptions = {
+    return new ExporterProcess({
       number,
       clock: own,
       read: (kind) => this.#world.readConfiguration(kind, this.name, number),
-      outside: (gate) => this.#outside(gate, own, number),
+      latencyOf: (call) => this.#latencyOf(call),
+      onCall: (call, code) => this.#watch.onCall(call, code),
+      outside: (gate) =>
+        outsideOf(this.#world, { host: this.name, process: number }, gate, own, (now) => this.#watch.onRequest(now)),
       open: async (gate, log) => {
         if (this.#world.exporter.replicas > 0) {
           const replica = await this.#openShared(gate, own, log, number);
           return { documents: replica, replica };
         }
-        return { documents: await openState(STATE_DIR, own, log, { disk: diskOf(this.disk, gate), host: system }) };
+        const documents = await openState(STATE_DIR, own, log, { disk: diskOf(this.disk, gate), host: system });
+        this.#watch.onStarted();
+        return { documents: this.versions.through(documents) };
       },
       onEnd: (why) => {
         system.end();
-        this.#process = undefined;
-        this.lastEnd = why;
-        this.#world.onEnd(this, number, why);
-        if (this.#isWanted) clock.after(RESTART_MS, () => this.start());
+        onEnd(why);
       },
-    };
-    this.#process = new ExporterProcess(options);
+    });
+  }
+
+  #latencyOf(call: string): number {
+    const [low, high] = this.diskLatencyMs;
+    return high > 0 && call.startsWith('disk') ? this.#random.scale(low, high) : 0;
+  }
+
+  /** Who holds the lease: `host-number` of a process. */
+  #leaseOf(): string {
+    return this.#world.redis?.record.term?.value.split(' ')[1] ?? '';
   }
 
   #openShared(gate: Gate, own: ProcessClock, log: Logger, number: number): Promise<Replica> {
@@ -134,22 +246,5 @@ export class ExporterHost {
     if (!settings || !redis) throw new TypeError('no redis');
     const connect = connectTo(redis, this.redisNetwork, clock, gate);
     return openSharedState(settings, own, log, { connect, id: `${this.name}-${number}` });
-  }
-
-  #outside(gate: Gate, own: ProcessClock, number: number): Outside {
-    const { clock, service, network, exporter, traffic } = this.#world;
-    const random = this.#world.random.fork(`process ${number}`);
-    const createTransport: CreateTransport = ({ timeoutMs }) => {
-      const wire = { process: this.name, timeoutMs, time: clock, random: random.fork('network') };
-      const sender = { host: this.name, process: number, time: clock, own };
-      const leaving = traffic.leaving(transportOf(service, network, wire), sender);
-      return { send: traffic.arriving(gated(leaving, gate), sender), close: async () => undefined };
-    };
-    return {
-      createTransport,
-      random: () => random.unit(),
-      // Bytes that are not compressed are served as well as any: nothing reads them here.
-      exposition: { compress: async (plain) => plain, maxNapMs: exporter.refreshMs },
-    };
   }
 }

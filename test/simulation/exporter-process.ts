@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino';
 import { type Exporter, startExporter } from '../../src/exporter/exporter.ts';
 import type { Outside } from '../../src/exporter/outside.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
+import { codeOf } from '../../src/lib/error-code.ts';
 import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { Replica } from '../../src/replica/replica.ts';
 import type { StateStore } from '../../src/state/store.ts';
@@ -11,6 +12,14 @@ import type { Gate } from './gate.ts';
 /** The program kills itself if it has not stopped after this time. */
 const STOP_WITHIN_MS = 4_500;
 const KEPT_LINES = 200;
+
+/** A death that comes right after a call. */
+export interface Deadline {
+  /** Undefined: any call. */
+  readonly call?: string | undefined;
+  /** How many of them from now. */
+  readonly calls: number;
+}
 
 export interface ProcessOptions {
   /** Of all processes of the story. */
@@ -24,6 +33,10 @@ export interface ProcessOptions {
   ) => Promise<{ documents: StateStore & { close(): Promise<void> }; replica?: Replica }>;
   /** Reads the configuration. @throws Error that says what is wrong with it */
   readonly read: (kind: 'start' | 'reload') => Settings;
+  /** How long a call takes before it has its effect, ms. */
+  readonly latencyOf: (call: string) => number;
+  /** A call has had its effect, or has failed with this code. */
+  readonly onCall: (call: string, code: string | undefined) => void;
   /** The process is gone, for this reason. */
   readonly onEnd: (why: string) => void;
 }
@@ -34,17 +47,26 @@ export class ExporterProcess implements Gate {
   readonly clock: ProcessClock;
   /** The newest lines of its log. */
   readonly lines: string[] = [];
+  /** The lines at level error that no check has read. */
+  readonly errors: string[] = [];
+  readonly startedAt: number;
   readonly replica: Promise<Replica | undefined>;
   #exporter: Exporter | undefined;
   #calls = 0;
-  #diesAtCall = Number.POSITIVE_INFINITY;
-  #isStopping = false;
   #reloadsAfterStart = false;
+  #deadline: Deadline | undefined;
+  #stoppingSince: number | undefined;
+  #logBytes = 0;
+  readonly #latencyOf: ProcessOptions['latencyOf'];
+  readonly #onCall: ProcessOptions['onCall'];
   readonly #onEnd: (why: string) => void;
 
   constructor(options: ProcessOptions) {
     this.number = options.number;
     this.clock = options.clock;
+    this.startedAt = options.clock.trueTime();
+    this.#latencyOf = options.latencyOf;
+    this.#onCall = options.onCall;
     this.#onEnd = options.onEnd;
     const opened = Promise.withResolvers<Replica | undefined>();
     this.replica = opened.promise;
@@ -56,33 +78,61 @@ export class ExporterProcess implements Gate {
     return this.clock.isDead ? undefined : this.#exporter;
   }
 
+  /** Whether it could be scraped, dead or not. */
+  get hasStarted(): boolean {
+    return this.#exporter !== undefined;
+  }
+
   get isStopping(): boolean {
-    return this.#isStopping;
+    return this.#stoppingSince !== undefined;
+  }
+
+  /** When it was told to stop, true time. */
+  get stoppingSince(): number | undefined {
+    return this.#stoppingSince;
+  }
+
+  get logBytes(): number {
+    return this.#logBytes;
   }
 
   get calls(): number {
     return this.#calls;
   }
 
-  call<T>(_name: string, effect: () => T): Promise<T> {
+  call<T>(name: string, effect: () => T): Promise<T> {
     if (this.clock.isDead) return never();
+    const ms = this.#latencyOf(name);
+    return ms > 0 ? this.clock.sleep(ms).then(() => this.#call(name, effect)) : this.#call(name, effect);
+  }
+
+  #call<T>(name: string, effect: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.clock.enter(() => {
         this.#calls += 1;
         try {
           const result = effect();
-          if (this.#calls >= this.#diesAtCall) this.die('kill -9 between two calls');
+          this.#onCall(name, undefined);
+          if (this.#isDue(name)) this.die('kill -9 between two calls');
           else resolve(result);
         } catch (error) {
+          this.#onCall(name, codeOf(error));
           reject(error);
         }
       });
     });
   }
 
-  /** It is killed right after the call that is so many calls from now. */
-  dieAfterCalls(calls: number): void {
-    this.#diesAtCall = this.#calls + calls;
+  /** It is killed right after a call, when that has had its effect. */
+  dieAfter(deadline: Deadline | undefined): void {
+    this.#deadline = deadline;
+  }
+
+  #isDue(name: string): boolean {
+    const { call = name, calls } = this.#deadline ?? {};
+    if (calls === undefined || call !== name) return false;
+    this.#deadline = { ...this.#deadline, calls: calls - 1 };
+    return calls <= 1;
   }
 
   /** kill -9: nothing of it runs any more. */
@@ -100,8 +150,8 @@ export class ExporterProcess implements Gate {
 
   /** SIGTERM. */
   stop(): void {
-    if (this.#isStopping || this.clock.isDead) return;
-    this.#isStopping = true;
+    if (this.isStopping || this.clock.isDead) return;
+    this.#stoppingSince = this.clock.trueTime();
     this.clock.enter(() => {
       if (!this.#exporter) return this.die('stopped while it started');
       void this.clock.sleep(STOP_WITHIN_MS).then(() => this.die('not stopped in time'));
@@ -134,6 +184,8 @@ export class ExporterProcess implements Gate {
   #log(): Logger {
     const write = (line: string): void => {
       this.lines.push(line);
+      this.#logBytes += line.length;
+      if (line.startsWith('{"level":"error"')) this.errors.push(line);
       if (this.lines.length > 2 * KEPT_LINES) this.lines.splice(0, KEPT_LINES);
     };
     const timestamp = (): string => `,"time":"${new Date(this.clock.now()).toISOString()}"`;

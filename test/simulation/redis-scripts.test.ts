@@ -35,6 +35,11 @@ local redis = {call = function(name, ...) if name == 'TIME' then return ${time} 
 ${script}`;
 }
 
+/** The time to live of another's lease goes by the clock of each server; that there is one must be the same. */
+function withoutLeft(reply: unknown): string {
+  return String(reply).replace(/^(\["other","[^"]*",")[1-9]\d*"/, '$1above 0"');
+}
+
 class Comparison {
   readonly #real: Send;
   readonly #random: Random;
@@ -82,7 +87,7 @@ class Comparison {
     this.told.push(`${script === HEARTBEAT ? 'heartbeat' : script === WRITE ? 'write' : 'other'} ${args.join(',')}`);
     const expected = await outcome(() => this.#real('EVAL', at(this.#now, script), ...rest));
     const load = await outcome(() => this.#model.execute(['EVAL', script, ...rest]));
-    expect(load, this.told.join('\n')).toBe(expected);
+    expect(withoutLeft(load), this.told.join('\n')).toBe(withoutLeft(expected));
   }
 
   #call(): [string, string[]] {
@@ -207,8 +212,8 @@ describe.skipIf(areMissing(REDIS))('the simulated Redis', () => {
     for (const send of servers) {
       const heartbeat = async (take: string) =>
         Object(await send('EVAL', HEARTBEAT, '4', ...KEYS, '', 'one', '30', '1', take, '0'));
-      const [status, lease, revision, now] = await heartbeat('free');
-      expect([status, revision]).toEqual(['taken', '0']);
+      const [status, lease, left, revision, now] = await heartbeat('free');
+      expect([status, left, revision]).toEqual(['taken', '0', '0']);
       expect(lease).toMatch(/^\d+ one$/);
       expect(Math.abs(Number(now) - Date.now())).toBeLessThan(5_000);
       while ((await send('PTTL', LEASE)) !== -2) await new Promise(setImmediate);

@@ -317,6 +317,27 @@ describe('replicas on the simulated Redis', () => {
     expect(world.redis.record.terms.map(({ end }) => end)).toEqual(['expired', undefined]);
   });
 
+  it('a lease that is lost while its holder is cut off is left to it for as long as it may believe in it', async () => {
+    for (const lose of [
+      ({ redis }: World) => redis.stepClock(60_000),
+      ({ redis }: World) => redis.restart({ keeps: 'nothing' }),
+      ({ redis }: World) => redis.execute(['DEL', 'p:lease']),
+    ]) {
+      const world = new World();
+      const a = world.replica('a');
+      await world.until(() => a.leads());
+      const b = world.replica('b');
+      await world.clock.advance(1_000);
+      a.network.cut();
+      lose(world);
+      const took = await world.until(
+        () => b.leads(),
+        () => expect([a.leads(), b.leads()]).not.toEqual([true, true]),
+      );
+      expect(took).toBeLessThan(LEASE_TIMINGS.ttlMs + 1_000);
+    }
+  });
+
   it('whatever the networks do, no two lead at once, and a seed gives the same run', async () => {
     const runs: string[] = [];
     for (const seed of [1, 2, 3, 4, 5, 1]) {

@@ -1,6 +1,7 @@
 import type { Settings } from '../../src/exporter/settings.ts';
 import { WorldClock } from './clock.ts';
 import { ExporterHost } from './exporter-host.ts';
+import type { ExporterProcess } from './exporter-process.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
 import { configOf, REDIS_PREFIX } from './exporter-setting.ts';
 import { Random } from './random.ts';
@@ -19,6 +20,16 @@ export interface Ended {
   readonly process: number;
   readonly at: number;
   readonly why: string;
+  readonly startedAt: number;
+  /** When it was told to stop. */
+  readonly stoppingSince: number | undefined;
+}
+
+/** A request that has left a process. */
+interface Sent {
+  readonly host: string;
+  readonly process: number;
+  readonly at: number;
 }
 
 /** Everything in a story: the account and its service, the machines that run the exporter, and what becomes of them. */
@@ -35,6 +46,10 @@ export class World {
   readonly traffic = new Traffic();
   /** The configuration file has a mistake. */
   isFileBroken = false;
+  /** A check empties it from time to time. */
+  readonly sent: Sent[] = [];
+  /** When something was last wrong with Redis, or with what it has. */
+  redisTroubleAt = Number.NEGATIVE_INFINITY;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
   /** The trouble is over. */
@@ -128,8 +143,8 @@ export class World {
     return this.#processes;
   }
 
-  onEnd({ name }: ExporterHost, process: number, why: string): void {
-    this.ends.push({ host: name, process, at: this.clock.now(), why });
-    this.traffic.note({ kind: 'ended', at: this.clock.now(), host: name, process, why });
+  onEnd({ name }: ExporterHost, { number, startedAt, stoppingSince }: ExporterProcess, why: string): void {
+    this.ends.push({ host: name, process: number, at: this.clock.now(), why, startedAt, stoppingSince });
+    this.traffic.note({ kind: 'ended', at: this.clock.now(), host: name, process: number, why });
   }
 }

@@ -31,9 +31,16 @@ export const REPLICA_BREAKAGES: readonly Breakage[] = [
   {
     name: 'free lease taken without grace',
     file: 'replica/lease.ts',
-    find: '  if (freeSince?.connection === connection && now - freeSince.at >= graceMs)',
-    replace: '  if (freeSince?.connection === connection)',
+    find: 'now - freeSince.at >= graceMs && now >= believedUntil',
+    replace: 'now >= believedUntil',
     why: 'After a failover to an older copy another replica leads with older values before the leader can write its own.',
+  },
+  {
+    name: 'lost lease taken while its holder believes in it',
+    file: 'replica/lease.ts',
+    find: ' && now >= believedUntil) return',
+    replace: ') return',
+    why: 'After a loss of data in Redis a leader that is cut off and the next one both send requests.',
   },
   {
     name: 'newer revision ignored when the lease is taken again',

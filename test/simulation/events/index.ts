@@ -3,12 +3,14 @@ import type { Setting, StoryEvent } from '../story.ts';
 import type { World } from '../world.ts';
 import { ACCOUNT_KINDS } from './account.ts';
 import { CHAIN_KINDS } from './chain.ts';
+import { DISK_KINDS } from './disk.ts';
 import type { Kind } from './kind.ts';
 import { MACHINE_KINDS } from './machines.ts';
 import { NETWORK_KINDS } from './network.ts';
 import { OPERATOR_KINDS } from './operator.ts';
 import { PERIOD_KINDS } from './periods.ts';
 import { PROCESS_KINDS } from './process.ts';
+import { REDIS_KINDS } from './redis.ts';
 
 const KINDS: readonly Kind[] = [
   ...PROCESS_KINDS,
@@ -18,7 +20,10 @@ const KINDS: readonly Kind[] = [
   ...ACCOUNT_KINDS,
   ...NETWORK_KINDS,
   ...OPERATOR_KINDS,
+  ...DISK_KINDS,
+  ...REDIS_KINDS,
 ];
+
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
 export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {

@@ -16,19 +16,51 @@ function downTime(random: Random): number {
   return random.pick([0, SECOND, random.scale(SECOND, 5 * MINUTE), random.scale(MINUTE, 12 * HOUR)]);
 }
 
+interface KillWhat {
+  readonly host: string;
+  readonly downMs: number;
+  /** After so many calls, of any kind or of one. */
+  readonly calls?: number;
+  readonly call?: string | undefined;
+}
+
+/** Calls after which a death is likely to leave something half done. */
+const DISK_CALLS = [
+  'disk create',
+  'disk write',
+  'disk sync',
+  'disk close',
+  'disk rename',
+  'disk sync directory',
+  'disk rm',
+  'request',
+  'answer',
+] as const;
+const REDIS_CALLS = ['redis: send', 'redis: answer', 'redis: connected', 'request', 'answer'] as const;
+
 /** What happens to the processes and their machines. */
 export const PROCESS_KINDS = [
-  kind<{ host: string; downMs: number; afterCalls: number }>({
+  kind<KillWhat>({
     name: 'kill',
     weight: 6,
-    draw: (random, setting) => ({
-      host: anyHost(random, setting),
-      downMs: downTime(random),
-      afterCalls: random.happens(0.7) ? random.between(1, 60) : 0,
-    }),
-    apply: ({ host, downMs, afterCalls }, world) => world.host(host).kill(downMs, afterCalls),
-    tell: ({ host, downMs, afterCalls }) =>
-      `kill -9 on ${host}, ${afterCalls} calls later, down for ${secondsOf(downMs)}`,
+    draw: (random, setting) => {
+      const calls = setting.exporter.replicas > 0 ? REDIS_CALLS : DISK_CALLS;
+      const what = { host: anyHost(random, setting), downMs: downTime(random) };
+      return random.pick<KillWhat>([
+        what,
+        { ...what, calls: random.between(1, 60) },
+        { ...what, calls: random.pick([1, 1, random.between(1, 10)]), call: random.pick(calls) },
+        { ...what, calls: random.pick([1, 1, random.between(1, 10)]), call: random.pick(calls) },
+      ]);
+    },
+    apply: ({ host, downMs, calls, call }, world) =>
+      world.host(host).kill(downMs, calls === undefined ? undefined : { calls, call }),
+    tell: ({ host, downMs, calls, call }) =>
+      `kill -9 on ${host}${calls === undefined ? '' : ` after ${call ?? 'any'} call ${calls} from now`}, down for ${secondsOf(downMs)}`,
+    simpler: ({ host, downMs, calls, call }) => [
+      { host, downMs },
+      ...(calls !== undefined && calls > 1 ? [{ host, downMs, calls: 1, ...(call !== undefined && { call }) }] : []),
+    ],
   }),
   kind<{ host: string; downMs: number }>({
     name: 'restart',
@@ -52,7 +84,7 @@ export const PROCESS_KINDS = [
       ms: random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 3 * HOUR)]),
       suspended: random.happens(0.3),
     }),
-    apply: ({ host, ms, suspended }, world) => world.host(host).process?.clock.pause(ms, suspended),
+    apply: ({ host, ms, suspended }, world) => world.host(host).pause(ms, suspended),
     tell: ({ host, ms, suspended }) => `${host} is ${suspended ? 'suspended' : 'paused'} for ${secondsOf(ms)}`,
   }),
   kind<{ host: string; offsetMs: number }>({

@@ -1,0 +1,146 @@
+import { REDIS_PREFIX } from '../exporter-setting.ts';
+import type { Random } from '../random.ts';
+import type { Setting } from '../story.ts';
+import type { World } from '../world.ts';
+import { kind } from './kind.ts';
+import { anyHost } from './process.ts';
+import { secondsOf } from './words.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const LEASE = `${REDIS_PREFIX}:lease`;
+
+function spell(random: Random): number {
+  return random.pick([random.scale(100, 8 * SECOND), random.scale(SECOND, 3 * MINUTE)]);
+}
+
+/** One of the hosts, or all of them. */
+function someHosts(random: Random, setting: Setting): string {
+  return random.happens(0.3) ? '*' : anyHost(random, setting);
+}
+
+function hostsOf(world: World, host: string) {
+  return world.hosts.filter(({ name }) => host === '*' || name === host);
+}
+
+const said = (host: string): string => (host === '*' ? 'every replica' : host);
+
+const MEDDLING: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'made permanent': [['PERSIST', LEASE]],
+  deleted: [['DEL', LEASE]],
+  overwritten: [['SET', LEASE, 'garbage']],
+  'overwritten with a day to live': [['SET', LEASE, 'garbage', 'PX', '86400000']],
+  'replaced by a hash': [
+    ['DEL', LEASE],
+    ['HSET', LEASE, 'gar', 'bage'],
+  ],
+};
+const MEDDLINGS = Object.keys(MEDDLING);
+
+/** What happens to the Redis that replicas share, and to the ways to it. */
+export const REDIS_KINDS = [
+  kind<{ ms: number; keeps: 'all' | 'nothing' }>({
+    name: 'redis down',
+    weight: 4,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0 ? undefined : { ms: spell(random), keeps: random.pick(['all', 'all', 'nothing']) },
+    apply: ({ ms, keeps }, { redis, clock }) => {
+      if (!redis || redis.isDown) return;
+      redis.stop();
+      clock.after(ms, () => redis.isDown && redis.start({ keeps }));
+    },
+    tell: ({ ms, keeps }) => `Redis is down for ${secondsOf(ms)}, and comes back with ${keeps} of its data`,
+    simpler: ({ ms, keeps }) => (keeps === 'all' ? [] : [{ ms, keeps: 'all' }]),
+  }),
+  kind<{ lagMs: number }>({
+    name: 'redis failover',
+    weight: 4,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0
+        ? undefined
+        : { lagMs: random.pick([0, random.scale(10, 2_000), random.scale(SECOND, 2 * MINUTE)]) },
+    apply: ({ lagMs }, world) => {
+      world.redis?.copy();
+      world.clock.after(lagMs, () => world.isCalm || world.redis?.failover());
+    },
+    tell: ({ lagMs }) =>
+      `${secondsOf(lagMs)} later a standby of Redis takes over that has nothing of what is written from now on`,
+    simpler: ({ lagMs }) => (lagMs > 0 ? [{ lagMs: 0 }] : []),
+  }),
+  kind<{ how: 'read-only' | 'full'; ms: number }>({
+    name: 'redis refuses',
+    weight: 2,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0 ? undefined : { how: random.pick(['read-only', 'full']), ms: spell(random) },
+    apply: ({ how, ms }, { redis, clock }) => {
+      if (!redis) return;
+      const set = (is: boolean): void => {
+        if (how === 'full') redis.isFull = is;
+        else redis.isReadOnly = is;
+      };
+      set(true);
+      clock.after(ms, () => set(false));
+    },
+    tell: ({ how, ms }) => `Redis is ${how} for ${secondsOf(ms)}`,
+  }),
+  kind<{ ms: number }>({
+    name: 'redis clock',
+    weight: 2,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0
+        ? undefined
+        : { ms: random.pick([random.between(-20_000, 20_000), random.between(-3_600_000, 3_600_000)]) },
+    apply: ({ ms }, { redis }) => redis?.stepClock(ms),
+    tell: ({ ms }) => `the clock of Redis is set ${secondsOf(Math.abs(ms))} ${ms < 0 ? 'back' : 'forward'}`,
+  }),
+  kind<{ how: string }>({
+    name: 'lease meddled with',
+    weight: 2,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0 ? undefined : { how: MEDDLINGS[random.between(0, MEDDLINGS.length - 1)] ?? '' },
+    apply: ({ how }, { redis }) => {
+      for (const command of MEDDLING[how] ?? []) redis?.execute(command);
+    },
+    tell: ({ how }) => `the lease in Redis is ${how} by hand`,
+  }),
+  kind<{ host: string; ms: number }>({
+    name: 'redis unreachable',
+    weight: 5,
+    draw: (random, setting) =>
+      setting.exporter.replicas === 0 ? undefined : { host: someHosts(random, setting), ms: spell(random) },
+    apply: ({ host, ms }, world) => {
+      for (const { redisNetwork } of hostsOf(world, host)) {
+        redisNetwork.cut();
+        world.clock.after(ms, () => redisNetwork.heal());
+      }
+    },
+    tell: ({ host, ms }) => `nothing passes between ${said(host)} and Redis for ${secondsOf(ms)}`,
+  }),
+  kind<{ host: string; losing: number; delaying: number; resetting: number; ms: number }>({
+    name: 'redis network',
+    weight: 4,
+    draw: (random, setting) => {
+      if (setting.exporter.replicas === 0) return undefined;
+      const share = (): number => (random.happens(0.5) ? 0 : random.scale(1, 300) / 1_000);
+      const shares = { losing: share(), delaying: share(), resetting: share() };
+      return { host: someHosts(random, setting), ...shares, ms: spell(random) };
+    },
+    apply: ({ host, losing, delaying, resetting, ms }, world) => {
+      for (const { redisNetwork } of hostsOf(world, host)) {
+        Object.assign(redisNetwork, { losing, delaying, resetting });
+        world.clock.after(ms, () => Object.assign(redisNetwork, { losing: 0, delaying: 0, resetting: 0 }));
+      }
+    },
+    tell: ({ host, losing, delaying, resetting, ms }) =>
+      `between ${said(host)} and Redis ${losing * 100} % are lost, ${delaying * 100} % delayed, ${resetting * 100} % reset, for ${secondsOf(ms)}`,
+  }),
+  kind<{ host: string }>({
+    name: 'redis reset',
+    weight: 2,
+    draw: (random, setting) => (setting.exporter.replicas === 0 ? undefined : { host: someHosts(random, setting) }),
+    apply: ({ host }, world) => {
+      for (const { redisNetwork } of hostsOf(world, host)) redisNetwork.reset();
+    },
+    tell: ({ host }) => `every connection between ${said(host)} and Redis is reset`,
+  }),
+];
