@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 import type { Setting, StoryEvent } from '../story.ts';
 import type { World } from '../world.ts';
 
-export type What = StoryEvent['what'];
+type What = StoryEvent['what'];
 
 /** A kind of event. `W` is plain data. */
 export interface Kind<W extends object = object> {

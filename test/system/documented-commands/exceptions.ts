@@ -14,6 +14,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm --prefix scripts/dashboard-pictures/page ci', 'needs the registry, and 420 MB'],
   ['npm exec -- node scripts/dashboard-pictures.ts*', 'needs the packages of the line before'],
   ['npm run fuzz', LONG],
+  ['npm run simulate*', LONG],
   ['npm run soak', LONG],
   ['npm run chaos', LONG],
   ['npm run bench*', LONG],
