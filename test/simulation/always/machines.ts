@@ -93,6 +93,7 @@ export function machinesShown(): Check {
       const { host } = scrape;
       const last = before.get(host);
       const seen = new Map<string, number>();
+      restlessness.see(world);
       const maxAge = restlessness.staleAfter(scrape, world);
       for (const one of seenIn(scrape)) {
         const key = `${one.name} ${one.array}`;

@@ -1,9 +1,15 @@
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 
-const MINUTE = 60_000;
 /** The interval is told with the exporter's own metrics, and values are withdrawn a moment later. */
 const SLACK_MS = 5_000;
+
+interface Told {
+  readonly at: number;
+  readonly seconds: number;
+  /** How many polls had been made. */
+  readonly attempts: number;
+}
 
 /** What makes it impossible to say how old a value may be: a stopped process, and a clock that was set. */
 export class Restlessness {
@@ -11,7 +17,7 @@ export class Restlessness {
   readonly #at = new Map<string, number>();
   readonly #offsets = new Map<string, number>();
   /** The intervals of machines that each host told lately. */
-  readonly #told = new Map<string, { readonly at: number; readonly seconds: number }[]>();
+  readonly #told = new Map<string, readonly Told[]>();
   #staleAfter: number | undefined;
   /** Seconds. */
   #redisAhead = 0;
@@ -35,13 +41,19 @@ export class Restlessness {
   /** How old a value may be that is shown, ms. undefined: nothing can be said. */
   staleAfter(scrape: Scrape, world: World): number | undefined {
     const { staleAfter, refreshMs } = world.exporter;
-    const seconds = valueIn(scrape, 'beaconchain_source_interval_seconds', 'source="machines"') ?? 0;
-    const recent = (this.#told.get(scrape.host) ?? []).filter(({ at }) => scrape.at - at < refreshMs + SLACK_MS);
-    this.#told.set(scrape.host, [...recent, { at: scrape.at, seconds }]);
-    if (scrape.at - (this.#at.get(scrape.host) ?? Number.NEGATIVE_INFINITY) <= 2 * refreshMs + SLACK_MS)
-      return undefined;
-    if (staleAfter !== undefined) return staleAfter * 1_000 + refreshMs + SLACK_MS;
-    const told = Math.max(seconds, ...recent.map((one) => one.seconds));
-    return Math.max(10 * MINUTE, 2_000 * told + 3 * MINUTE) + refreshMs + SLACK_MS;
+    const read = (name: string): number => valueIn(scrape, `beaconchain_source_${name}`, 'source="machines"') ?? 0;
+    const told = { at: scrape.at, seconds: read('interval_seconds'), attempts: read('attempts_total') };
+    const before = this.#told.get(scrape.host) ?? [];
+    // A value that was polled at a longer interval is shown for as long as that allows.
+    const recent = before.filter(
+      ({ attempts }, i) =>
+        attempts >= told.attempts - 1 || scrape.at - (before[i + 1]?.at ?? scrape.at) < refreshMs + SLACK_MS,
+    );
+    this.#told.set(scrape.host, [...recent, told]);
+    const calmAt = (this.#at.get(scrape.host) ?? Number.NEGATIVE_INFINITY) + 2 * refreshMs + SLACK_MS;
+    if (scrape.at <= calmAt) return undefined;
+    const longest = Math.max(told.seconds, ...recent.map(({ seconds }) => seconds));
+    const allowed = staleAfter === undefined ? Math.max(600, 2 * longest + 180) : staleAfter;
+    return allowed * 1_000 + refreshMs + SLACK_MS;
   }
 }
