@@ -3,7 +3,7 @@ import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
-import { isWaiting } from './circumstances.ts';
+import { Successes } from './circumstances.ts';
 
 const DAY = 'beaconchain_daily_return_day';
 const PERIOD = 'beaconchain_sync_committee_period';
@@ -66,9 +66,11 @@ function seriesOfDay(day: Day): [series: string, labels: string, value: number][
 export function daysShown(): Check {
   const shown = new Map<string, number>();
   const whole = new Set<string>();
+  const successes = new Successes();
   return {
     name: 'daily returns: the newest day, exactly',
     onScrape(scrape, world) {
+      successes.see(scrape, world);
       for (const chain of world.exporter.chains) {
         const wrong = dayWrong(scrape, chain, world);
         if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
@@ -111,14 +113,14 @@ export function daysShown(): Check {
     const source = `source="daily_returns",chain="${chain}"`;
     const { service } = world;
     const day = valueIn(scrape, DAY, `chain="${chain}"`);
-    if (day === undefined) return isWaiting(scrape, source) ? undefined : 'no day is shown';
+    if (day === undefined) return successes.areDue(scrape, source) ? 'no day is shown' : undefined;
     const newest = service.periods.newestDay(chain, scrape.at);
     if (day === newest) return undefined;
     const told = (name: string): number => 1_000 * (valueIn(scrape, `beaconchain_source_${name}`, source) ?? 0);
     const last = told('last_attempt_timestamp_seconds');
     // The learned delay is at most that of a day that was late, and a day passes at most between two polls.
     const due = last + Math.max(86_400_000, told('interval_seconds')) + SLACK_MS;
-    if (scrape.at > due && !isWaiting(scrape, source))
+    if (scrape.at > due && successes.areDue(scrape, source))
       return `the last attempt was at ${last}, and day ${newest} is there`;
     if (last >= world.calmSince && told('last_success_timestamp_seconds') > last) {
       const then = service.periods.newestDay(chain, last - SLACK_MS);
@@ -131,9 +133,11 @@ export function daysShown(): Check {
 /** The period that is shown has begun, is whole, and is never followed by an earlier one; members are those of it. */
 export function committeesShown(): Check {
   const shown = new Map<string, number>();
+  const successes = new Successes();
   return {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
+      successes.see(scrape, world);
       for (const chain of world.exporter.chains) {
         const wrong = periodWrong(scrape, chain, world) ?? membersWrong(scrape, chain, world);
         if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
@@ -143,7 +147,8 @@ export function committeesShown(): Check {
     atEnd(world, scrapes) {
       for (const scrape of scrapes) {
         for (const chain of world.exporter.chains) {
-          const wrong = periodLate(scrape, chain, world);
+          const isDue = successes.areDue(scrape, `source="sync_committee",chain="${chain}"`);
+          const wrong = isDue ? periodLate(scrape, chain, world) : undefined;
           if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
         }
       }
@@ -181,7 +186,7 @@ function periodLate(scrape: Scrape, chain: Chain, world: World): string | undefi
   if (valueIn(scrape, PERIOD, `chain="${chain}"`) === current) return undefined;
   const start = 1_000 * (CHAINS[chain].genesis + current * SECONDS_PER_PERIOD);
   const due = Math.max(start + 5 * MINUTE, world.calmSince) + 2 * interval + SLACK_MS;
-  return scrape.at > due && !isWaiting(scrape, source) ? `period ${current} has begun, and is not shown` : undefined;
+  return scrape.at > due ? `period ${current} has begun, and is not shown` : undefined;
 }
 
 /** Shown members are the watched ones of a committee that the service knows. */

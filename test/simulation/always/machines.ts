@@ -2,7 +2,7 @@ import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import { type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
-import { isWaiting } from './circumstances.ts';
+import { Successes } from './circumstances.ts';
 import { Restlessness } from './restlessness.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
@@ -78,6 +78,7 @@ function* valuesOf({ labels, array }: Seen, push: Push): Generator<readonly [ser
 export function machinesShown(): Check {
   const before = new Map<string, Map<string, number>>();
   const restlessness = new Restlessness();
+  const successes = new Successes();
   const excluded = new Set<string>();
   let scrapes = 0;
   return {
@@ -94,6 +95,7 @@ export function machinesShown(): Check {
       const last = before.get(host);
       const seen = new Map<string, number>();
       restlessness.see(world);
+      successes.see(scrape, world);
       const maxAge = restlessness.staleAfter(scrape, world);
       for (const one of seenIn(scrape)) {
         const key = `${one.name} ${one.array}`;
@@ -116,7 +118,7 @@ export function machinesShown(): Check {
     },
     atEnd(world, scrapes) {
       for (const scrape of scrapes) {
-        const wrong = endsWrong(scrape, world);
+        const wrong = successes.areDue(scrape, 'source="machines"') ? endsWrong(scrape, world) : undefined;
         if (wrong) return `${scrape.host}: ${wrong}`;
       }
       return undefined;
@@ -142,7 +144,6 @@ function shownWrong(
 
 /** A machine that pushes is shown with its newest record but one sweep, and a silent one is withdrawn. */
 function endsWrong(scrape: Scrape, world: World): string | undefined {
-  if (isWaiting(scrape, 'source="machines"')) return undefined;
   const { machines } = world.service;
   const told = valueIn(scrape, 'beaconchain_source_interval_seconds', 'source="machines"') ?? 0;
   const interval = 1_000 * Math.max(told, world.exporter.intervals.machines);
