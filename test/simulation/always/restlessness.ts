@@ -52,7 +52,11 @@ export class Restlessness {
     this.#told.set(scrape.host, [...recent, told]);
     const calmAt = (this.#at.get(scrape.host) ?? Number.NEGATIVE_INFINITY) + 2 * refreshMs + SLACK_MS;
     if (scrape.at <= calmAt) return undefined;
-    const longest = Math.max(told.seconds, ...recent.map(({ seconds }) => seconds));
+    // The first poll may be made at an interval that is never told: its answer says what polls cost.
+    if (staleAfter === undefined && told.attempts <= 1 && told.seconds > world.exporter.intervals.machines)
+      return undefined;
+    // A little more, because others change the interval between two scrapes.
+    const longest = 1.2 * Math.max(told.seconds, ...recent.map(({ seconds }) => seconds));
     const allowed = staleAfter === undefined ? Math.max(600, 2 * longest + 180) : staleAfter;
     return allowed * 1_000 + refreshMs + SLACK_MS;
   }
