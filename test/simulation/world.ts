@@ -54,6 +54,8 @@ export class World {
   exporter: ExporterSetting;
   /** The trouble is over. */
   isCalm = false;
+  /** When it ended, Unix ms. */
+  calmSince = Number.POSITIVE_INFINITY;
   #failure: Failure | undefined;
   #processes = 0;
 
@@ -93,6 +95,7 @@ export class World {
   /** Ends all trouble: from now on everything can become right again by itself, and must. */
   calm(): void {
     this.isCalm = true;
+    this.calmSince = this.clock.now();
     this.service.calm(this.clock.now());
     this.service.account.forbidden.clear();
     this.service.account.key = this.exporter.key;

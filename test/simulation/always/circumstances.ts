@@ -1,5 +1,5 @@
 import { type Chain, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
-import { type Scrape, valueIn } from '../scrape.ts';
+import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 
 /** A scarce budget can have been the reason for what is seen this much later. */
@@ -51,9 +51,21 @@ export class Circumstances {
   }
 }
 
-/** Whether a source waits for a quota or for a limit, as it tells. */
-export function isWaiting(scrape: Scrape, labels: string): boolean {
-  const next = valueIn(scrape, 'beaconchain_source_next_attempt_timestamp_seconds', labels) ?? 0;
-  const interval = valueIn(scrape, 'beaconchain_source_interval_seconds', labels) ?? 0;
-  return next > scrape.ownAt / 1_000 + 1.1 * interval + 10;
+/** Which sources have succeeded since the trouble ended. Others may still wait, as they tell. */
+export class Successes {
+  readonly #before = new Map<string, number>();
+
+  see(scrape: Scrape, world: World): void {
+    if (world.isCalm) return;
+    for (const [labels, attempts] of seriesNamed(scrape, 'beaconchain_source_attempts_total'))
+      this.#before.set(`${scrape.host} ${labels}`, attempts);
+  }
+
+  /** Whether a poll was made in the calm, and succeeded; also if one should have been made long ago. */
+  areDue(scrape: Scrape, labels: string): boolean {
+    const read = (name: string): number => valueIn(scrape, `beaconchain_source_${name}`, labels) ?? 0;
+    const polls = read('attempts_total') - (this.#before.get(`${scrape.host} ${labels}`) ?? 0);
+    if (polls > 0 && read('up') === 1) return true;
+    return read('next_attempt_timestamp_seconds') < scrape.ownAt / 1_000 - 300;
+  }
 }

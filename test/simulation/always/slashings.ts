@@ -5,7 +5,7 @@ import type { ChainView } from '../service/chain-view.ts';
 import type { World } from '../world.ts';
 import { after, type Bounds, COUNTERS, EpochTruths, NOTHING, seriesOfCounters } from './chain-counts.ts';
 import type { Check } from './check.ts';
-import { Circumstances, isWaiting } from './circumstances.ts';
+import { Circumstances, Successes } from './circumstances.ts';
 
 const HOUR = 3_600_000;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];
@@ -165,12 +165,14 @@ function outside(value: number | undefined, low: number, high: number): string |
  */
 export function chainsCounted(): Check {
   const circumstances = new Circumstances();
+  const successes = new Successes();
   const histories = new Map<Chain, ChainHistory>();
   return {
     name: 'slashings: every final epoch is counted once',
     onMoment: (world) => circumstances.see(world),
     onScrape(scrape, world) {
       circumstances.seeScrape(scrape, world);
+      successes.see(scrape, world);
       for (const chain of world.exporter.chains) {
         const view = world.service.chain(chain, scrape.at);
         const history = histories.get(chain) ?? new ChainHistory(chain, view, scrape.at);
@@ -183,7 +185,8 @@ export function chainsCounted(): Check {
     atEnd(world, scrapes) {
       for (const scrape of scrapes) {
         for (const chain of world.exporter.chains) {
-          const wrong = lagOf(scrape, chain, world);
+          const isDue = successes.areDue(scrape, `source="slashings",chain="${chain}"`);
+          const wrong = isDue ? lagOf(scrape, chain, world) : undefined;
           if (wrong !== undefined) return `${scrape.host}: ${chain}: ${wrong}`;
         }
       }
@@ -196,7 +199,6 @@ export function chainsCounted(): Check {
 function lagOf(scrape: Scrape, chain: Chain, { exporter }: World): string | undefined {
   const labels = `chain="${chain}"`;
   const source = `source="slashings",${labels}`;
-  if (isWaiting(scrape, source)) return undefined;
   const told = valueIn(scrape, 'beaconchain_source_interval_seconds', source) ?? 0;
   const interval = Math.max(told, exporter.intervals.slashings);
   const scanned = valueIn(scrape, 'beaconchain_scanned_epoch', labels) ?? 0;

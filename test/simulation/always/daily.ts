@@ -1,0 +1,218 @@
+import { CHAINS, type Chain, epochAt } from '../../../src/lib/chain.ts';
+import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
+import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { Successes } from './circumstances.ts';
+
+const DAY = 'beaconchain_daily_return_day';
+const PERIOD = 'beaconchain_sync_committee_period';
+const MINUTE = 60_000;
+const EPOCHS_PER_PERIOD = 256;
+const SECONDS_PER_PERIOD = EPOCHS_PER_PERIOD * 32 * 12;
+const SLACK_MS = MINUTE;
+
+type Amounts = Record<string, string>;
+
+interface Day {
+  readonly day: number;
+  readonly day_start: number;
+  readonly day_end: number;
+  readonly effective_balance: string;
+  readonly start_balance: string;
+  readonly end_balance: string;
+  readonly deposits: string;
+  readonly rewards: Amounts;
+  readonly apr: Record<string, number>;
+  readonly moving_averages: Record<string, { readonly apr: Record<string, number>; readonly rewards: Amounts }>;
+}
+
+/** The nearest double: the parser of JavaScript rounds a decimal correctly, whatever its exponent. */
+function ether(wei: string | undefined): number {
+  return Number(`${wei}e-18`);
+}
+
+/** Every series of a day, without prefix and chain, and its value. */
+function seriesOfDay(day: Day): [series: string, labels: string, value: number][] {
+  const layers = ['consensus', 'execution'].flatMap((layer): [string, string, number][] => [
+    ['rewards_ether', `layer="${layer}"`, ether(day.rewards[`${layer}_layer`])],
+    ['apr_ratio', `layer="${layer}"`, Number(day.apr[`${layer}_layer`])],
+  ]);
+  const averages = ['7d', '31d'].flatMap((window) => {
+    const { apr, rewards } = day.moving_averages[`window_${window}`] ?? { apr: {}, rewards: {} };
+    const combined = ['moving_average_combined_apr_ratio', `window="${window}"`, Number(apr['combined'])] as const;
+    const perLayer = ['consensus', 'execution'].flatMap((layer): [string, string, number][] => [
+      ['moving_average_apr_ratio', `window="${window}",layer="${layer}"`, Number(apr[`${layer}_layer`])],
+      ['moving_average_rewards_ether', `window="${window}",layer="${layer}"`, ether(rewards[`${layer}_layer`])],
+    ]);
+    return [[...combined] as [string, string, number], ...perLayer];
+  });
+  return [
+    ['day', '', day.day],
+    ['start_timestamp_seconds', '', day.day_start],
+    ['end_timestamp_seconds', '', day.day_end],
+    ['effective_balance_ether', '', ether(day.effective_balance)],
+    ['start_balance_ether', '', ether(day.start_balance)],
+    ['end_balance_ether', '', ether(day.end_balance)],
+    ['deposits_ether', '', ether(day.deposits)],
+    ['total_rewards_ether', '', ether(day.rewards['total'])],
+    ['combined_apr_ratio', '', Number(day.apr['combined'])],
+    ...layers,
+    ...averages,
+  ];
+}
+
+/** The day that is shown exists, is whole and exact, and is never followed by an earlier one. */
+export function daysShown(): Check {
+  const shown = new Map<string, number>();
+  const whole = new Set<string>();
+  const successes = new Successes();
+  return {
+    name: 'daily returns: the newest day, exactly',
+    onScrape(scrape, world) {
+      successes.see(scrape, world);
+      for (const chain of world.exporter.chains) {
+        const wrong = dayWrong(scrape, chain, world);
+        if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
+      }
+      return undefined;
+    },
+    atEnd(world, scrapes) {
+      for (const scrape of scrapes) {
+        for (const chain of world.exporter.chains) {
+          const wrong = lateWrong(scrape, chain, world);
+          if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
+        }
+      }
+      return undefined;
+    },
+  };
+
+  function dayWrong(scrape: Scrape, chain: Chain, { service }: World): string | undefined {
+    const day = valueIn(scrape, DAY, `chain="${chain}"`);
+    const key = `${scrape.host} ${chain}`;
+    const before = shown.get(key);
+    if (before !== undefined && (day === undefined || day < before)) return `day ${before} was shown, and then ${day}`;
+    if (day === undefined || (day === before && whole.has(`${key} ${day}`))) return undefined;
+    shown.set(key, day);
+    const newest = service.periods.newestDay(chain, scrape.at);
+    if (day > newest) return `day ${day} is shown, but the newest is ${newest}`;
+    const [truth] = datapoints(service.setting.seed, chain, day, day) as Day[];
+    if (!truth) return `there is no day ${day}`;
+    for (const [name, labels, expected] of seriesOfDay(truth)) {
+      const all = labels === '' ? `chain="${chain}"` : `chain="${chain}",${labels}`;
+      const value = valueIn(scrape, `beaconchain_daily_return_${name}`, all);
+      if (value !== expected) return `${name}{${all}} of day ${day} is ${value}, not ${expected}`;
+    }
+    whole.add(`${key} ${day}`);
+    return undefined;
+  }
+
+  /** A day that was there at the last success is shown. Otherwise the next one is asked for when it is due. */
+  function lateWrong(scrape: Scrape, chain: Chain, world: World): string | undefined {
+    const source = `source="daily_returns",chain="${chain}"`;
+    const { service } = world;
+    const day = valueIn(scrape, DAY, `chain="${chain}"`);
+    if (day === undefined) return successes.areDue(scrape, source) ? 'no day is shown' : undefined;
+    const newest = service.periods.newestDay(chain, scrape.at);
+    if (day === newest) return undefined;
+    const told = (name: string): number => 1_000 * (valueIn(scrape, `beaconchain_source_${name}`, source) ?? 0);
+    const last = told('last_attempt_timestamp_seconds');
+    // The learned delay is at most that of a day that was late, and a day passes at most between two polls.
+    const due = last + Math.max(86_400_000, told('interval_seconds')) + SLACK_MS;
+    if (scrape.at > due && successes.areDue(scrape, source))
+      return `the last attempt was at ${last}, and day ${newest} is there`;
+    if (last >= world.calmSince && told('last_success_timestamp_seconds') > last) {
+      const then = service.periods.newestDay(chain, last - SLACK_MS);
+      if (day < then) return `day ${then} was there at the last success, and ${day} is shown`;
+    }
+    return undefined;
+  }
+}
+
+/** The period that is shown has begun, is whole, and is never followed by an earlier one; members are those of it. */
+export function committeesShown(): Check {
+  const shown = new Map<string, number>();
+  const successes = new Successes();
+  return {
+    name: 'sync committee: the current period, and its members',
+    onScrape(scrape, world) {
+      successes.see(scrape, world);
+      for (const chain of world.exporter.chains) {
+        const wrong = periodWrong(scrape, chain, world) ?? membersWrong(scrape, chain, world);
+        if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
+      }
+      return undefined;
+    },
+    atEnd(world, scrapes) {
+      for (const scrape of scrapes) {
+        for (const chain of world.exporter.chains) {
+          const isDue = successes.areDue(scrape, `source="sync_committee",chain="${chain}"`);
+          const wrong = isDue ? periodLate(scrape, chain, world) : undefined;
+          if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
+        }
+      }
+      return undefined;
+    },
+  };
+
+  function periodWrong(scrape: Scrape, chain: Chain, { service }: World): string | undefined {
+    const read = (name: string): number | undefined =>
+      valueIn(scrape, `beaconchain_sync_committee_${name}`, `chain="${chain}"`);
+    const period = read('period');
+    const key = `${scrape.host} ${chain}`;
+    const before = shown.get(key);
+    if (before !== undefined && (period === undefined || period < before))
+      return `period ${before} was shown, and then ${period}`;
+    if (period === undefined || period === before) return undefined;
+    shown.set(key, period);
+    const current = Math.floor(epochAt(chain, scrape.at) / EPOCHS_PER_PERIOD);
+    if (period > current)
+      return `period ${period} is shown, but ${service.periods.period(chain, scrape.at)} is the latest`;
+    const start = CHAINS[chain].genesis + period * SECONDS_PER_PERIOD;
+    const first = period * EPOCHS_PER_PERIOD;
+    const parts = { start_epoch: first, end_epoch: first + EPOCHS_PER_PERIOD - 1, start_timestamp_seconds: start };
+    for (const [name, expected] of Object.entries(parts))
+      if (read(name) !== expected) return `${name} of period ${period} is ${read(name)}, not ${expected}`;
+    return undefined;
+  }
+}
+
+/** Known five minutes after its start, or in the calm, and then within two intervals. */
+function periodLate(scrape: Scrape, chain: Chain, world: World): string | undefined {
+  const source = `source="sync_committee",chain="${chain}"`;
+  const interval = 1_000 * (valueIn(scrape, 'beaconchain_source_interval_seconds', source) ?? 0);
+  const current = Math.floor(epochAt(chain, scrape.at) / EPOCHS_PER_PERIOD);
+  if (valueIn(scrape, PERIOD, `chain="${chain}"`) === current) return undefined;
+  const start = 1_000 * (CHAINS[chain].genesis + current * SECONDS_PER_PERIOD);
+  const due = Math.max(start + 5 * MINUTE, world.calmSince) + 2 * interval + SLACK_MS;
+  return scrape.at > due ? `period ${current} has begun, and is not shown` : undefined;
+}
+
+/** Shown members are the watched ones of a committee that the service knows. */
+function membersWrong(scrape: Scrape, chain: Chain, { service, story, exporter }: World): string | undefined {
+  const name = 'beaconchain_watched_sync_committee_validators';
+  const period = valueIn(scrape, PERIOD, `chain="${chain}"`);
+  if (period === undefined || String(exporter.watch) !== String(story.setting.exporter.watch)) return undefined;
+  const watched = chain === exporter.chains[0] ? exporter.watch : [];
+  const expected = (number: number): string => {
+    const committee = service.periods.committee(chain, number, Number.POSITIVE_INFINITY) ?? [];
+    return String(watched.filter((one) => committee.includes(one)));
+  };
+  for (const which of ['current', 'next'] as const) {
+    const count = valueIn(scrape, name, `chain="${chain}",period="${which}"`);
+    if (count === undefined) continue;
+    const own: number[] = [];
+    for (const [labels] of seriesNamed(scrape, 'beaconchain_watched_sync_committee_validator')) {
+      const [, validator] = new RegExp(`^chain="${chain}",period="${which}",validator="(\\d+)"$`).exec(labels) ?? [];
+      if (validator !== undefined) own.push(Number(validator));
+    }
+    // At the end of the period that was read the next one becomes the current one, before it is read.
+    const possible = which === 'current' ? [period, period + 1] : [period + 1, period + 2];
+    const shown = String(own.sort((a, b) => a - b));
+    if (own.length !== count) return `${count} watched members of the ${which} period, but series of ${shown}`;
+    if (!possible.some((number) => expected(number) === shown))
+      return `watched members of the ${which} period are ${shown}, not ${possible.map(expected).join(' or ')}`;
+  }
+  return undefined;
+}

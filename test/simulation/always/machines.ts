@@ -1,0 +1,166 @@
+import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
+import { type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { Successes } from './circumstances.ts';
+import { Restlessness } from './restlessness.ts';
+
+const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
+const MINUTE = 60_000;
+/** Reading every value takes long. */
+const EACH = 10;
+
+type Field = readonly [metric: string, field: string];
+
+/** Each metric, and the field of the push that it shows. */
+const FIELDS: Readonly<Record<ArrayName, readonly Field[]>> = {
+  system: [
+    ['cpu_cores', 'cpu_cores'],
+    ['cpu_seconds_total', 'cpu_node_system_seconds_total'],
+    ['cpu_user_seconds_total', 'cpu_node_user_seconds_total'],
+    ['disk_total_bytes', 'disk_node_bytes_total'],
+    ['disk_free_bytes', 'disk_node_bytes_free'],
+  ],
+  validator: [['validators', 'validator_total']],
+  node: [
+    ['peers', 'network_peers_connected'],
+    ['synced', 'sync_eth2_synced'],
+  ],
+};
+const OF_PROCESS: readonly Field[] = [
+  ['process_cpu_seconds_total', 'cpu_process_seconds_total'],
+  ['process_memory_bytes', 'memory_process_bytes'],
+];
+
+/** One series of last_seen. */
+interface Seen {
+  /** Labels without the process, as they are written. */
+  readonly labels: string;
+  readonly name: string;
+  readonly array: ArrayName;
+  readonly at: number;
+}
+
+function* seenIn(scrape: Scrape): Generator<Seen> {
+  for (const [text, at] of seriesNamed(scrape, LAST_SEEN)) {
+    const [, labels = '', name = '', array = ''] = /^(.*,machine="(.*)"),process="(\w+)"$/.exec(text) ?? [];
+    yield { labels, name: unescaped(name), array: array as ArrayName, at };
+  }
+}
+
+function unescaped(label: string): string {
+  return label.replace(/\\(.)/g, (_, one: string) => (one === 'n' ? '\n' : one));
+}
+
+/** The push that a time of last_seen is from. */
+function pushAt(world: World, { name, array, at }: Seen, now: number): Push | undefined {
+  const { machines } = world.service;
+  const [machine] = machines.selected([name]);
+  if (!machine) return undefined;
+  // A service that gives seconds leaves out the rest.
+  const start = Math.round(at * 1_000);
+  const end = world.service.setting.timestamps === 'seconds' ? start + 999 : start;
+  for (const push of machines.pushes(machine, array, { start, end }, now)) if (!machines.isSpoilt(push)) return push;
+  return undefined;
+}
+
+/** What is shown of a process: each series and the value that its push has. */
+function* valuesOf({ labels, array }: Seen, push: Push): Generator<readonly [series: string, expected: number]> {
+  const fields = fieldsOf(push);
+  for (const [metric, field] of FIELDS[array])
+    yield [`beaconchain_machine_${metric}{${labels}}`, Number(fields[field])];
+  if (array === 'system') return;
+  for (const [metric, field] of OF_PROCESS)
+    yield [`beaconchain_machine_${metric}{${labels},process="${array}"}`, Number(fields[field])];
+}
+
+/** Every value is that of the newest known push, and is withdrawn when it is too old. The time of the push stays. */
+export function machinesShown(): Check {
+  const before = new Map<string, Map<string, number>>();
+  const restlessness = new Restlessness();
+  const successes = new Successes();
+  const excluded = new Set<string>();
+  let scrapes = 0;
+  return {
+    name: 'machines: values are those of real pushes, and fresh',
+    onMoment(world) {
+      restlessness.see(world);
+      if (excluded.size === 0) for (const name of world.story.setting.exporter.exclude) excluded.add(name);
+      for (const name of excluded) if (!world.exporter.exclude.includes(name)) excluded.delete(name);
+      return undefined;
+    },
+    onScrape(scrape, world) {
+      scrapes += 1;
+      const { host } = scrape;
+      const last = before.get(host);
+      const seen = new Map<string, number>();
+      restlessness.see(world);
+      successes.see(scrape, world);
+      const maxAge = restlessness.staleAfter(scrape, world);
+      for (const one of seenIn(scrape)) {
+        const key = `${one.name} ${one.array}`;
+        seen.set(key, one.at);
+        if (world.story.setting.exporter.exclude.includes(one.name) && excluded.has(one.name))
+          return `${host}: ${one.name} is excluded, and shown`;
+        const previous = last?.get(key) ?? 0;
+        if (one.at < previous) return `${host}: last_seen of ${key} was ${previous}, is ${one.at}`;
+        if (one.at === 0) continue;
+        if (scrapes % EACH !== 0 && one.at === previous && maxAge === undefined) continue;
+        const push = pushAt(world, one, scrape.at);
+        if (!push) return `${host}: ${key} never pushed at ${one.at}`;
+        const now = world.redis?.now() ?? scrape.ownAt;
+        const wrong = shownWrong(scrape, one, push, { age: now - one.at * 1_000, maxAge });
+        if (wrong) return `${host}: ${key}: ${wrong}`;
+      }
+      for (const key of last?.keys() ?? []) if (!seen.has(key)) return `${host}: last_seen of ${key} has gone`;
+      before.set(host, seen);
+      return undefined;
+    },
+    atEnd(world, scrapes) {
+      for (const scrape of scrapes) {
+        const wrong = successes.areDue(scrape, 'source="machines"') ? endsWrong(scrape, world) : undefined;
+        if (wrong) return `${scrape.host}: ${wrong}`;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** `maxAge`: ms; undefined: nothing can be said of the age. */
+function shownWrong(
+  scrape: Scrape,
+  seen: Seen,
+  push: Push,
+  { age, maxAge }: { readonly age: number; readonly maxAge: number | undefined },
+): string | undefined {
+  for (const [series, expected] of valuesOf(seen, push)) {
+    const value = scrape.series.get(series);
+    if (value === undefined) continue;
+    if (value !== expected) return `${series} is ${value}, but the push of ${seen.at} has ${expected}`;
+    if (maxAge !== undefined && age > maxAge) return `${series} is ${age} ms old, more than ${maxAge}`;
+  }
+  return undefined;
+}
+
+/** A machine that pushes is shown with its newest record but one sweep, and a silent one is withdrawn. */
+function endsWrong(scrape: Scrape, world: World): string | undefined {
+  const { machines } = world.service;
+  const told = valueIn(scrape, 'beaconchain_source_interval_seconds', 'source="machines"') ?? 0;
+  const interval = 1_000 * Math.max(told, world.exporter.intervals.machines);
+  const shown = new Map<string, Seen>();
+  for (const one of seenIn(scrape)) shown.set(`${one.name} ${one.array}`, one);
+  const swept = scrape.at - 1.1 * interval - MINUTE;
+  for (const name of machines.names) {
+    if (world.exporter.exclude.includes(name)) continue;
+    if ((machines.spansOf(name).at(-1)?.until ?? 0) <= scrape.at) continue;
+    for (const array of ['system', 'validator', 'node'] as const) {
+      const newest = machines.newest(name, array, swept);
+      const one = shown.get(`${name} ${array}`);
+      // A machine that was silent is seen at the next sweep, a new one within two.
+      if (!newest || newest.time < (machines.spansOf(name).at(-1)?.from ?? 0) + interval) continue;
+      const expected = Math.floor(newest.time / 1_000);
+      if (!one || one.at < expected) return `${name} ${array} was last seen at ${one?.at}, not at ${expected}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import { type Scrape, valueIn } from '../scrape.ts';
+import type { World } from '../world.ts';
+
+/** The interval is told with the exporter's own metrics, and values are withdrawn a moment later. */
+const SLACK_MS = 5_000;
+
+interface Told {
+  readonly at: number;
+  readonly seconds: number;
+  /** How many polls had been made. */
+  readonly attempts: number;
+}
+
+/** What makes it impossible to say how old a value may be: a stopped process, and a clock that was set. */
+export class Restlessness {
+  /** When each host was last restless. */
+  readonly #at = new Map<string, number>();
+  readonly #offsets = new Map<string, number>();
+  /** The intervals of machines that each host told lately. */
+  readonly #told = new Map<string, readonly Told[]>();
+  #staleAfter: number | undefined;
+  /** Seconds. */
+  #redisAhead = 0;
+
+  see(world: World): void {
+    const now = world.clock.now();
+    for (const { name, process, clockOffsetMs } of world.hosts) {
+      if (process?.clock.isPaused || clockOffsetMs !== (this.#offsets.get(name) ?? 0)) this.#at.set(name, now);
+      this.#offsets.set(name, clockOffsetMs);
+    }
+    // Replicas go by the clock of Redis.
+    const ahead = Math.round(((world.redis?.now() ?? now) - now) / 1_000);
+    if (ahead !== this.#redisAhead) for (const { name } of world.hosts) this.#at.set(name, now);
+    this.#redisAhead = ahead;
+    // A reload changes it at some time.
+    const { staleAfter } = world.exporter;
+    if (staleAfter !== this.#staleAfter) for (const { name } of world.hosts) this.#at.set(name, now);
+    this.#staleAfter = staleAfter;
+  }
+
+  /** How old a value may be that is shown, ms. undefined: nothing can be said. */
+  staleAfter(scrape: Scrape, world: World): number | undefined {
+    const { staleAfter, refreshMs } = world.exporter;
+    const read = (name: string): number => valueIn(scrape, `beaconchain_source_${name}`, 'source="machines"') ?? 0;
+    const told = { at: scrape.at, seconds: read('interval_seconds'), attempts: read('attempts_total') };
+    const before = this.#told.get(scrape.host) ?? [];
+    // A value that was polled at a longer interval is shown for as long as that allows.
+    const recent = before.filter(
+      ({ attempts }, i) =>
+        attempts >= told.attempts - 1 || scrape.at - (before[i + 1]?.at ?? scrape.at) < refreshMs + SLACK_MS,
+    );
+    this.#told.set(scrape.host, [...recent, told]);
+    const calmAt = (this.#at.get(scrape.host) ?? Number.NEGATIVE_INFINITY) + 2 * refreshMs + SLACK_MS;
+    if (scrape.at <= calmAt) return undefined;
+    // The first poll may be made at an interval that is never told: its answer says what polls cost.
+    if (staleAfter === undefined && told.attempts <= 1 && told.seconds > world.exporter.intervals.machines)
+      return undefined;
+    // A little more, because others change the interval between two scrapes.
+    const longest = 1.2 * Math.max(told.seconds, ...recent.map(({ seconds }) => seconds));
+    const allowed = staleAfter === undefined ? Math.max(600, 2 * longest + 180) : staleAfter;
+    return allowed * 1_000 + refreshMs + SLACK_MS;
+  }
+}
