@@ -115,6 +115,9 @@ export class ProcessClock implements Clock {
   /** How long the monotonic clock has stood still. */
   #lostMs = 0;
   #resumesAt = Number.NEGATIVE_INFINITY;
+  #isSuspended = false;
+  /** What would have happened in the process during a pause, in order. */
+  readonly #held: (() => void)[] = [];
   #isDead = false;
 
   /** @param offsetMs by how much its wall clock is ahead of true time */
@@ -126,6 +129,11 @@ export class ProcessClock implements Clock {
 
   get isDead(): boolean {
     return this.#isDead;
+  }
+
+  /** True time at which the last pause ended or will end. */
+  get resumesAt(): number {
+    return this.#resumesAt;
   }
 
   get isPaused(): boolean {
@@ -148,7 +156,17 @@ export class ProcessClock implements Clock {
   /** Nothing runs for `ms`. With `isSuspended` the monotonic clock stands still too, as on a sleeping computer. */
   pause(ms: number, isSuspended = false): void {
     this.#resumesAt = this.#world.now() + ms;
+    this.#isSuspended = isSuspended;
     if (isSuspended) this.#lostMs += ms;
+  }
+
+  /** Ends a pause early. */
+  resume(): void {
+    const early = this.#resumesAt - this.#world.now();
+    if (early <= 0) return;
+    this.#resumesAt = this.#world.now();
+    if (this.#isSuspended) this.#lostMs -= early;
+    this.#release();
   }
 
   die(): void {
@@ -159,8 +177,16 @@ export class ProcessClock implements Clock {
   enter(work: () => void): void {
     if (this.#isDead) return;
     const pause = this.#resumesAt - this.#world.now();
-    if (pause > 0) this.#world.after(pause, () => this.enter(work));
-    else work();
+    if (pause <= 0) {
+      work();
+      return;
+    }
+    if (this.#held.length === 0) this.#world.after(pause, () => this.#release());
+    this.#held.push(work);
+  }
+
+  #release(): void {
+    for (const work of this.#held.splice(0)) this.#world.after(0, () => this.enter(work));
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

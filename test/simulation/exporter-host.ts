@@ -96,6 +96,7 @@ export class ExporterHost {
     this.disk.calm();
     this.redisNetwork.calm();
     this.setClock(0);
+    this.#process?.clock.resume();
     this.start();
   }
 

@@ -90,7 +90,7 @@ export class Service {
     const { endpoint } = request;
     const sent = { process, endpoint, chain, sentAt, countedAt: now };
     const exchange: Exchange = { ...sent, status, bucket, refusedBy, isWhole, deliveredAt: undefined };
-    this.records.add(exchange);
+    this.records.add(exchange, request);
     return { status, headers, body, exchange, chainAnswer };
   }
 
