@@ -96,8 +96,9 @@ export class Traffic {
         yield* answer.body();
       } catch (error) {
         failed(request, error);
+      } finally {
+        ended(request);
       }
-      ended(request);
     }
     return async (request, signal) => {
       const answer = await send(request, signal).catch((error: unknown) => failed(request, error));

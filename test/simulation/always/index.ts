@@ -1,7 +1,10 @@
 import type { NewCheck } from './check.ts';
+import { ownCounts, ownTimes } from './counts.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
 import { longWindows, secondWindow } from './limits.ts';
+import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { recovers } from './recovery.ts';
+import { fewRetries, noOverlap } from './requests.ts';
 import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
@@ -14,4 +17,11 @@ export const ALWAYS: readonly NewCheck[] = [
   waits,
   refusedKeys,
   forbiddenPauses,
+  noOverlap,
+  fewRetries,
+  ownCounts,
+  ownTimes,
+  toldIsMet,
+  shareOfRate,
+  intervalsAsConfigured,
 ];
