@@ -195,7 +195,7 @@ export class ProcessClock implements Clock {
 
   #wake(): void {
     if (this.isPaused) return;
-    for (const work of this.#heldBack.splice(0)) this.enter(work);
+    for (const work of this.#heldBack.splice(0)) this.#world.after(0, () => this.enter(work));
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { ALWAYS } from './always/index.ts';
+import { operate } from './calm-operator.ts';
 import { applyEvent } from './events/index.ts';
 import type { Scrape } from './scrape.ts';
 import { seriesIn } from './scrape.ts';
@@ -95,6 +96,7 @@ class Run {
       const first = wrong.find(([, message]) => message !== undefined);
       if (!first || world.failure) return;
       if (i === waits.length - 1) this.#note(...first);
+      else operate(world, current);
     }
   }
 

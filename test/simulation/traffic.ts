@@ -1,6 +1,7 @@
 import { type Endpoint, RequestFailed } from '../../src/api/errors.ts';
 import type { Answer, Transport, WireRequest } from '../../src/api/transport.ts';
 import type { Headers } from '../../src/budget/headers.ts';
+import type { Exchange } from './service/record.ts';
 
 /** One request as it left its process, and what became of it there. Times are true ones, Unix ms. */
 export interface Sent {
@@ -25,6 +26,8 @@ export interface Sent {
 /** In order of time, for one pass over everything that happened. */
 export type TrafficEvent =
   | { readonly kind: 'sent' | 'head' | 'end'; readonly at: number; readonly sent: Sent }
+  /** The service has counted it. */
+  | { readonly kind: 'counted'; readonly at: number; readonly sent: Sent; readonly exchange: Exchange }
   /** Another user of the account. */
   | { readonly kind: 'others'; readonly at: number; readonly requests: number }
   /** The limits of the account are others now, or its quota is full again. */
@@ -93,8 +96,9 @@ export class Traffic {
         yield* answer.body();
       } catch (error) {
         failed(request, error);
+      } finally {
+        ended(request);
       }
-      ended(request);
     }
     return async (request, signal) => {
       const answer = await send(request, signal).catch((error: unknown) => failed(request, error));

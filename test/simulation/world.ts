@@ -58,6 +58,7 @@ export class World {
   calmSince = Number.POSITIVE_INFINITY;
   #failure: Failure | undefined;
   #processes = 0;
+  #hasChangedChains = false;
 
   constructor(story: Story) {
     const { seed, start, setting } = story;
@@ -66,6 +67,10 @@ export class World {
     this.clock = new WorldClock(start);
     this.random = new Random(seed, 'world');
     this.service = new Service(setting.service, this.random.fork('service'), start);
+    this.service.records.onCounted = (exchange, request) => {
+      const sent = this.traffic.of(request);
+      if (sent) this.traffic.note({ kind: 'counted', at: exchange.countedAt, sent, exchange });
+    };
     this.network = new Network(setting.network);
     const { replicas } = setting.exporter;
     this.redis = replicas > 0 ? new SimulatedRedis(this.clock, REDIS_PREFIX) : undefined;
@@ -118,9 +123,22 @@ export class World {
     this.traffic.note({ kind: 'plan', at: this.clock.now() });
   }
 
+  /** Whether some chain has not been configured all the time. */
+  get hasChangedChains(): boolean {
+    return this.#hasChangedChains;
+  }
+
   /** Changes the configuration file, which the processes read when they start or are told to. */
   configure(changes: Partial<ExporterSetting>): void {
+    this.#hasChangedChains ||= changes.chains !== undefined;
     this.exporter = { ...this.exporter, ...changes };
+  }
+
+  /** The operator gives the exporter the key of another subscription, whose quota is full. */
+  giveAnotherKey(key: string): void {
+    this.service.account.key = key;
+    this.configure({ key });
+    this.reload();
   }
 
   /** The operator tells every process to read its configuration again. */

@@ -29,18 +29,32 @@ export function wellFormed(): Check {
 
 const COUNTER = /^(?!beaconchain_machine_)\w+_(total|bucket|sum|count)(\{|$)/;
 
-/** No counter of a host steps back or disappears, whatever becomes of its process. Those of machines may be reset. */
+/**
+ * No counter of a host steps back or disappears, whatever becomes of its process. Those of machines may be reset, and
+ * those of a chain go while it is not configured.
+ */
 export function countersGrow(): Check {
   const before = new Map<string, ReadonlyMap<string, number>>();
+  /** The counters of chains that are not configured, by host. */
+  const off = new Map<string, Map<string, number>>();
   return {
     name: 'exposition: counters grow',
-    onScrape({ host, series }) {
+    onScrape({ host, series }, { hasChangedChains }) {
       const last = before.get(host);
       before.set(host, series);
+      const gone = off.get(host) ?? new Map<string, number>();
+      off.set(host, gone);
+      for (const [key, value] of gone) {
+        const now = series.get(key);
+        if (now === undefined) continue;
+        if (now < value) return `${key} was ${value}, is ${now} again`;
+        gone.delete(key);
+      }
       for (const [key, value] of last ?? []) {
         if (!COUNTER.test(key)) continue;
         const now = series.get(key);
-        if (now === undefined || now < value) return `${key} was ${value}, is ${now}`;
+        if (now === undefined && hasChangedChains && key.includes('chain="')) gone.set(key, value);
+        else if (now === undefined || now < value) return `${key} was ${value}, is ${now}`;
       }
       return undefined;
     },

@@ -1,9 +1,14 @@
 import type { NewCheck } from './check.ts';
+import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
+import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
+import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { recovers } from './recovery.ts';
+import { fewRetries, noOverlap } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
+import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
 export const ALWAYS: readonly NewCheck[] = [
@@ -14,4 +19,16 @@ export const ALWAYS: readonly NewCheck[] = [
   machinesShown,
   daysShown,
   committeesShown,
+  secondWindow,
+  longWindows,
+  waits,
+  refusedKeys,
+  forbiddenPauses,
+  noOverlap,
+  fewRetries,
+  ownCounts,
+  ownTimes,
+  toldIsMet,
+  shareOfRate,
+  intervalsAsConfigured,
 ];

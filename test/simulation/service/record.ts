@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../src/api/errors.ts';
+import type { WireRequest } from '../../../src/api/transport.ts';
 import type { Chain } from '../../../src/lib/chain.ts';
 import type { ChainAnswer } from './chain-view.ts';
 import type { LimitedWindow } from './limits.ts';
@@ -34,6 +35,8 @@ interface Reader {
 /** Every request, and which slashings a process has read. */
 export class Records {
   #requests: Exchange[] = [];
+  /** Is told of each request when it is counted. */
+  onCounted: (exchange: Exchange, request: WireRequest) => void = () => undefined;
   readonly #readers = new Map<string, Reader>();
 
   /** In the order in which they were counted. */
@@ -41,8 +44,9 @@ export class Records {
     return this.#requests;
   }
 
-  add(exchange: Exchange): void {
+  add(exchange: Exchange, request: WireRequest): void {
     this.#requests.push(exchange);
+    this.onCounted(exchange, request);
   }
 
   delivered(exchange: Exchange, answer: ChainAnswer | undefined, at: number): void {

@@ -92,7 +92,7 @@ export class Service {
     const { endpoint } = request;
     const sent = { process, endpoint, chain, sentAt, countedAt: now };
     const exchange: Exchange = { ...sent, status, bucket, refusedBy, isWhole, deliveredAt: undefined };
-    this.records.add(exchange);
+    this.records.add(exchange, request);
     const served: Served = { status, headers, body, exchange, chainAnswer };
     this.onServed(served, request, now);
     return served;

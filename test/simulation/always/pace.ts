@@ -1,0 +1,155 @@
+import type { Scrape } from '../scrape.ts';
+import { seriesNamed } from '../scrape.ts';
+import type { Sent } from '../traffic.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { following, when } from './following.ts';
+
+const SECOND = 1_000;
+/** A gap may be this many times the longest interval told in it. */
+const MAX_GAP = 1.5;
+/** A heartbeat of the scheduler, and the second after a start. */
+const LATE_MS = 20 * SECOND;
+/** A wait shorter than an interval is not announced. */
+const UNTOLD_WAIT = 0.5;
+
+interface Paced {
+  readonly process: number;
+  /** True time of the last request, or since when nothing has disturbed the source. */
+  readonly since: number;
+  /** The longest interval told since, ms. */
+  readonly toldMs: number;
+  /** The latest next attempt told since, in true time, ms. */
+  readonly nextAt: number;
+}
+
+/**
+ * A source is polled within 1.5 times the interval it tells, or about when it says that it will (behaviour 7, 9). Not
+ * judged: the time of a failure and of the first polls after it, of a start, a reload, a pause, a step of a clock, and
+ * what others take from the account.
+ */
+export function toldIsMet(): Check {
+  const known = new Map<string, Paced>();
+  const lastSent = new Map<string, number>();
+  let disturbedAt = Number.NEGATIVE_INFINITY;
+  const follower = following('pace: what is told is met', (event) => {
+    if (event.kind === 'sent') lastSent.set(`${event.sent.process} ${event.sent.source}`, event.at);
+    const isDisturbance = ['others', 'plan', 'renewal', 'start', 'reload', 'step', 'ended'].includes(event.kind);
+    const isFailure = event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
+    if (isDisturbance || isFailure) disturbedAt = event.at;
+    return undefined;
+  });
+
+  function judge(scrape: Scrape, world: World, source: string, told: Told): string | undefined {
+    const host = world.host(scrape.host);
+    const id = `${scrape.process} ${source}`;
+    const pausedUntil = host.process?.clock.resumesAt ?? 0;
+    const since = Math.max(lastSent.get(id) ?? 0, disturbedAt, pausedUntil);
+    const before = known.get(id);
+    const isSame = before?.since === since && told.isUp;
+    const nextAt = told.nextAt + scrape.at - scrape.ownAt;
+    const now: Paced = {
+      process: scrape.process,
+      since,
+      toldMs: Math.max(told.intervalMs, isSame ? before.toldMs : 0),
+      nextAt: Math.max(
+        told.waitAt + scrape.at - scrape.ownAt,
+        nextAt > scrape.at ? nextAt : 0,
+        isSame ? before.nextAt : 0,
+      ),
+    };
+    known.set(id, now);
+    if (!isSame) return undefined;
+    const gap = scrape.at - since;
+    const longest = (MAX_GAP + UNTOLD_WAIT) * now.toldMs + LATE_MS;
+    if (gap <= longest || scrape.at <= now.nextAt + UNTOLD_WAIT * now.toldMs + LATE_MS) return undefined;
+    return `${source}: nothing for ${gap / SECOND} s from ${when(since, world)} on, told ${now.toldMs / SECOND} s`;
+  }
+
+  return {
+    ...follower,
+    onScrape(scrape, world) {
+      follower.onMoment(world);
+      // Replicas change their roles; the pace is the same.
+      if (world.exporter.replicas > 0) return undefined;
+      for (const [labels, seconds] of seriesNamed(scrape, 'beaconchain_source_interval_seconds')) {
+        const source = idOf(labels);
+        if (source !== 'machines' && !source.startsWith('slashings')) continue;
+        const of = (what: string): number => scrape.series.get(`beaconchain_source_${what}{${labels}}`) ?? 0;
+        const told: Told = {
+          intervalMs: seconds * SECOND,
+          nextAt: of('next_attempt_timestamp_seconds') * SECOND,
+          waitAt: of('quota_wait_end_timestamp_seconds') * SECOND,
+          isUp: of('up') === 1,
+        };
+        const wrong = judge(scrape, world, source, told);
+        if (wrong !== undefined) return wrong;
+      }
+      return undefined;
+    },
+  };
+}
+
+interface Told {
+  readonly intervalMs: number;
+  readonly nextAt: number;
+  readonly waitAt: number;
+  readonly isUp: boolean;
+}
+
+/** `source="slashings",chain="hoodi"` as `slashings-hoodi`. */
+function idOf(labels: string): string {
+  return [...labels.matchAll(/="([^"]*)"/g)].map(([, value]) => value).join('-');
+}
+
+const SPAN_MS = 30 * SECOND;
+
+/**
+ * Over half a minute a process sends no more than its share of the rate, plus the permits that it may use at once
+ * (behaviour 7).
+ */
+export function shareOfRate(): Check {
+  let most = { perSecond: 0, utilization: 0 };
+  let process = 0;
+  let recent: Sent[] = [];
+  return following('pace: no more than the share of the rate', (event, world) => {
+    if (event.kind === 'plan' || event.kind === 'reload' || event.kind === 'start') recent = [];
+    if (event.kind !== 'sent') return undefined;
+    const { sent } = event;
+    const { utilization } = world.exporter;
+    const { perSecond } = world.service.account.plan;
+    if (recent.length === 0 || process !== sent.process) most = { perSecond: 0, utilization: 0 };
+    if (process !== sent.process) recent = [];
+    process = sent.process;
+    most = { perSecond: Math.max(most.perSecond, perSecond), utilization: Math.max(most.utilization, utilization) };
+    recent = [...recent.filter(({ at }) => at > sent.at - SPAN_MS), sent];
+    // Each bucket of the service has its own limit.
+    if (world.service.setting.buckets !== 'one') return undefined;
+    const limit = (most.perSecond * most.utilization * SPAN_MS) / SECOND + Math.ceil(most.perSecond) + 1;
+    if (recent.length <= limit) return undefined;
+    return `${recent.length} requests in ${SPAN_MS / SECOND} s up to ${when(sent.at, world)}, ${limit} may be sent`;
+  });
+}
+
+/** In the end the plan allows everything: every source has its configured interval, and none waits (behaviour 9). */
+export function intervalsAsConfigured(): Check {
+  return {
+    name: 'pace: everything as configured in the end',
+    atEnd(world, scrapes) {
+      const { sent } = world.service.setting.headers;
+      // Without headers the program stays at one request a second, which may be too little.
+      const isTold = sent === 'all' || sent === 'extended' || sent === 'basic';
+      for (const scrape of scrapes) {
+        for (const [labels, ratio] of seriesNamed(scrape, 'beaconchain_budget_stretch_ratio')) {
+          if (isTold && ratio > 1.001) return `${scrape.host}: ${labels} is stretched by ${ratio}`;
+        }
+        for (const [labels, until] of seriesNamed(scrape, 'beaconchain_source_quota_wait_end_timestamp_seconds')) {
+          if (until > scrape.ownAt / SECOND) return `${scrape.host}: ${labels} waits for the quota`;
+        }
+        if (scrape.series.get('beaconchain_api_access_revoked') !== 0) return `${scrape.host}: access is revoked`;
+        if (scrape.series.get('beaconchain_api_key_valid') !== 1) return `${scrape.host}: the key is not valid`;
+      }
+      return undefined;
+    },
+  };
+}

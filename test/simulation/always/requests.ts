@@ -1,0 +1,53 @@
+import type { Sent } from '../traffic.ts';
+import type { Check } from './check.ts';
+import { following, when } from './following.ts';
+
+/** A sweep of many pages is read in two halves at once. */
+const AT_ONCE = 2;
+
+/**
+ * No two polls of a source overlap (behaviour 11). A poll asks for several things at once, but a sweep at most for two,
+ * and the others never for the same one twice.
+ */
+export function noOverlap(): Check {
+  const underWay = new Map<string, Sent[]>();
+  return following('requests: no two polls of a source overlap', (event, world) => {
+    if (event.kind !== 'sent') return undefined;
+    const { sent } = event;
+    const isSweep = sent.endpoint === 'machine_metrics';
+    const id = `${sent.process} ${isSweep ? '' : `${sent.request.base}${sent.request.path}${sent.request.body}`}`;
+    const before = (underWay.get(id) ?? []).filter(({ endedAt }) => endedAt === undefined || endedAt > sent.at);
+    underWay.set(id, [...before, sent]);
+    if (before.length < (isSweep ? AT_ONCE : 1)) return undefined;
+    const since = before.map(({ at }) => when(at, world)).join(', ');
+    return `${sent.endpoint} is sent at ${when(sent.at, world)} while those of ${since} are under way`;
+  });
+}
+
+const MAX_TIMES = 3;
+/** Statuses that another try does not change. */
+const FINAL: readonly number[] = [400, 401, 403, 404, 405];
+/** Another poll can ask the same, but not so soon. */
+const RETRIED_WITHIN_MS = 5_000;
+
+/** A request is sent again twice at most, and not at all after an answer that another try does not change (behaviour 3). */
+export function fewRetries(): Check {
+  const last = new Map<string, { readonly sent: Sent; readonly what: string; readonly times: number }>();
+  return following('requests: few retries', (event, world) => {
+    if (event.kind !== 'sent') return undefined;
+    const { sent } = event;
+    const { base, path, body = '' } = sent.request;
+    const what = `${sent.key} ${base}${path} ${body}`;
+    const id = `${sent.process} ${sent.source}`;
+    const before = last.get(id);
+    const isAgain = before?.what === what;
+    const isSweep = sent.endpoint === 'machine_metrics';
+    // Only a sweep never asks for the same in two polls, because its range ends at another time.
+    const times = isAgain && isSweep ? before.times + 1 : 1;
+    last.set(id, { sent, what, times });
+    if (times > MAX_TIMES) return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${times}th time`;
+    const { head } = before?.sent ?? {};
+    if (!isAgain || !head || !FINAL.includes(head.status) || sent.at >= head.at + RETRIED_WITHIN_MS) return undefined;
+    return `${sent.endpoint} at ${when(sent.at, world)} is sent again after a ${head.status}`;
+  });
+}

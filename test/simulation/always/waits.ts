@@ -1,0 +1,176 @@
+import type { Headers } from '../../../src/budget/headers.ts';
+import type { Sent } from '../traffic.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { following, when } from './following.ts';
+import { Steps } from './steps.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const MAX_WAIT_SECONDS = 32 * 86_400;
+/** The program follows its clock in whole ms, and NTP may slew it. */
+const TOLERANCE_MS = 5;
+/** After so long an answer is on the disk, if the disk works at all. */
+const KEPT_AFTER_MS = 5_000;
+
+/** A 429 that was delivered, and what it demands. */
+interface Closed {
+  readonly by: Sent;
+  readonly at: number;
+  readonly waitMs: number;
+  /** 429s in a row that named no wait, this one included. */
+  readonly blind: number;
+}
+
+/**
+ * After a 429 nothing is sent in its bucket before its wait is over (behaviour 3): over restarts too, once the answer
+ * could be kept. Another key is another account.
+ */
+export function waits(): Check {
+  let closed: Closed[] = [];
+  /** The bucket of each route, as the answers of a key named it. */
+  const buckets = new Map<string, string>();
+  const ends = new Map<number, number>();
+  const steps = new Steps();
+  let key: string | undefined;
+
+  function isSameBucket(a: Sent, b: Sent): boolean {
+    const named = buckets.get(routeOf(a));
+    return routeOf(a) === routeOf(b) || (named !== undefined && named === buckets.get(routeOf(b)));
+  }
+
+  /** Whether the process that sends this can know of the wait. */
+  function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
+    if (by.process === sent.process) return true;
+    if (world.exporter.replicas > 0) return false;
+    return (ends.get(by.process) ?? 0) > at + KEPT_AFTER_MS && !steps.wentForward(by.host, at, sent.at);
+  }
+
+  return following('limits: nothing is sent before the wait after a 429 is over', (event, world) => {
+    steps.note(event);
+    if (event.kind === 'ended') ends.set(event.process, event.at);
+    if (event.kind === 'head') {
+      const { sent } = event;
+      if (!sent.head) return undefined;
+      const { status, headers, at } = sent.head;
+      const name = String(headers['ratelimit-bucket'] ?? '').trim();
+      if (name !== '') buckets.set(routeOf(sent), name);
+      if (status !== 429 || isRevocation(headers)) return undefined;
+      const told = namedWaitMs(headers, at);
+      // Those in flight together were refused by one event.
+      const before = closed.findLast((one) => isSameBucket(one.by, sent) && one.at <= sent.at);
+      const blind = told === undefined ? (before?.blind ?? 0) + 1 : 0;
+      closed = [...closed.filter((one) => one.at + one.waitMs > at || one === before).slice(-30)];
+      // How many in a row name none depends on what the program takes for one event: at least the shortest is due.
+      closed.push({ by: sent, at, waitMs: told ?? MINUTE, blind });
+      return undefined;
+    }
+    if (event.kind !== 'sent') return undefined;
+    const { sent } = event;
+    if (sent.key !== key) {
+      closed = [];
+      buckets.clear();
+      key = sent.key;
+    }
+    for (const one of closed) {
+      const left = one.at + steps.shortened(one.by.host, one.at, one.waitMs, sent.at) - sent.at;
+      if (left <= TOLERANCE_MS || !isSameBucket(one.by, sent) || !isKnown(one, sent, world)) continue;
+      return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${left / SECOND} s before the end of the wait of ${one.waitMs / SECOND} s from ${when(one.at, world)} on`;
+    }
+    return undefined;
+  });
+}
+
+function routeOf({ endpoint, request }: Sent): string {
+  return `${endpoint} ${request.base}`;
+}
+
+export function isRevocation(headers: Headers): boolean {
+  const limits = Object.entries(headers).filter(([name]) => name.startsWith('x-ratelimit-limit-'));
+  return limits.length > 0 && limits.every(([, limit]) => limit === '0');
+}
+
+/** The longer of what both headers name; undefined if none does. */
+function namedWaitMs(headers: Headers, now: number): number | undefined {
+  const named = ['ratelimit-reset', 'retry-after'].flatMap((name) => {
+    const text = String(headers[name] ?? '').trim();
+    const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / SECOND;
+    const isWait = /^\d+(\.\d+)?$/.test(text) || (/ GMT$/.test(text) && seconds >= 0);
+    return isWait && seconds <= MAX_WAIT_SECONDS ? [seconds * SECOND] : [];
+  });
+  return named.length === 0 ? undefined : Math.max(...named);
+}
+
+const KEY_WAIT_MS = 10 * MINUTE;
+
+/**
+ * With a refused key one request is sent every ten minutes, and with a revoked one only after a start or a reload ten
+ * minutes after the last refusal (behaviour 3 and 4). Another key starts anew.
+ */
+export function refusedKeys(): Check {
+  let key: string | undefined;
+  /** `since`: of the last refusal, or of the last request that asked. */
+  let refused: { readonly how: 'refused' | 'revoked'; readonly since: number; readonly by: Sent } | undefined;
+  const acts: number[] = [];
+  const ends = new Map<number, number>();
+  const steps = new Steps();
+
+  return following('limits: a refused or revoked key is asked seldom', (event, world) => {
+    steps.note(event);
+    if (event.kind === 'ended') ends.set(event.process, event.at);
+    if (event.kind === 'start' || event.kind === 'reload') acts.push(event.at);
+    if (event.kind === 'head') {
+      const { sent } = event;
+      if (sent.key !== key || !sent.head) return undefined;
+      const { status, headers, at } = sent.head;
+      if (status === 401) refused = { how: 'refused', since: at, by: sent };
+      else if (status === 429 && isRevocation(headers)) refused = { how: 'revoked', since: at, by: sent };
+      // An answer to what was sent before the refusal is out of date; a 429 or a failure says nothing.
+      else if (refused && sent.at < refused.since) return undefined;
+      else if (headers['ratelimit-validapikey'] === 'true' || (status !== 429 && status < 500)) refused = undefined;
+      return undefined;
+    }
+    if (event.kind !== 'sent') return undefined;
+    const { sent } = event;
+    if (sent.key !== key) refused = undefined;
+    key = sent.key;
+    if (!refused) return undefined;
+    const { how, since, by } = refused;
+    refused = { how, since: sent.at, by: sent };
+    if (steps.any(sent.host, since, sent.at)) return undefined;
+    const isKnown = by.process === sent.process || isKept(by, world.exporter.replicas, since);
+    if (!isKnown) return undefined;
+    const isAllowed =
+      how === 'refused'
+        ? sent.at >= since + KEY_WAIT_MS - TOLERANCE_MS
+        : acts.some((at) => at <= sent.at && at >= since + KEY_WAIT_MS - TOLERANCE_MS);
+    if (isAllowed) return undefined;
+    return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - since) / SECOND} s after the key was ${how}`;
+  });
+
+  function isKept(by: Sent, replicas: number, since: number): boolean {
+    return replicas === 0 && (ends.get(by.process) ?? 0) > since + KEPT_AFTER_MS;
+  }
+}
+
+/** A source whose endpoint is forbidden pauses for an hour (behaviour 3). */
+export function forbiddenPauses(): Check {
+  const PAUSED: readonly string[] = ['machine_metrics', 'epoch_slots'];
+  const paused = new Map<string, { readonly by: Sent; readonly at: number; isOver: boolean }>();
+  const steps = new Steps();
+  return following('limits: a forbidden source pauses for an hour', (event, world) => {
+    steps.note(event);
+    if (event.kind === 'head' && event.sent.head?.status === 403 && PAUSED.includes(event.sent.endpoint)) {
+      paused.set(event.sent.source, { by: event.sent, at: event.at, isOver: false });
+    }
+    if (event.kind !== 'sent') return undefined;
+    const { sent } = event;
+    const pause = paused.get(sent.source);
+    if (!pause || pause.by.process !== sent.process || pause.by.key !== sent.key) return undefined;
+    // What remains of the same poll.
+    if (sent.at <= pause.at + MINUTE) return undefined;
+    if (steps.any(sent.host, pause.at, sent.at) || sent.at >= pause.at + HOUR - TOLERANCE_MS) return undefined;
+    return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - pause.at) / SECOND} s after it was forbidden`;
+  });
+}
