@@ -34,6 +34,8 @@ export class RedisRecord {
   readonly terms: Term[] = [];
   /** How often data were lost: a restart without them, or a failover to an older copy. */
   losses = 0;
+  /** When they were last lost. */
+  lostAt = Number.NEGATIVE_INFINITY;
   /** Commands that were executed after the client had given them up. */
   late = 0;
   /** Commands that were executed, but whose answer did not arrive. */

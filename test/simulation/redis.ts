@@ -183,6 +183,7 @@ export class SimulatedRedis {
     this.#expire();
     this.#data = data;
     this.record.losses += 1;
+    this.record.lostAt = this.#world.now();
     this.#expire();
     this.record.see(this.#world.now(), this.#lease(), 'lost');
   }

@@ -48,8 +48,7 @@ export class World {
   isFileBroken = false;
   /** A check empties it from time to time. */
   readonly sent: Sent[] = [];
-  /** When something was last wrong with Redis, or with what it has. */
-  redisTroubleAt = Number.NEGATIVE_INFINITY;
+  #redisTroubleAt = Number.NEGATIVE_INFINITY;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
   /** The trouble is over. */
@@ -84,6 +83,17 @@ export class World {
   /** Notes that something that must always hold does not. */
   fail(check: string, message: string): void {
     this.#failure ??= { check, message, at: this.elapsed };
+  }
+
+  /** When something was last wrong with Redis, or with what it has. */
+  get redisTroubleAt(): number {
+    const { isDown, isReadOnly, isFull } = this.redis ?? {};
+    if (isDown || isReadOnly || isFull) this.noteRedisTrouble();
+    return this.#redisTroubleAt;
+  }
+
+  noteRedisTrouble(): void {
+    this.#redisTroubleAt = this.clock.now();
   }
 
   reach(state: RareState): void {
