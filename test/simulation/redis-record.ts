@@ -40,6 +40,8 @@ export class RedisRecord {
   late = 0;
   /** Commands that were executed, but whose answer did not arrive. */
   unanswered = 0;
+  /** Told of each new term, and of the one before. */
+  onTerm: (before: Term | undefined, term: Term) => void = () => undefined;
   #held: HeldLease | undefined;
 
   /** The term that lasts. */
@@ -61,6 +63,9 @@ export class RedisRecord {
       term.until = at;
       term.end = held === undefined ? end : held.value === 'released' ? 'released' : 'replaced';
     }
-    if (held && held.value !== 'released') this.terms.push({ value: held.value, from: at, renewedAt: at });
+    if (!held || held.value === 'released') return;
+    const next = { value: held.value, from: at, renewedAt: at };
+    this.onTerm(this.terms.at(-1), next);
+    this.terms.push(next);
   }
 }

@@ -6,6 +6,7 @@ import type { ExporterSetting } from './exporter-setting.ts';
 import { configOf, REDIS_PREFIX } from './exporter-setting.ts';
 import { Random } from './random.ts';
 import { SimulatedRedis } from './redis.ts';
+import { RedisWatch } from './redis-watch.ts';
 import { Network } from './service/network.ts';
 import { Service } from './service/service.ts';
 import type { Plan } from './service/setting.ts';
@@ -66,6 +67,7 @@ export class World {
     this.network = new Network(setting.network);
     const { replicas } = setting.exporter;
     this.redis = replicas > 0 ? new SimulatedRedis(this.clock, REDIS_PREFIX) : undefined;
+    if (this.redis) this.redis.watch = new RedisWatch(this.redis, this);
     const names = replicas > 0 ? ['a', 'b', 'c'].slice(0, replicas) : ['a'];
     this.hosts = names.map((name) => new ExporterHost(this, name));
   }

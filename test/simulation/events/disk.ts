@@ -267,8 +267,7 @@ export const DISK_KINDS = [
       world.host(host).upgrade(downMs, (one) => {
         const { disk } = one;
         one.noteDiskTrouble();
-        disk.put(`${STATE_DIR}/lock`, JSON.stringify(lock));
-        disk.lutimes(`${STATE_DIR}/lock`, (world.clock.now() - ageMs) / 1_000);
+        disk.put(`${STATE_DIR}/lock`, JSON.stringify(lock), { touchedAt: world.clock.now() - ageMs });
       });
     },
     tell: ({ host, ageMs, downMs }) =>

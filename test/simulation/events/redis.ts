@@ -113,7 +113,10 @@ export const REDIS_KINDS = [
       exporter.replicas === 0 ? undefined : { how: MEDDLINGS[random.between(0, MEDDLINGS.length - 1)] ?? '' },
     apply: ({ how }, world) => {
       world.noteRedisTrouble();
-      for (const command of MEDDLING[how] ?? []) world.redis?.execute(command);
+      const { redis } = world;
+      // Then it refuses the operator as well.
+      if (!redis || redis.isDown || redis.isReadOnly || redis.isFull) return;
+      for (const command of MEDDLING[how] ?? []) redis.execute(command);
     },
     tell: ({ how }) => `the lease in Redis is ${how} by hand`,
   }),
