@@ -19,7 +19,7 @@ import type { World } from './world.ts';
 const RESTART_MS = 5_000;
 /** A second process on the same directory is given this time to refuse. */
 const SECOND_MS = 60_000;
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** A machine that runs the exporter: its disk, its clock, and one process at a time, which a supervisor restarts. */
 export class ExporterHost {
@@ -199,7 +199,7 @@ export class ExporterHost {
     this.#watch.onLaunch(
       clock.now(),
       clock.now() + this.#clockOffsetMs,
-      exporter.catchUpHours * HOUR_MS,
+      exporter.catchUpDays * DAY_MS,
       this.#leaseOf(),
     );
     const wrong = this.versions.problemIn(this.disk.filesIn(STATE_DIR));

@@ -14,7 +14,7 @@ export interface ExporterSetting {
   readonly timeoutSeconds: number;
   /** Seconds; undefined: `auto`. */
   readonly staleAfter?: number;
-  readonly catchUpHours: number;
+  readonly catchUpDays: number;
   readonly watch: readonly number[];
   readonly proposerNames: boolean;
   readonly members: boolean;
@@ -32,7 +32,7 @@ export const USUAL: ExporterSetting = {
   intervals: { machines: 60, slashings: 65, daily: 3_600 },
   utilization: 0.9,
   timeoutSeconds: 10,
-  catchUpHours: 168,
+  catchUpDays: 7,
   watch: [],
   proposerNames: false,
   members: false,
@@ -59,7 +59,7 @@ export function drawExporter(random: Random): ExporterSetting {
     members: random.happens(0.2),
     expected: random.happens(0.2) ? ['m0', 'never-seen'] : [],
     exclude: random.happens(0.1) ? ['m1'] : [],
-    catchUpHours: random.pick([168, 168, 168, random.between(1, 6)]),
+    catchUpDays: random.pick([7, 7, 7, random.between(1, 6) / 24]),
   };
 }
 
@@ -80,7 +80,7 @@ export function configOf(setting: ExporterSetting): Config {
     daily_returns: { interval: `${intervals.daily}s` },
     slashings: {
       interval: `${intervals.slashings}s`,
-      catch_up: `${setting.catchUpHours}h`,
+      catch_up: `${Math.round(24 * setting.catchUpDays)}h`,
       watch: setting.watch,
       proposer_names: setting.proposerNames,
     },
