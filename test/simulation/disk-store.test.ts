@@ -101,7 +101,7 @@ describe('the state directory on the simulated disk', () => {
 
   it('sets aside what it cannot read, and restricts what others could read', async () => {
     const world = new World();
-    world.disk.put(`${DIR}/machines.json`, '{', 0o666);
+    world.disk.put(`${DIR}/machines.json`, '{', { mode: 0o666 });
     const process = world.start();
     expect(await (await process.open()).load('machines', Value)).toBeUndefined();
     const aside = `${DIR}/machines.json.unreadable-${NOW}`;

@@ -134,10 +134,10 @@ export class SimulatedDisk extends DiskFaults {
   }
 
   /** An operator puts a file there, such as one of an earlier version, in place of what has its name. It is durable. */
-  put(path: string, text: string, mode = FILE_MODE): void {
+  put(path: string, text: string, { mode = FILE_MODE, touchedAt = this.#now() } = {}): void {
     this.remove(path);
     const parent = this.#makeDirectory(dirname(path));
-    const file = new FileNode(mode, this.#now());
+    const file = new FileNode(mode, touchedAt);
     const bytes = Buffer.from(text);
     file.append(bytes);
     file.sync();

@@ -48,6 +48,7 @@ export class ExporterHost {
   diskLatencyMs: readonly [low: number, high: number] = [0, 0];
   /** When the disk last failed or was slow. */
   #diskTroubleAt = Number.NEGATIVE_INFINITY;
+  #redisTroubleAt = Number.NEGATIVE_INFINITY;
   readonly #random: Random;
   readonly #watch: HostWatch;
 
@@ -80,9 +81,28 @@ export class ExporterHost {
 
   /** When something was last wrong with its disk. */
   get diskTroubleAt(): number {
-    const isBad = this.disk.isFaulty || this.diskLatencyMs[1] > 0;
-    if (isBad) this.#diskTroubleAt = this.#world.clock.now();
+    if (this.disk.isFaulty || this.diskLatencyMs[1] > 0) this.noteDiskTrouble();
     return this.#diskTroubleAt;
+  }
+
+  /** When something was last wrong with its way to Redis. */
+  get redisTroubleAt(): number {
+    if (this.redisNetwork.isFaulty) this.noteRedisTrouble();
+    return this.#redisTroubleAt;
+  }
+
+  noteDiskTrouble(): void {
+    this.#diskTroubleAt = this.#world.clock.now();
+  }
+
+  noteRedisTrouble(): void {
+    this.#redisTroubleAt = this.#world.clock.now();
+  }
+
+  /** When its process was last paused, or is. */
+  get pausedAt(): number {
+    const { clock } = this.#process ?? {};
+    return Math.min(this.#world.clock.now(), clock?.resumesAt ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Something else than a process has changed or removed files of the state. */

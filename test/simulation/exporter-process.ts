@@ -48,7 +48,7 @@ export class ExporterProcess implements Gate {
   /** The newest lines of its log. */
   readonly lines: string[] = [];
   /** The lines at level error that no check has read. */
-  readonly errors: string[] = [];
+  readonly errors: { readonly at: number; readonly line: string }[] = [];
   readonly startedAt: number;
   readonly replica: Promise<Replica | undefined>;
   #exporter: Exporter | undefined;
@@ -185,7 +185,7 @@ export class ExporterProcess implements Gate {
     const write = (line: string): void => {
       this.lines.push(line);
       this.#logBytes += line.length;
-      if (line.startsWith('{"level":"error"')) this.errors.push(line);
+      if (line.startsWith('{"level":"error"')) this.errors.push({ at: this.clock.trueTime(), line });
       if (this.lines.length > 2 * KEPT_LINES) this.lines.splice(0, KEPT_LINES);
     };
     const timestamp = (): string => `,"time":"${new Date(this.clock.now()).toISOString()}"`;

@@ -59,6 +59,7 @@ export function drawExporter(random: Random): ExporterSetting {
     members: random.happens(0.2),
     expected: random.happens(0.2) ? ['m0', 'never-seen'] : [],
     exclude: random.happens(0.1) ? ['m1'] : [],
+    catchUpDays: random.pick([7, 7, 7, random.between(1, 6) / 24]),
   };
 }
 
@@ -79,7 +80,7 @@ export function configOf(setting: ExporterSetting): Config {
     daily_returns: { interval: `${intervals.daily}s` },
     slashings: {
       interval: `${intervals.slashings}s`,
-      catch_up: `${setting.catchUpDays}d`,
+      catch_up: `${Math.round(24 * setting.catchUpDays)}h`,
       watch: setting.watch,
       proposer_names: setting.proposerNames,
     },

@@ -21,7 +21,6 @@ const DISK = {
   'a draft left behind': 'A process that started found the draft of a dead one.',
   'the lock of a dead process taken over': 'A process replaced the lock of one that was dead.',
   'a living process that holds the lock': 'A start was refused because of the lock of a running process.',
-  'a suspended process whose lock was taken': 'A process resumed when the lock named another one.',
 } as const;
 
 const REDIS = {
@@ -29,7 +28,6 @@ const REDIS = {
     'A write left the process under a valid lease, and the server refused it because the lease had changed.',
   'a write under way at the end of its lease': 'A write reached the server after its lease had expired.',
   'a write whose answer was lost': 'A write took effect, and the connection was lost before its answer arrived.',
-  'a write delivered twice': 'The same write took effect twice.',
   'a failover while a write is under way': 'The server changed to another copy between a write and its answer.',
   'a failover to older documents': 'The copy that took over had an older revision than the leader had been told.',
   'a failover that lost the lease': 'The copy that took over had no lease, and its holder was alive.',
@@ -97,8 +95,6 @@ const PROCESS = {
   'clock stepped forward across a wait': 'During a wait after a 429 the clock was set to a time after its end.',
   'clock stepped into another month': 'The clock of a process was set across the end of a UTC month.',
   'a leader paused for longer than its lease': 'The leader was suspended for longer than its lease.',
-  'a leader paused while a request waits for its turn':
-    'The leader was suspended when a request of its poll was due and not sent.',
   'a leader back before its lease ended': 'The leader was killed, and started again before its lease expired.',
 } as const;
 

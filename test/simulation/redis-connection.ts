@@ -100,13 +100,15 @@ class Connection implements RedisClient {
   async #converse(args: readonly string[], waiting: Waiting): Promise<void> {
     const { redis, gate } = this.#ends;
     await this.#send(() => gate.call('redis: send', () => undefined));
+    const way = redis.watch?.onCommand(args);
     // A client that was closed before this sends nothing.
     if (this.#isClosed || !(await this.#pass(this.#requests))) return;
     if (redis.starts !== this.#server) return;
     if (this.#isClosed) redis.record.late += 1;
-    const settle = answerOf(redis, args);
+    const settle = answerOf(redis, args, way?.executed);
     if (!(await this.#pass(this.#answers))) {
       redis.record.unanswered += 1;
+      way?.unanswered();
       return;
     }
     await this.#receive(() => gate.call('redis: answer', () => this.#waiting.delete(waiting)));
@@ -140,11 +142,17 @@ class Connection implements RedisClient {
 }
 
 /** Executes the command now; its answer is told later. */
-function answerOf(redis: SimulatedRedis, args: readonly string[]): (waiting: Waiting) => void {
+function answerOf(
+  redis: SimulatedRedis,
+  args: readonly string[],
+  onReply?: (reply: unknown) => void,
+): (waiting: Waiting) => void {
   try {
     const reply = readable(redis.execute(args));
+    onReply?.(reply);
     return (waiting) => waiting.resolve(reply);
   } catch (error) {
+    if (error instanceof Error) onReply?.(error.message.split(' ')[0]);
     return (waiting) => waiting.reject(error);
   }
 }

@@ -38,6 +38,10 @@ export class RedisNetwork {
     return this.#healed !== undefined;
   }
 
+  get isFaulty(): boolean {
+    return this.isCut || this.losing > 0 || this.delaying > 0 || this.resetting > 0;
+  }
+
   /** Nothing passes from now on, and nobody is told. */
   cut(): void {
     this.#healed ??= Promise.withResolvers();

@@ -34,10 +34,14 @@ export class RedisRecord {
   readonly terms: Term[] = [];
   /** How often data were lost: a restart without them, or a failover to an older copy. */
   losses = 0;
+  /** When they were last lost. */
+  lostAt = Number.NEGATIVE_INFINITY;
   /** Commands that were executed after the client had given them up. */
   late = 0;
   /** Commands that were executed, but whose answer did not arrive. */
   unanswered = 0;
+  /** Told of each new term, and of the one before. */
+  onTerm: (before: Term | undefined, term: Term) => void = () => undefined;
   #held: HeldLease | undefined;
 
   /** The term that lasts. */
@@ -59,6 +63,9 @@ export class RedisRecord {
       term.until = at;
       term.end = held === undefined ? end : held.value === 'released' ? 'released' : 'replaced';
     }
-    if (held && held.value !== 'released') this.terms.push({ value: held.value, from: at, renewedAt: at });
+    if (!held || held.value === 'released') return;
+    const next = { value: held.value, from: at, renewedAt: at };
+    this.onTerm(this.terms.at(-1), next);
+    this.terms.push(next);
   }
 }

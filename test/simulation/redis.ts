@@ -3,6 +3,7 @@ import { type LuaTable, type LuaValue, list, type Script, translate } from './lu
 import { commandOf } from './redis-commands.ts';
 import { RedisData, RefusedByRedis, type Reply } from './redis-data.ts';
 import { type HeldLease, RedisRecord } from './redis-record.ts';
+import type { RedisWatch } from './redis-watch.ts';
 
 /** What a restart leaves of the data. */
 interface Restart {
@@ -21,6 +22,7 @@ const translated = new Map<string, Script>();
 /** A Redis server without its network. Each command is one step, and takes no time. */
 export class SimulatedRedis {
   readonly record = new RedisRecord();
+  watch: RedisWatch | undefined;
   /** It is a standby: it answers, but takes no writes. */
   isReadOnly = false;
   /** It is out of memory: it takes nothing that needs more. */
@@ -70,11 +72,13 @@ export class SimulatedRedis {
 
   stop(): void {
     this.#isDown = true;
+    this.watch?.onDown(true);
     this.#forgetConnections();
   }
 
   start({ keeps }: Restart): void {
     this.#isDown = false;
+    this.watch?.onDown(false);
     this.#forgetConnections();
     if (keeps === 'nothing') this.#replaceData(new RedisData());
   }
@@ -181,10 +185,17 @@ export class SimulatedRedis {
 
   #replaceData(data: RedisData): void {
     this.#expire();
+    const before = [this.#revision(), this.#lease()?.value] as const;
     this.#data = data;
     this.record.losses += 1;
+    this.record.lostAt = this.#world.now();
     this.#expire();
+    this.watch?.onLoss([before[0], this.#revision()], before[1], this.#lease() !== undefined);
     this.record.see(this.#world.now(), this.#lease(), 'lost');
+  }
+
+  #revision(): number {
+    return Number(this.#data.hash(`${this.#prefix}:meta`).get('revision') ?? 0);
   }
 
   /** Another process of the server knows neither connections nor scripts. */

@@ -6,6 +6,7 @@ import type { ExporterSetting } from './exporter-setting.ts';
 import { configOf, REDIS_PREFIX } from './exporter-setting.ts';
 import { Random } from './random.ts';
 import { SimulatedRedis } from './redis.ts';
+import { RedisWatch } from './redis-watch.ts';
 import { Network } from './service/network.ts';
 import { Service } from './service/service.ts';
 import type { Plan } from './service/setting.ts';
@@ -48,8 +49,7 @@ export class World {
   isFileBroken = false;
   /** A check empties it from time to time. */
   readonly sent: Sent[] = [];
-  /** When something was last wrong with Redis, or with what it has. */
-  redisTroubleAt = Number.NEGATIVE_INFINITY;
+  #redisTroubleAt = Number.NEGATIVE_INFINITY;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
   /** The trouble is over. */
@@ -74,6 +74,7 @@ export class World {
     this.network = new Network(setting.network);
     const { replicas } = setting.exporter;
     this.redis = replicas > 0 ? new SimulatedRedis(this.clock, REDIS_PREFIX) : undefined;
+    if (this.redis) this.redis.watch = new RedisWatch(this.redis, this);
     const names = replicas > 0 ? ['a', 'b', 'c'].slice(0, replicas) : ['a'];
     this.hosts = names.map((name) => new ExporterHost(this, name));
   }
@@ -91,6 +92,17 @@ export class World {
   /** Notes that something that must always hold does not. */
   fail(check: string, message: string): void {
     this.#failure ??= { check, message, at: this.elapsed };
+  }
+
+  /** When something was last wrong with Redis, or with what it has. */
+  get redisTroubleAt(): number {
+    const { isDown, isReadOnly, isFull } = this.redis ?? {};
+    if (isDown || isReadOnly || isFull) this.noteRedisTrouble();
+    return this.#redisTroubleAt;
+  }
+
+  noteRedisTrouble(): void {
+    this.#redisTroubleAt = this.clock.now();
   }
 
   reach(state: RareState): void {

@@ -1,4 +1,6 @@
 import { parseExposition } from '../../support/exposition-parser.ts';
+import type { Scrape } from '../scrape.ts';
+import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 
 /** Reading with care takes as long as everything else, so it is done now and then. */
@@ -27,6 +29,22 @@ export function wellFormed(): Check {
   };
 }
 
+const WRITE_FAILURES = 'beaconchain_exporter_state_write_failures_total';
+/** After a loss of data the leader has written everything again, and every replica has read it. */
+const REPAIRED_MS = 30_000;
+
+/**
+ * Redis lost data, and nobody could put that right at once: the replica had just started, or the leader died or was cut off
+ * at the same time (docs/high-availability.md).
+ */
+function mayGoBack(last: Scrape, { process, at }: Scrape, { redis, hosts, ends }: World): boolean {
+  const lostAt = redis?.record.lostAt ?? Number.NEGATIVE_INFINITY;
+  if (lostAt < last.at - REPAIRED_MS) return false;
+  const hasDied = ends.some((end) => Math.abs(end.at - lostAt) < REPAIRED_MS);
+  const isCutOff = hosts.some((one) => Math.max(one.redisTroubleAt, one.pausedAt) > lostAt - REPAIRED_MS);
+  return process !== last.process || hasDied || isCutOff || at - lostAt > 10 * REPAIRED_MS;
+}
+
 const COUNTER = /^(?!beaconchain_machine_)\w+_(total|bucket|sum|count)(\{|$)/;
 
 /**
@@ -34,26 +52,34 @@ const COUNTER = /^(?!beaconchain_machine_)\w+_(total|bucket|sum|count)(\{|$)/;
  * those of a chain go while it is not configured.
  */
 export function countersGrow(): Check {
-  const before = new Map<string, ReadonlyMap<string, number>>();
+  const before = new Map<string, Scrape & { readonly losses: number }>();
   /** The counters of chains that are not configured, by host. */
   const off = new Map<string, Map<string, number>>();
   return {
     name: 'exposition: counters grow',
-    onScrape({ host, series }, { hasChangedChains }) {
+    onScrape(scrape, world) {
+      const { host, process, series } = scrape;
       const last = before.get(host);
-      before.set(host, series);
+      const { losses } = world.host(host);
+      before.set(host, { ...scrape, losses });
       const gone = off.get(host) ?? new Map<string, number>();
       off.set(host, gone);
+      if (last && (last.losses !== losses || mayGoBack(last, scrape, world))) {
+        gone.clear();
+        return undefined;
+      }
       for (const [key, value] of gone) {
         const now = series.get(key);
         if (now === undefined) continue;
         if (now < value) return `${key} was ${value}, is ${now} again`;
         gone.delete(key);
       }
-      for (const [key, value] of last ?? []) {
+      for (const [key, value] of last?.series ?? []) {
         if (!COUNTER.test(key)) continue;
+        // Those that could not be written because writes failed, are forgotten with the process.
+        if (key === WRITE_FAILURES && process !== last?.process) continue;
         const now = series.get(key);
-        if (now === undefined && hasChangedChains && key.includes('chain="')) gone.set(key, value);
+        if (now === undefined && world.hasChangedChains && key.includes('chain="')) gone.set(key, value);
         else if (now === undefined || now < value) return `${key} was ${value}, is ${now}`;
       }
       return undefined;

@@ -5,9 +5,12 @@ import { countersGrow, wellFormed } from './exposition.ts';
 import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
+import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
 import { recovers } from './recovery.ts';
+import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
 import { fewRetries, noOverlap } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
+import { directoryBounded, failuresCounted } from './state.ts';
 import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
@@ -31,4 +34,7 @@ export const ALWAYS: readonly NewCheck[] = [
   toldIsMet,
   shareOfRate,
   intervalsAsConfigured,
+  ...[failuresCounted, directoryBounded],
+  ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
+  ...[endsForAReason, healthy, errorsHaveCauses, bounded],
 ];

@@ -3,6 +3,7 @@ import type { ExporterHost } from '../exporter-host.ts';
 import { STATE_DIR } from '../exporter-setting.ts';
 import { makeOlder } from '../older-state.ts';
 import type { Random } from '../random.ts';
+import type { World } from '../world.ts';
 import { kind } from './kind.ts';
 import { anyHost } from './process.ts';
 import { secondsOf } from './words.ts';
@@ -47,7 +48,25 @@ function spell(random: Random): number {
   return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, HOUR), random.scale(MINUTE, 6 * HOUR)]);
 }
 
+/** A fault that ends by itself. */
+function during(
+  world: World,
+  host: string,
+  ms: number,
+  begin: (one: ExporterHost) => void,
+  end: (one: ExporterHost) => void,
+): void {
+  const one = world.host(host);
+  begin(one);
+  one.noteDiskTrouble();
+  world.clock.after(ms, () => {
+    one.noteDiskTrouble();
+    end(one);
+  });
+}
+
 function damage(host: ExporterHost, document: string, how: Damage): void {
+  host.noteDiskTrouble();
   const name = document === 'lock' ? document : `${document}.json`;
   const bytes = host.disk.filesIn(STATE_DIR).get(name);
   if (!bytes) return;
@@ -73,10 +92,14 @@ export const DISK_KINDS = [
         : { host: anyHost(random, setting), how: NAMES[random.between(0, NAMES.length - 1)] ?? '', ms: spell(random) },
     apply: ({ host, how, ms }, world) => {
       const failure = FAILURES[how];
-      const { disk } = world.host(host);
       if (!failure) return;
-      disk.failing.add(failure);
-      world.clock.after(ms, () => disk.failing.delete(failure));
+      during(
+        world,
+        host,
+        ms,
+        ({ disk }) => disk.failing.add(failure),
+        ({ disk }) => disk.failing.delete(failure),
+      );
     },
     tell: ({ host, how, ms }) => `the disk of ${host} ${how}, for ${secondsOf(ms)}`,
   }),
@@ -92,11 +115,17 @@ export const DISK_KINDS = [
             ms: spell(random),
           },
     apply: ({ host, room, ms }, world) => {
-      const { disk } = world.host(host);
-      disk.room = room;
-      world.clock.after(ms, () => {
-        disk.room = Number.POSITIVE_INFINITY;
-      });
+      during(
+        world,
+        host,
+        ms,
+        ({ disk }) => {
+          disk.room = room;
+        },
+        ({ disk }) => {
+          disk.room = Number.POSITIVE_INFINITY;
+        },
+      );
     },
     tell: ({ host, room, ms }) => `the disk of ${host} has room for ${room} bytes, for ${secondsOf(ms)}`,
     simpler: ({ host, room, ms }) => (room > 0 ? [{ host, room: 0, ms }] : []),
@@ -109,11 +138,17 @@ export const DISK_KINDS = [
         ? undefined
         : { host: anyHost(random, setting), bytes: random.scale(50, 5_000), ms: spell(random) },
     apply: ({ host, bytes, ms }, world) => {
-      const { disk } = world.host(host);
-      disk.bytesPerWrite = bytes;
-      world.clock.after(ms, () => {
-        disk.bytesPerWrite = Number.POSITIVE_INFINITY;
-      });
+      during(
+        world,
+        host,
+        ms,
+        ({ disk }) => {
+          disk.bytesPerWrite = bytes;
+        },
+        ({ disk }) => {
+          disk.bytesPerWrite = Number.POSITIVE_INFINITY;
+        },
+      );
     },
     tell: ({ host, bytes, ms }) => `a write on ${host} takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
   }),
@@ -125,11 +160,17 @@ export const DISK_KINDS = [
         ? undefined
         : { host: anyHost(random, setting), most: random.scale(20, 5_000), ms: spell(random) },
     apply: ({ host, most, ms }, world) => {
-      const one = world.host(host);
-      one.diskLatencyMs = [Math.max(1, most / 20), most];
-      world.clock.after(ms, () => {
-        one.diskLatencyMs = [0, 0];
-      });
+      during(
+        world,
+        host,
+        ms,
+        (one) => {
+          one.diskLatencyMs = [Math.max(1, most / 20), most];
+        },
+        (one) => {
+          one.diskLatencyMs = [0, 0];
+        },
+      );
     },
     tell: ({ host, most, ms }) => `each call to the disk of ${host} takes up to ${most} ms, for ${secondsOf(ms)}`,
   }),
@@ -139,11 +180,17 @@ export const DISK_KINDS = [
     draw: (random, setting) =>
       setting.exporter.replicas > 0 ? undefined : { host: anyHost(random, setting), ms: spell(random) },
     apply: ({ host, ms }, world) => {
-      const { disk } = world.host(host);
-      disk.liesAboutSync = true;
-      world.clock.after(ms, () => {
-        disk.liesAboutSync = false;
-      });
+      during(
+        world,
+        host,
+        ms,
+        ({ disk }) => {
+          disk.liesAboutSync = true;
+        },
+        ({ disk }) => {
+          disk.liesAboutSync = false;
+        },
+      );
     },
     tell: ({ host, ms }) => `the disk of ${host} forgets to sync, for ${secondsOf(ms)}`,
   }),
@@ -178,6 +225,7 @@ export const DISK_KINDS = [
     apply: ({ host, downMs }, world) => {
       const one = world.host(host);
       const remove = (): void => {
+        one.noteDiskTrouble();
         one.spoilState();
         one.disk.remove(STATE_DIR);
       };
@@ -216,9 +264,10 @@ export const DISK_KINDS = [
           },
     apply: ({ host, ageMs, downMs }, world) => {
       const lock = { pid: 1, started: '7', host: 'elsewhere', boot: 'b', namespace: 'n', id: 'foreign' };
-      world.host(host).upgrade(downMs, ({ disk }) => {
-        disk.put(`${STATE_DIR}/lock`, JSON.stringify(lock));
-        disk.lutimes(`${STATE_DIR}/lock`, (world.clock.now() - ageMs) / 1_000);
+      world.host(host).upgrade(downMs, (one) => {
+        const { disk } = one;
+        one.noteDiskTrouble();
+        disk.put(`${STATE_DIR}/lock`, JSON.stringify(lock), { touchedAt: world.clock.now() - ageMs });
       });
     },
     tell: ({ host, ageMs, downMs }) =>

@@ -1,8 +1,6 @@
 import type { Random } from '../random.ts';
-import type { Setting, StoryEvent } from '../story.ts';
+import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
-
-type What = StoryEvent['what'];
 
 /** A kind of event. `W` is plain data. */
 export interface Kind<W extends object = object> {

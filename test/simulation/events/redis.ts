@@ -44,10 +44,14 @@ export const REDIS_KINDS = [
     weight: 4,
     draw: (random, { exporter }) =>
       exporter.replicas === 0 ? undefined : { ms: spell(random), keeps: random.pick(['all', 'all', 'nothing']) },
-    apply: ({ ms, keeps }, { redis, clock }) => {
+    apply: ({ ms, keeps }, world) => {
+      const { redis, clock } = world;
       if (!redis || redis.isDown) return;
       redis.stop();
-      clock.after(ms, () => redis.isDown && redis.start({ keeps }));
+      clock.after(ms, () => {
+        world.noteRedisTrouble();
+        if (redis.isDown) redis.start({ keeps });
+      });
     },
     tell: ({ ms, keeps }) => `Redis is down for ${secondsOf(ms)}, and comes back with ${keeps} of its data`,
     simpler: ({ ms, keeps }) => (keeps === 'all' ? [] : [{ ms, keeps: 'all' }]),
@@ -61,7 +65,11 @@ export const REDIS_KINDS = [
         : { lagMs: random.pick([0, random.scale(10, 2_000), random.scale(SECOND, 2 * MINUTE)]) },
     apply: ({ lagMs }, world) => {
       world.redis?.copy();
-      world.clock.after(lagMs, () => world.isCalm || world.redis?.failover());
+      world.clock.after(lagMs, () => {
+        if (world.isCalm) return;
+        world.noteRedisTrouble();
+        world.redis?.failover();
+      });
     },
     tell: ({ lagMs }) =>
       `${secondsOf(lagMs)} later a standby of Redis takes over that has nothing of what is written from now on`,
@@ -72,9 +80,11 @@ export const REDIS_KINDS = [
     weight: 2,
     draw: (random, { exporter }) =>
       exporter.replicas === 0 ? undefined : { how: random.pick(['read-only', 'full']), ms: spell(random) },
-    apply: ({ how, ms }, { redis, clock }) => {
+    apply: ({ how, ms }, world) => {
+      const { redis, clock } = world;
       if (!redis) return;
       const set = (is: boolean): void => {
+        world.noteRedisTrouble();
         if (how === 'full') redis.isFull = is;
         else redis.isReadOnly = is;
       };
@@ -90,7 +100,10 @@ export const REDIS_KINDS = [
       exporter.replicas === 0
         ? undefined
         : { ms: random.pick([random.between(-20_000, 20_000), random.between(-3_600_000, 3_600_000)]) },
-    apply: ({ ms }, { redis }) => redis?.stepClock(ms),
+    apply: ({ ms }, world) => {
+      world.noteRedisTrouble();
+      world.redis?.stepClock(ms);
+    },
     tell: ({ ms }) => `the clock of Redis is set ${secondsOf(Math.abs(ms))} ${ms < 0 ? 'back' : 'forward'}`,
   }),
   kind<{ how: string }>({
@@ -98,8 +111,12 @@ export const REDIS_KINDS = [
     weight: 2,
     draw: (random, { exporter }) =>
       exporter.replicas === 0 ? undefined : { how: MEDDLINGS[random.between(0, MEDDLINGS.length - 1)] ?? '' },
-    apply: ({ how }, { redis }) => {
-      for (const command of MEDDLING[how] ?? []) redis?.execute(command);
+    apply: ({ how }, world) => {
+      world.noteRedisTrouble();
+      const { redis } = world;
+      // Then it refuses the operator as well.
+      if (!redis || redis.isDown || redis.isReadOnly || redis.isFull) return;
+      for (const command of MEDDLING[how] ?? []) redis.execute(command);
     },
     tell: ({ how }) => `the lease in Redis is ${how} by hand`,
   }),
@@ -109,9 +126,13 @@ export const REDIS_KINDS = [
     draw: (random, setting) =>
       setting.exporter.replicas === 0 ? undefined : { host: someHosts(random, setting), ms: spell(random) },
     apply: ({ host, ms }, world) => {
-      for (const { redisNetwork } of hostsOf(world, host)) {
-        redisNetwork.cut();
-        world.clock.after(ms, () => redisNetwork.heal());
+      for (const one of hostsOf(world, host)) {
+        one.redisNetwork.cut();
+        one.noteRedisTrouble();
+        world.clock.after(ms, () => {
+          one.noteRedisTrouble();
+          one.redisNetwork.heal();
+        });
       }
     },
     tell: ({ host, ms }) => `nothing passes between ${said(host)} and Redis for ${secondsOf(ms)}`,
@@ -126,9 +147,13 @@ export const REDIS_KINDS = [
       return { host: someHosts(random, setting), ...shares, ms: spell(random) };
     },
     apply: ({ host, losing, delaying, resetting, ms }, world) => {
-      for (const { redisNetwork } of hostsOf(world, host)) {
-        Object.assign(redisNetwork, { losing, delaying, resetting });
-        world.clock.after(ms, () => Object.assign(redisNetwork, { losing: 0, delaying: 0, resetting: 0 }));
+      for (const one of hostsOf(world, host)) {
+        Object.assign(one.redisNetwork, { losing, delaying, resetting });
+        one.noteRedisTrouble();
+        world.clock.after(ms, () => {
+          one.noteRedisTrouble();
+          Object.assign(one.redisNetwork, { losing: 0, delaying: 0, resetting: 0 });
+        });
       }
     },
     tell: ({ host, losing, delaying, resetting, ms }) =>
@@ -139,7 +164,10 @@ export const REDIS_KINDS = [
     weight: 2,
     draw: (random, setting) => (setting.exporter.replicas === 0 ? undefined : { host: someHosts(random, setting) }),
     apply: ({ host }, world) => {
-      for (const { redisNetwork } of hostsOf(world, host)) redisNetwork.reset();
+      for (const one of hostsOf(world, host)) {
+        one.noteRedisTrouble();
+        one.redisNetwork.reset();
+      }
     },
     tell: ({ host }) => `every connection between ${said(host)} and Redis is reset`,
   }),

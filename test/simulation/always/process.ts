@@ -1,0 +1,111 @@
+import type { Ended, World } from '../world.ts';
+import type { Check } from './check.ts';
+
+/** Trouble may show this much later: a lock is watched for half a minute, and a command to Redis is tried three times. */
+const AFTERWARDS_MS = 40_000;
+/** After a pause a process needs a moment until its loops run again. */
+const WAKING_MS = 2_000;
+const STOPS_WITHIN_MS = 5_000;
+const STOPS_AT_ONCE_MS = 1_000;
+
+/** When something was last wrong with what keeps the state. */
+export function storeTroubleAt(world: World, host: string): number {
+  if (world.exporter.replicas === 0) return world.host(host).diskTroubleAt;
+  return Math.max(world.redisTroubleAt, world.host(host).redisTroubleAt);
+}
+
+/** A process ends when it is told to, or refuses to start for a reason. */
+export function endsForAReason(): Check {
+  let seen = 0;
+  return {
+    name: 'process: it never ends by itself',
+    onMoment(world) {
+      for (; seen < world.ends.length; seen += 1) {
+        const wrong = problemOf(world.ends[seen] as Ended, world);
+        if (wrong !== undefined) return wrong;
+      }
+      return undefined;
+    },
+  };
+}
+
+function problemOf({ host, at, why, startedAt, stoppingSince }: Ended, world: World): string | undefined {
+  if (why.startsWith('kill -9') || why === 'loss of power' || why === 'stopped while it started') return undefined;
+  const isWell = storeTroubleAt(world, host) < startedAt - AFTERWARDS_MS;
+  if (why.startsWith('refused: StateRefused: ')) return isWell ? `${host} has no reason: ${why}` : undefined;
+  if (stoppingSince === undefined) return `${host}: ${why}`;
+  // A stop cannot write to a disk or to a server that does not answer.
+  const isPaused = world.host(host).pausedAt > stoppingSince - STOPS_WITHIN_MS;
+  if (isPaused) return undefined;
+  const limit = storeTroubleAt(world, host) > stoppingSince - AFTERWARDS_MS ? STOPS_WITHIN_MS : STOPS_AT_ONCE_MS;
+  if (at - stoppingSince > limit) return `${host} took ${at - stoppingSince} ms to stop: ${why}`;
+  return why === 'stopped' || limit === STOPS_WITHIN_MS ? undefined : `${host}: ${why}`;
+}
+
+/** A restart is asked for only where it would help. */
+export function healthy(): Check {
+  return {
+    name: 'process: it is healthy',
+    onMoment({ hosts, clock, service }) {
+      for (const { name, process } of hosts) {
+        if (!process?.exporter || process.isStopping || process.clock.isPaused) continue;
+        if (clock.now() - process.clock.resumesAt < WAKING_MS) continue;
+        const why = process.exporter.engine().unhealthy();
+        // Polls are really overdue where one of them has no end, such as the first one against a service that fails.
+        const isOverdue = why?.endsWith('is overdue') && service.records.requests.length === 0;
+        if (why !== undefined && !isOverdue) return `${name}: ${why}`;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** What may be logged as an error, and whether the story has a cause for it. */
+const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload'>> = {
+  'state not written': 'store',
+  'ledger not written': 'store',
+  'redis is unreachable': 'store',
+  'role not changed': 'store',
+  'cannot lead': 'store',
+  'watched validator slashed': 'chain',
+  'configuration not reloaded': 'reload',
+};
+
+/** Each error in the log has a cause in the story. */
+export function errorsHaveCauses(): Check {
+  return {
+    name: 'process: errors in the log have a cause',
+    onMoment(world) {
+      for (const { name, process, pausedAt } of world.hosts) {
+        for (const { at, line } of process?.errors.splice(0) ?? []) {
+          const { msg }: { msg: string } = JSON.parse(line);
+          const cause = CAUSES[msg];
+          const last = Math.max(storeTroubleAt(world, name), pausedAt);
+          if (cause === undefined || (cause === 'store' && at - last > AFTERWARDS_MS)) return `${name}: ${line}`;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+const MAX_TIMERS = 5_000;
+const MAX_LOG_BYTES_AN_HOUR = 500_000;
+const HOUR_MS = 3_600_000;
+
+/** Neither timers nor the log grow without end. */
+export function bounded(): Check {
+  return {
+    name: 'process: timers and log are bounded',
+    onMoment({ hosts, clock }) {
+      if (clock.waiting > MAX_TIMERS * hosts.length) return `${clock.waiting} timers wait`;
+      for (const { name, process } of hosts) {
+        if (!process) continue;
+        const hours = 1 + (clock.now() - process.startedAt) / HOUR_MS;
+        if (process.logBytes > MAX_LOG_BYTES_AN_HOUR * hours)
+          return `${name} has logged ${process.logBytes} bytes in ${hours - 1} h: ${process.lines.at(-1)}`;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { LEASE_TIMINGS } from '../../../src/replica/lease.ts';
+import type { Term } from '../redis-record.ts';
+import type { Scrape } from '../scrape.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { storeTroubleAt } from './process.ts';
+
+const { ttlMs, marginMs } = LEASE_TIMINGS;
+
+/** Redis takes no write from a lease that is not current. */
+export function writesFenced(): Check {
+  return {
+    name: 'replicas: only the holder of the lease writes',
+    onMoment({ redis }) {
+      for (const { lease, held, name } of redis?.record.writes.splice(0) ?? []) {
+        if (lease !== held) return `${name} was written with "${lease}" while "${held}" was held`;
+      }
+      return undefined;
+    },
+  };
+}
+
+function isOf(term: Term, sender: { readonly host: string; readonly process: number }): boolean {
+  return term.value.endsWith(` ${sender.host}-${sender.process}`);
+}
+
+/** Requests are looked at when the term of the next one is known. */
+const SLACK_MS = 2;
+
+/**
+ * A process sends only while Redis cannot have given the lease to another one. This is promised by its own clock: not
+ * after a suspension, in which the clock stands still.
+ */
+export function onlyTheLeaderSends(): Check {
+  let newest = 0;
+  return {
+    name: 'replicas: only the leader sends requests',
+    onMoment(world) {
+      const { redis, sent } = world;
+      const requests = sent.splice(0);
+      if (!redis) return undefined;
+      const { terms } = redis.record;
+      for (const request of requests) {
+        const { host, process, at } = request;
+        const running = world.host(host).process;
+        if (running?.number === process && running.clock.lostMs > 0) continue;
+        const index = terms.findLastIndex((one) => isOf(one, request) && one.from <= at + SLACK_MS);
+        const term = terms[index];
+        if (!term) return `${host}-${process} sent a request and never led`;
+        if (at > term.renewedAt + ttlMs - marginMs + SLACK_MS)
+          return `${host}-${process} sent a request ${at - term.renewedAt} ms after it had renewed its lease`;
+        if (index < newest && !wasUnseen(terms[index + 1], world))
+          return `${host}-${process} sent a request after one of ${terms[newest]?.value}`;
+        newest = Math.max(newest, index);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Whether the lease before was lost while the next holder did not look: it had just started, or could not reach Redis. */
+function wasUnseen(next: Term | undefined, world: World): boolean {
+  const [host = '', process] = (next?.value.split(' ')[1] ?? '').split('-');
+  const { redisTroubleAt, process: running, pausedAt } = world.host(host);
+  if (!next || running?.number !== Number(process)) return true;
+  return next.from - Math.max(redisTroubleAt, running.startedAt, pausedAt) < 2 * ttlMs;
+}
+
+/** Another replica sends its first request within 15 s. */
+const TAKEOVER_MS = 15_000;
+/** Where the clock of Redis was set back, a lease lasts longer by up to this. */
+const LONGEST_LEASE_MS = 10 * ttlMs;
+
+/** Where Redis and one replica have been well for long enough, one leads. */
+export function takenOver(): Check {
+  return {
+    name: 'replicas: another leads within 15 s',
+    onMoment(world) {
+      const { redis, hosts, clock } = world;
+      const now = clock.now();
+      if (!redis || now - world.redisTroubleAt < TAKEOVER_MS + LONGEST_LEASE_MS) return undefined;
+      const isWell = hosts.some((host) => {
+        const { process, name, pausedAt } = host;
+        if (!process?.exporter || process.isStopping || process.clock.isPaused) return false;
+        return now - Math.max(storeTroubleAt(world, name), pausedAt, process.startedAt) > TAKEOVER_MS + 1_000;
+      });
+      const last = redis.record.terms.at(-1);
+      const led = Math.max(last?.renewedAt ?? 0, last?.until ?? 0);
+      return isWell && now - led > TAKEOVER_MS ? `nobody has led for ${now - led} ms` : undefined;
+    },
+  };
+}
+
+const LEADER = 'beaconchain_exporter_leader';
+/** Counters of what is known, which all replicas show alike. Requests and waits are written a second later. */
+const SHARED = /^beaconchain_(?!exporter_|api_|budget_|machine_)\w+_total/;
+
+/** When all is calm, exactly one replica leads, and all of them show the same. */
+export function agree(): Check {
+  return {
+    name: 'replicas: one leads, and all show the same',
+    atEnd({ redis }, scrapes) {
+      if (!redis) return undefined;
+      const leaders = scrapes.filter(({ series }) => series.get(LEADER) === 1);
+      if (leaders.length !== 1) return `${leaders.length} lead`;
+      const [first, ...others] = scrapes;
+      for (const other of others) {
+        const key = first && differing(first, other);
+        if (key !== undefined)
+          return `${key} is ${first?.series.get(key)} on ${first?.host}, ${other.series.get(key)} on ${other.host}`;
+      }
+      return undefined;
+    },
+  };
+}
+
+function differing(one: Scrape, other: Scrape): string | undefined {
+  const keys = [...one.series.keys(), ...other.series.keys()].filter((key) => SHARED.test(key));
+  return keys.find((key) => one.series.get(key) !== other.series.get(key));
+}
