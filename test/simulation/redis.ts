@@ -83,8 +83,9 @@ export class SimulatedRedis {
     if (keeps === 'nothing') this.#replaceData(new RedisData());
   }
 
-  /** It runs, and takes writes. */
+  /** It runs, takes writes, and its clock is right. */
   calm(): void {
+    this.stepClock(-this.#clockOffset);
     if (this.#isDown) this.start({ keeps: 'all' });
     this.isReadOnly = false;
     this.isFull = false;
