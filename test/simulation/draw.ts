@@ -58,10 +58,13 @@ function lengthOf(setting: Setting, start: number, random: Random): number {
 function requestsPerDay({ service, exporter }: Setting, start: number): number {
   const { intervals, chains, utilization } = exporter;
   const sweeps = (DAY / 1_000 / intervals.machines) * Math.ceil(1 + service.machines.length / 9);
-  const wanted = sweeps + chains.length * (DAY / 1_000 / intervals.slashings + 450);
+  const extra = 450 + (exporter.proposerNames ? 700 : 0) + 1_000 * service.liveliness;
+  const wanted = sweeps + chains.length * (DAY / 1_000 / intervals.slashings + extra);
+  // Buckets of their own have quotas of their own.
+  const quotas = service.buckets === 'one' ? 1 : 4;
   const { perSecond, perMonth = Number.POSITIVE_INFINITY } = service.plan;
   const days = service.month === 'calendar' ? (endOfMonth(start) - start) / DAY : 30;
-  return Math.min(wanted, perSecond * utilization * 86_400, (perMonth * utilization) / days);
+  return Math.min(wanted, perSecond * utilization * 86_400, (quotas * perMonth * utilization) / days);
 }
 
 /** Any time; as often shortly before a month or a year ends. */

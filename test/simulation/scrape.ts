@@ -36,10 +36,27 @@ export function valueIn({ series }: Scrape, name: string, labels = ''): number |
   return series.get(labels === '' ? name : `${name}{${labels}}`);
 }
 
+type Named = ReadonlyMap<string, readonly (readonly [labels: string, value: number])[]>;
+
+/** The same series by name, for the scrapes that are asked for it. */
+const named = new WeakMap<Scrape['series'], Named>();
+
 /** The series of one name: the labels as written, and the value. */
-export function* seriesNamed({ series }: Scrape, name: string): Generator<[labels: string, value: number]> {
+export function seriesNamed({ series }: Scrape, name: string): readonly (readonly [labels: string, value: number])[] {
+  const found = named.get(series) ?? byName(series);
+  named.set(series, found);
+  return found.get(name) ?? [];
+}
+
+function byName(series: Scrape['series']): Named {
+  const all = new Map<string, [string, number][]>();
   for (const [key, value] of series) {
-    if (key === name) yield ['', value];
-    else if (key.startsWith(`${name}{`)) yield [key.slice(name.length + 1, -1), value];
+    const brace = key.indexOf('{');
+    const name = brace === -1 ? key : key.slice(0, brace);
+    const one: [string, number] = [brace === -1 ? '' : key.slice(brace + 1, -1), value];
+    const others = all.get(name);
+    if (others) others.push(one);
+    else all.set(name, [one]);
   }
+  return all;
 }
