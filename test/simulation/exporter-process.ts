@@ -59,6 +59,7 @@ export class ExporterProcess implements Gate {
   #logBytes = 0;
   readonly #latencyOf: ProcessOptions['latencyOf'];
   readonly #onCall: ProcessOptions['onCall'];
+  #reloads = 0;
   readonly #onEnd: (why: string) => void;
 
   constructor(options: ProcessOptions) {
@@ -142,10 +143,20 @@ export class ExporterProcess implements Gate {
     this.#onEnd(why);
   }
 
+  /** A reload has begun, and not ended. */
+  get isReloading(): boolean {
+    return this.#exporter !== undefined && this.#reloads > 0;
+  }
+
   /** The operator asks it to read its configuration again; as soon as it has started, if it still does. */
   reload(): void {
     this.#reloadsAfterStart = this.#exporter === undefined;
-    this.clock.enter(() => void this.#exporter?.reload());
+    this.clock.enter(() => {
+      this.#reloads += 1;
+      void this.#exporter?.reload().finally(() => {
+        this.#reloads -= 1;
+      });
+    });
   }
 
   /** SIGTERM. */

@@ -76,7 +76,7 @@ const SERVICE = {
 
 const PROCESS = {
   'killed between request counted and ledger written':
-    'The service charged a request, and the process died before the next write of the ledger was whole.',
+    'The service charged a request, and the process died before it had the answer.',
   'killed during a start': 'A process died before its first answer to a scrape.',
   'stopped in the middle of a poll': 'A process was told to stop while one of its requests had no answer.',
   'a restart within a second of a request':

@@ -57,6 +57,11 @@ export class Traffic {
   readonly events: TrafficEvent[] = [];
   readonly #sent = new WeakMap<WireRequest, Sent>();
 
+  /** The requests of the last events. */
+  get newest(): readonly Sent[] {
+    return this.events.slice(-20).flatMap((event) => (event.kind === 'sent' ? [event.sent] : []));
+  }
+
   note(event: TrafficEvent): void {
     this.events.push(event);
   }

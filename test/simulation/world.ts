@@ -1,4 +1,5 @@
 import type { Settings } from '../../src/exporter/settings.ts';
+import type { Chain } from '../../src/lib/chain.ts';
 import { WorldClock } from './clock.ts';
 import { ExporterHost } from './exporter-host.ts';
 import type { ExporterProcess } from './exporter-process.ts';
@@ -59,6 +60,7 @@ export class World {
   #failure: Failure | undefined;
   #processes = 0;
   #hasChangedChains = false;
+  readonly #chainsOff = new Set<Chain>();
 
   constructor(story: Story) {
     const { seed, start, setting } = story;
@@ -126,7 +128,13 @@ export class World {
 
   /** Requests of other users of the account. */
   spend(requests: number): void {
-    this.service.account.spend(requests, this.clock.now());
+    const now = this.clock.now();
+    const { perMonth = Number.POSITIVE_INFINITY } = this.service.account.plan;
+    const isUsedUp = (): boolean =>
+      [...this.service.account.counted(now).values()].some(({ month }) => month.ours + month.theirs >= perMonth);
+    const before = isUsedUp();
+    this.service.account.spend(requests, now);
+    if (!before && isUsedUp()) this.reach('the last request of a quota taken by others');
     this.traffic.note({ kind: 'others', at: this.clock.now(), requests });
   }
 
@@ -143,7 +151,18 @@ export class World {
   /** Changes the configuration file, which the processes read when they start or are told to. */
   configure(changes: Partial<ExporterSetting>): void {
     this.#hasChangedChains ||= changes.chains !== undefined;
+    for (const chain of changes.chains ?? [])
+      if (this.#chainsOff.has(chain)) this.reach('a source back after a reload');
+    for (const chain of this.exporter.chains) {
+      if (changes.chains && !changes.chains.includes(chain)) this.#chainOff(chain);
+    }
     this.exporter = { ...this.exporter, ...changes };
+  }
+
+  #chainOff(chain: Chain): void {
+    this.#chainsOff.add(chain);
+    const isUnderWay = this.traffic.newest.some((sent) => sent.endedAt === undefined && sent.source.endsWith(chain));
+    if (isUnderWay) this.reach('a poll in progress when a reload removes its source');
   }
 
   /** The operator gives the exporter the key of another subscription, whose quota is full. */
@@ -155,7 +174,10 @@ export class World {
 
   /** The operator tells every process to read its configuration again. */
   reload(): void {
-    for (const { process } of this.hosts) process?.reload();
+    for (const { process } of this.hosts) {
+      if (process?.isReloading) this.reach('a reload during a reload');
+      process?.reload();
+    }
   }
 
   /** What a process finds in its configuration file. @throws Error that says what is wrong with it */

@@ -6,6 +6,7 @@ import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
+import { rareTraffic } from './rare-traffic.ts';
 import { recovers } from './recovery.ts';
 import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
 import { fewRetries, noOverlap } from './requests.ts';
@@ -37,4 +38,5 @@ export const ALWAYS: readonly NewCheck[] = [
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],
+  rareTraffic,
 ];

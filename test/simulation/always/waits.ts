@@ -92,7 +92,7 @@ export function isRevocation(headers: Headers): boolean {
 }
 
 /** The longer of what both headers name; undefined if none does. */
-function namedWaitMs(headers: Headers, now: number): number | undefined {
+export function namedWaitMs(headers: Headers, now: number): number | undefined {
   const named = ['ratelimit-reset', 'retry-after'].flatMap((name) => {
     const text = String(headers[name] ?? '').trim();
     const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / SECOND;
