@@ -2,6 +2,7 @@ import type { NewCheck } from './check.ts';
 import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
+import { toldRemaining, usedByOthers } from './ledger.ts';
 import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
@@ -38,5 +39,7 @@ export const ALWAYS: readonly NewCheck[] = [
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],
+  usedByOthers,
+  toldRemaining,
   rareTraffic,
 ];
