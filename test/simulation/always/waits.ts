@@ -19,8 +19,8 @@ interface Closed {
   readonly by: Sent;
   readonly at: number;
   readonly waitMs: number;
-  /** 429s in a row that named no wait, this one included. */
-  readonly blind: number;
+  /** It named no wait. Then at least the shortest is due; how it grows depends on what is taken for one event. */
+  readonly isBlind: boolean;
 }
 
 /**
@@ -58,12 +58,11 @@ export function waits(): Check {
       if (name !== '') buckets.set(routeOf(sent), name);
       if (status !== 429 || isRevocation(headers)) return undefined;
       const told = namedWaitMs(headers, at);
-      // Those in flight together were refused by one event.
-      const before = closed.findLast((one) => isSameBucket(one.by, sent) && one.at <= sent.at);
-      const blind = told === undefined ? (before?.blind ?? 0) + 1 : 0;
-      closed = [...closed.filter((one) => one.at + one.waitMs > at || one === before).slice(-30)];
-      // How many in a row name none depends on what the program takes for one event: at least the shortest is due.
-      closed.push({ by: sent, at, waitMs: told ?? MINUTE, blind });
+      const earlier = closed.findLast((one) => isSameBucket(one.by, sent) && one.isBlind && sent.at <= one.at);
+      // Those under way together that name no wait were refused by one event, whose wait is under way.
+      if (told === undefined && earlier) return undefined;
+      closed = closed.filter((one) => one.at + one.waitMs > at).slice(-30);
+      closed.push({ by: sent, at, waitMs: told ?? MINUTE, isBlind: told === undefined });
       return undefined;
     }
     if (event.kind !== 'sent') return undefined;

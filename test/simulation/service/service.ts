@@ -144,7 +144,7 @@ export class Service {
       ...sentHeaders(this.#setting.headers, { ...common, ...all }),
     });
     if (isKeyValid && account.isRevoked) {
-      const headers = { ...JSON_TYPE, ...common, ...revokedHeaders(serviceNow) };
+      const headers = { ...JSON_TYPE, ...sentHeaders(this.#setting.headers, common), ...revokedHeaders(serviceNow) };
       return { status: 429, headers, body: v2Error(429), refusedBy: 'revoked' };
     }
     const charge = bucket.charge(plan, serviceNow);
