@@ -33,6 +33,7 @@ function problemOf({ host, at, why, startedAt, stoppingSince }: Ended, world: Wo
   if (why.startsWith('kill -9') || why === 'loss of power' || why === 'stopped while it started') return undefined;
   const isWell = storeTroubleAt(world, host) < startedAt - AFTERWARDS_MS;
   if (why.startsWith('refused: StateRefused: ')) return isWell ? `${host} has no reason: ${why}` : undefined;
+  if (why.includes('config.yaml')) return undefined;
   if (stoppingSince === undefined) return `${host}: ${why}`;
   // A stop cannot write to a disk or to a server that does not answer.
   const isPaused = world.host(host).pausedAt > stoppingSince - STOPS_WITHIN_MS;
@@ -61,7 +62,7 @@ export function healthy(): Check {
 }
 
 /** What may be logged as an error, and whether the story has a cause for it. */
-const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload'>> = {
+const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload' | 'account'>> = {
   'state not written': 'store',
   'ledger not written': 'store',
   'redis is unreachable': 'store',
@@ -69,6 +70,8 @@ const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload'>> = {
   'cannot lead': 'store',
   'watched validator slashed': 'chain',
   'configuration not reloaded': 'reload',
+  'the API key is refused': 'account',
+  'access is revoked': 'account',
 };
 
 /** Each error in the log has a cause in the story. */
