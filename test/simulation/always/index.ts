@@ -1,3 +1,4 @@
+import { rareScrapes } from '../rare/scrapes.ts';
 import type { NewCheck } from './check.ts';
 import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
@@ -37,4 +38,5 @@ export const ALWAYS: readonly NewCheck[] = [
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],
+  rareScrapes,
 ];

@@ -3,6 +3,7 @@ import { type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { Successes } from './circumstances.ts';
+import { Losses } from './losses.ts';
 import { Restlessness } from './restlessness.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
@@ -79,6 +80,7 @@ export function machinesShown(): Check {
   const before = new Map<string, Map<string, number>>();
   const restlessness = new Restlessness();
   const successes = new Successes();
+  const losses = new Losses();
   const excluded = new Set<string>();
   let scrapes = 0;
   return {
@@ -92,7 +94,7 @@ export function machinesShown(): Check {
     onScrape(scrape, world) {
       scrapes += 1;
       const { host } = scrape;
-      const last = before.get(host);
+      const last = losses.mayStepBack(host, world) ? undefined : before.get(host);
       const seen = new Map<string, number>();
       restlessness.see(world);
       successes.see(scrape, world);
