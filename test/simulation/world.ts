@@ -68,15 +68,12 @@ export class World {
     this.clock = new WorldClock(start);
     this.random = new Random(seed, 'world');
     this.service = new Service(setting.service, this.random.fork('service'), start);
-<<<<<<< HEAD
     this.service.records.onCounted = (exchange, request) => {
       const sent = this.traffic.of(request);
       if (sent) this.traffic.note({ kind: 'counted', at: exchange.countedAt, sent, exchange });
     };
-=======
     const answers = new AnswerWatch(this.service, (state) => this.reach(state));
     this.service.onServed = (served, request, now) => answers.see(served, request, now);
->>>>>>> 12cc3d6 (Simulation: rare states of chains, machines and scrapes; what was lost outside of the program may step back)
     this.network = new Network(setting.network);
     const { replicas } = setting.exporter;
     this.redis = replicas > 0 ? new SimulatedRedis(this.clock, REDIS_PREFIX) : undefined;

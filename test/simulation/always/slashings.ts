@@ -93,7 +93,7 @@ class ChainHistory {
       if (scanned - point.scanned >= skipped - point.skipped) yield point;
     }
     if (!this.#mayBegin) return;
-    for (let first = this.#firstFinal; first <= scanned; first += 1)
+    for (let first = this.#firstFinal; first <= scanned + 1; first += 1)
       yield { ...NOTHING, scanned: first - 1, skipped: 0 };
   }
 
