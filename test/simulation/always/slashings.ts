@@ -124,10 +124,10 @@ class ChainHistory {
 
   #add(point: Point): void {
     this.#mayBegin = false;
+    if (this.#points.includes(point)) return;
     let i = this.#points.length;
     while (i > 0 && isBefore(point, this.#points[i - 1])) i -= 1;
-    const known = this.#points[i - 1];
-    if (known?.scanned !== point.scanned || known.skipped !== point.skipped) this.#points.splice(i, 0, point);
+    this.#points.splice(i, 0, point);
   }
 
   /** What is final and counted must be there, and nothing that no process has read. */
