@@ -45,9 +45,10 @@ const SERVICE = {
   'a slashing first seen at finality':
     'The details of a block with a slashing were asked for the first time when its epoch was final.',
   'a slashing in two blocks': 'The details of two blocks with the same slashing were answered.',
-  'a slashing taken back': 'The details of a block were answered, and a reorganisation removed the block.',
+  'a slashing taken back': 'The details of a canonical block were answered, and a reorganisation removed the block.',
   'a slashing not listed yet': 'The row of a block announced more slashings than the details that were answered.',
-  'both chains reorganised during an outage': 'Both chains had a reorganisation while no request was answered.',
+  'both chains reorganised during an outage':
+    'Both chains had a reorganisation while no request was answered for ten minutes.',
   'finality late for more than an hour': 'The finalized epoch did not change for an hour, and its chain went on.',
   'a scheduled slot in a finalized epoch': 'An answer about a finalized epoch had a row with status 0.',
   'a finalized epoch ahead of the latest': 'The finalized view was answered with a later epoch than latest before it.',
@@ -64,7 +65,7 @@ const SERVICE = {
   'a refused key accepted again': 'A key was answered with 401, and later with 200.',
   'a request counted without an answer': 'A request was charged, and its connection was lost before the answer.',
   'an answer after the time limit': 'An answer was ready after the client had given up the request.',
-  'a bad record among good ones': 'A page had an unreadable record and a good one.',
+  'a bad record among good ones': 'A process read values of machines, and records that it could not read.',
   'an empty page with a cursor': 'A page without any record had a cursor.',
   'a body cut off': 'The body of a 200 ended in the middle.',
   'an earlier day after a later one': 'Daily returns were answered with an earlier day than before.',

@@ -6,6 +6,7 @@ import type { ExporterProcess } from './exporter-process.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
 import { configOf, REDIS_PREFIX } from './exporter-setting.ts';
 import { Random } from './random.ts';
+import { AnswerWatch } from './rare/answers.ts';
 import { SimulatedRedis } from './redis.ts';
 import { RedisWatch } from './redis-watch.ts';
 import { Network } from './service/network.ts';
@@ -73,6 +74,8 @@ export class World {
       const sent = this.traffic.of(request);
       if (sent) this.traffic.note({ kind: 'counted', at: exchange.countedAt, sent, exchange });
     };
+    const answers = new AnswerWatch(this.service, (state) => this.reach(state));
+    this.service.onServed = (served, request, now) => answers.see(served, request, now);
     this.network = new Network(setting.network);
     const { replicas } = setting.exporter;
     this.redis = replicas > 0 ? new SimulatedRedis(this.clock, REDIS_PREFIX) : undefined;

@@ -5,17 +5,14 @@ import type { World } from '../world.ts';
 /** A scarce budget can have been the reason for what is seen this much later. */
 const REMEMBERED_MS = 2 * 3_600_000;
 
-const NO_LIST: readonly (readonly number[])[] = [[]];
-
 /** What has been the case so far and makes a difference for what must hold. */
 export class Circumstances {
   now = 0;
   catchUpDays = Number.POSITIVE_INFINITY;
   /** The clock of some process was wrong, so that for it an hour may have been shorter. */
   wasClockStepped = false;
-  /** Every list of watched validators that was configured. It is for the first chain. */
-  readonly #watchLists: (readonly number[])[] = [];
-  #watchedChain: Chain = 'mainnet';
+  /** Every list of watched validators that was configured for a chain. It is for the first one. */
+  readonly #watchLists = new Map<Chain, (readonly number[])[]>();
   /** When the budget did not allow to read every epoch. */
   readonly #scarceAt = new Map<Chain, number>();
 
@@ -23,8 +20,12 @@ export class Circumstances {
     const { watch, catchUpDays } = world.exporter;
     this.now = world.clock.now();
     this.catchUpDays = Math.min(this.catchUpDays, catchUpDays);
-    if (!this.#watchLists.some((list) => String(list) === String(watch))) this.#watchLists.push(watch);
-    this.#watchedChain = world.story.setting.exporter.chains[0] ?? 'mainnet';
+    for (const [i, chain] of world.exporter.chains.entries()) {
+      const list = i === 0 ? watch : [];
+      const lists = this.#watchLists.get(chain) ?? [];
+      if (!lists.some((one) => String(one) === String(list))) lists.push(list);
+      this.#watchLists.set(chain, lists);
+    }
     if (world.hosts.some(({ clockOffsetMs }) => clockOffsetMs !== 0)) this.wasClockStepped = true;
   }
 
@@ -42,7 +43,7 @@ export class Circumstances {
 
   /** Every list of watched validators that was configured for a chain. */
   watchLists(chain: Chain): readonly (readonly number[])[] {
-    return chain === this.#watchedChain ? this.#watchLists : NO_LIST;
+    return this.#watchLists.get(chain) ?? [[]];
   }
 
   /** Whether the budget allows to skip epochs. */

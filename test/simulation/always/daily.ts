@@ -1,9 +1,10 @@
-import { CHAINS, type Chain, epochAt } from '../../../src/lib/chain.ts';
+import { CHAIN_NAMES, CHAINS, type Chain, epochAt } from '../../../src/lib/chain.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { Successes } from './circumstances.ts';
+import { Losses } from './losses.ts';
 
 const DAY = 'beaconchain_daily_return_day';
 const PERIOD = 'beaconchain_sync_committee_period';
@@ -67,10 +68,13 @@ export function daysShown(): Check {
   const shown = new Map<string, number>();
   const whole = new Set<string>();
   const successes = new Successes();
+  const losses = new Losses();
   return {
     name: 'daily returns: the newest day, exactly',
     onScrape(scrape, world) {
       successes.see(scrape, world);
+      if (losses.mayStepBack(scrape.host, world))
+        for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
       for (const chain of world.exporter.chains) {
         const wrong = dayWrong(scrape, chain, world);
         if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
@@ -134,10 +138,13 @@ export function daysShown(): Check {
 export function committeesShown(): Check {
   const shown = new Map<string, number>();
   const successes = new Successes();
+  const losses = new Losses();
   return {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
       successes.see(scrape, world);
+      if (losses.mayStepBack(scrape.host, world))
+        for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
       for (const chain of world.exporter.chains) {
         const wrong = periodWrong(scrape, chain, world) ?? membersWrong(scrape, chain, world);
         if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;

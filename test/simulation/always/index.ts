@@ -1,3 +1,4 @@
+import { rareScrapes } from '../rare/scrapes.ts';
 import type { NewCheck } from './check.ts';
 import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
@@ -42,4 +43,5 @@ export const ALWAYS: readonly NewCheck[] = [
   usedByOthers,
   toldRemaining,
   rareTraffic,
+  rareScrapes,
 ];

@@ -1,8 +1,9 @@
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
-import { type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
+import { ARRAYS, type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { Successes } from './circumstances.ts';
+import { Losses } from './losses.ts';
 import { Restlessness } from './restlessness.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
@@ -79,6 +80,7 @@ export function machinesShown(): Check {
   const before = new Map<string, Map<string, number>>();
   const restlessness = new Restlessness();
   const successes = new Successes();
+  const losses = new Losses();
   const excluded = new Set<string>();
   let scrapes = 0;
   return {
@@ -92,7 +94,7 @@ export function machinesShown(): Check {
     onScrape(scrape, world) {
       scrapes += 1;
       const { host } = scrape;
-      const last = before.get(host);
+      const last = losses.mayStepBack(host, world) ? undefined : before.get(host);
       const seen = new Map<string, number>();
       restlessness.see(world);
       successes.see(scrape, world);
@@ -155,8 +157,17 @@ function endsWrong(scrape: Scrape, world: World): string | undefined {
   const swept = scrape.at - 1.1 * interval - MINUTE;
   for (const name of machines.names) {
     if (world.exporter.exclude.includes(name)) continue;
-    if ((machines.spansOf(name).at(-1)?.until ?? 0) <= scrape.at) continue;
-    for (const array of ['system', 'validator', 'node'] as const) {
+    const silentFrom = machines.spansOf(name).at(-1)?.until ?? 0;
+    if (silentFrom <= scrape.at) {
+      if (scrape.at - silentFrom < 30 * MINUTE || !isUndisturbed(world, silentFrom + 30 * MINUTE)) continue;
+      const wrong = ARRAYS.find((array) => {
+        const newest = machines.newest(name, array, scrape.at);
+        return newest && Math.floor(newest.time / 1_000) !== Math.floor(shown.get(`${name} ${array}`)?.at ?? 0);
+      });
+      if (wrong) return `${name} is silent, and was not last seen when it last pushed (${wrong})`;
+      continue;
+    }
+    for (const array of ARRAYS) {
       const newest = machines.newest(name, array, swept);
       const one = shown.get(`${name} ${array}`);
       // A machine that was silent is seen at the next sweep, a new one within two.
@@ -166,4 +177,16 @@ function endsWrong(scrape: Scrape, world: World): string | undefined {
     }
   }
   return undefined;
+}
+
+/** What does no harm to the reading of records. */
+const HARMLESS = ['silence', 'clients restart', 'disk fills', 'machine appears', 'slashings', 'reorganisation'];
+
+/** Whether nothing has disturbed a sweep each minute up to this time. */
+function isUndisturbed({ story, exporter }: World, until: number): boolean {
+  const { service, network } = story.setting;
+  const isOften = exporter.intervals.machines <= 60 && service.plan.perMonth === undefined;
+  const hasFaults = Object.values(network.faults).some((share) => share > 0);
+  if (!isOften || hasFaults || service.lag.of !== 'none') return false;
+  return story.events.every(({ at, kind }) => story.start + at > until || HARMLESS.includes(kind));
 }

@@ -6,6 +6,7 @@ import type { World } from '../world.ts';
 import { after, type Bounds, COUNTERS, EpochTruths, NOTHING, seriesOfCounters } from './chain-counts.ts';
 import type { Check } from './check.ts';
 import { Circumstances, Successes } from './circumstances.ts';
+import { Losses } from './losses.ts';
 
 const HOUR = 3_600_000;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];
@@ -24,8 +25,7 @@ class ChainHistory {
   readonly #series: readonly string[];
   readonly #firstFinal: number;
   readonly #points: Point[] = [];
-  /** The last sum of each host. */
-  readonly #sums = new Map<string, number>();
+  readonly #losses = new Losses();
   #mayBegin = true;
   /** What was final when. */
   readonly #finality: { readonly at: number; readonly epoch: number }[];
@@ -35,7 +35,8 @@ class ChainHistory {
     this.view = view;
     this.#truths = new EpochTruths(view);
     this.#series = seriesOfCounters(chain);
-    this.#firstFinal = view.chain.finalized;
+    // An epoch may have become final between the start and the first scrape.
+    this.#firstFinal = view.chain.finalized - 1;
     this.#finality = [{ at: now, epoch: view.chain.finalized }];
   }
 
@@ -52,10 +53,8 @@ class ChainHistory {
     if (scanned > finalized) return `epoch ${scanned} is counted, but only ${finalized} is final`;
     const skipped = read('beaconchain_skipped_epochs_total') ?? 0;
     const values = this.#series.map((series) => scrape.series.get(series) ?? Number.NaN);
-    const sum = values.reduce((total, value) => total + value, 0);
-    // Where a state is lost, what follows begins again. Whether it may be lost is for others to say.
-    if (sum < (this.#sums.get(scrape.host) ?? 0)) this.#mayBegin = true;
-    this.#sums.set(scrape.host, sum);
+    // Where the state is lost, what follows begins again.
+    if (this.#losses.mayStepBack(scrape.host, world)) this.#mayBegin = true;
     const at = { scanned, skipped };
     const explained = this.#explained(at, values, circumstances);
     if (typeof explained === 'string') return `${scrape.host}: ${explained}`;
@@ -94,7 +93,7 @@ class ChainHistory {
       if (scanned - point.scanned >= skipped - point.skipped) yield point;
     }
     if (!this.#mayBegin) return;
-    for (let first = this.#firstFinal; first <= scanned; first += 1)
+    for (let first = this.#firstFinal; first <= scanned + 1; first += 1)
       yield { ...NOTHING, scanned: first - 1, skipped: 0 };
   }
 
@@ -125,10 +124,10 @@ class ChainHistory {
 
   #add(point: Point): void {
     this.#mayBegin = false;
+    if (this.#points.includes(point)) return;
     let i = this.#points.length;
     while (i > 0 && isBefore(point, this.#points[i - 1])) i -= 1;
-    const known = this.#points[i - 1];
-    if (known?.scanned !== point.scanned || known.skipped !== point.skipped) this.#points.splice(i, 0, point);
+    this.#points.splice(i, 0, point);
   }
 
   /** What is final and counted must be there, and nothing that no process has read. */

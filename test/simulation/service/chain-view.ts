@@ -39,6 +39,8 @@ export class ChainView {
   readonly #scheduled = new Map<number, number>();
   /** The details of slashings from this slot on are not listed until a time. */
   #hiddenDetails = { fromSlot: Number.POSITIVE_INFINITY, until: 0 };
+  /** An answer had two rows of one slot that both say proposed. */
+  hasShownTwoProposed = false;
   /** Epochs that were answered without some of their rows. */
   readonly incomplete = new Set<number>();
   /** Epochs in which a block was shown as scheduled. */
@@ -104,7 +106,11 @@ export class ChainView {
     if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), ...about };
     let rows = slots.map((slot) => this.#shown(slot));
     if (fault === 'missing') this.incomplete.add(epoch);
-    if (fault === 'two proposed') rows = rows.map(bothProposed);
+    if (fault === 'two proposed') {
+      const both = rows.map(bothProposed);
+      this.hasShownTwoProposed ||= both.some((row, i) => row !== rows[i]);
+      rows = both;
+    }
     if (fault === 'missing') rows = rows.filter((_, i) => unit(chain.firstSlot, epoch, i, 7) > 0.1);
     if (fault === 'twice') rows = rows.flatMap((row, i) => (i % 5 === 2 ? [row, row] : [row]));
     if (fault === 'shuffled') rows = [...rows.splice(between(0, 31, epoch)), ...rows.reverse()];

@@ -141,6 +141,12 @@ export class Machines {
     }
   }
 
+  /** How late a record of a machine is that is pushed at this time, ms. */
+  lagOf(id: number, time: number): number {
+    const lag = at(this.#lags, time)?.lag;
+    return lag?.of === 'all' || (lag?.of === 'one' && id === 0) ? lag.ms : 0;
+  }
+
   isSpoilt({ machine, array, time }: Push): boolean {
     const share = this.oddAt(time);
     return share > 0 && unit(this.#seed, 5, machine.id, Math.floor(time / 1_000), ARRAYS.indexOf(array)) < share;
@@ -156,9 +162,7 @@ export class Machines {
     const { machine: whole, array: each } = this.#missing;
     if (whole > 0 && unit(this.#seed, 2, id, turn) < whole) return false;
     if (each > 0 && unit(this.#seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
-    const lag = at(this.#lags, time)?.lag;
-    const isLate = lag?.of === 'all' || (lag?.of === 'one' && id === 0);
-    return time + (isLate ? lag.ms : 0) + unit(this.#seed, 4, id, turn) * MAX_WAY_MS <= now;
+    return time + this.lagOf(id, time) + unit(this.#seed, 4, id, turn) * MAX_WAY_MS <= now;
   }
 
   #named(name: string): Machine {

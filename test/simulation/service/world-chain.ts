@@ -20,6 +20,8 @@ type Order =
 /** A chain that moves with the time: one slot every 12 s. What it becomes depends on its seed and on the orders. */
 export class WorldChain extends LivelyChain {
   readonly name: ChainName;
+  /** How often there was one. */
+  reorganisations = 0;
   readonly #liveliness: number;
   readonly #moodSeed: number;
   #isCalm = false;
@@ -63,6 +65,7 @@ export class WorldChain extends LivelyChain {
 
   override reorganise(depth: number, blocks: readonly (readonly number[] | undefined)[]): void {
     super.reorganise(depth, blocks);
+    this.reorganisations += 1;
     this.#changedFrom = Math.min(this.#changedFrom, this.headSlot - depth + 1);
   }
 
