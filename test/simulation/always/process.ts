@@ -61,7 +61,9 @@ export function healthy(): Check {
 }
 
 /** What may be logged as an error, and whether the story has a cause for it. */
-const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload'>> = {
+const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload' | 'account'>> = {
+  'the API key is refused': 'account',
+  'access is revoked': 'account',
   'state not written': 'store',
   'ledger not written': 'store',
   'redis is unreachable': 'store',
