@@ -26,6 +26,8 @@ class ChainHistory {
   readonly #points: Point[] = [];
   /** The last sum of each host. */
   readonly #sums = new Map<string, number>();
+  /** How often the only host started without its state. */
+  #losses = 0;
   #mayBegin = true;
   /** What was final when. */
   readonly #finality: { readonly at: number; readonly epoch: number }[];
@@ -54,7 +56,9 @@ class ChainHistory {
     const values = this.#series.map((series) => scrape.series.get(series) ?? Number.NaN);
     const sum = values.reduce((total, value) => total + value, 0);
     // Where a state is lost, what follows begins again. Whether it may be lost is for others to say.
-    if (sum < (this.#sums.get(scrape.host) ?? 0)) this.#mayBegin = true;
+    const { losses } = world.host(scrape.host);
+    if (sum < (this.#sums.get(scrape.host) ?? 0) || losses !== this.#losses) this.#mayBegin = true;
+    this.#losses = losses;
     this.#sums.set(scrape.host, sum);
     const at = { scanned, skipped };
     const explained = this.#explained(at, values, circumstances);
