@@ -77,6 +77,8 @@ function* valuesOf({ labels, array }: Seen, push: Push): Generator<readonly [ser
 /** Every value is that of the newest known push, and is withdrawn when it is too old. The time of the push stays. */
 export function machinesShown(): Check {
   const before = new Map<string, Map<string, number>>();
+  /** How often each host started without its state. */
+  const losses = new Map<string, number>();
   const restlessness = new Restlessness();
   const successes = new Successes();
   const excluded = new Set<string>();
@@ -92,7 +94,9 @@ export function machinesShown(): Check {
     onScrape(scrape, world) {
       scrapes += 1;
       const { host } = scrape;
-      const last = before.get(host);
+      const { losses: lost } = world.host(host);
+      const last = losses.get(host) === lost ? before.get(host) : undefined;
+      losses.set(host, lost);
       const seen = new Map<string, number>();
       restlessness.see(world);
       successes.see(scrape, world);

@@ -57,8 +57,12 @@ class ChainHistory {
     const sum = values.reduce((total, value) => total + value, 0);
     // Where a state is lost, what follows begins again. Whether it may be lost is for others to say.
     const { losses } = world.host(scrape.host);
-    if (sum < (this.#sums.get(scrape.host) ?? 0) || losses !== this.#losses) this.#mayBegin = true;
-    this.#losses = losses;
+    if (sum < (this.#sums.get(scrape.host) ?? 0)) this.#mayBegin = true;
+    if (losses !== this.#losses) {
+      this.#losses = losses;
+      this.#points.length = 0;
+      this.#mayBegin = true;
+    }
     this.#sums.set(scrape.host, sum);
     const at = { scanned, skipped };
     const explained = this.#explained(at, values, circumstances);
