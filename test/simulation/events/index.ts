@@ -34,22 +34,33 @@ export function kindOf({ kind }: Pick<StoryEvent, 'kind'>): Kind {
 
 /** Up to `count` events within `lengthMs`, in order. */
 export function drawEvents(random: Random, setting: Setting, count: number, lengthMs: number): StoryEvent[] {
-  const total = KINDS.reduce((sum, { weight }) => sum + weight, 0);
   const events: StoryEvent[] = [];
   for (let i = 0; i < count; i += 1) {
     const one = random.fork(`event ${i}`);
-    let left = one.unit() * total;
+    // Half of them come close to the one before, because faults that meet find more than single ones.
+    const last = events.at(-1)?.at ?? 0;
+    const at = one.happens(0.5) ? last + one.scale(1, 60_000) : Math.round(one.unit() * lengthMs);
+    const drawn = drawOne(one, setting);
+    if (drawn && at < lengthMs) events.push({ at, ...drawn });
+  }
+  return events.sort((a, b) => a.at - b.at);
+}
+
+const TOTAL_WEIGHT = KINDS.reduce((sum, { weight }) => sum + weight, 0);
+/** Nearly half of the kinds make no sense in a given world. */
+const TRIES = 8;
+
+function drawOne(random: Random, setting: Setting): Pick<StoryEvent, 'kind' | 'what'> | undefined {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    let left = random.unit() * TOTAL_WEIGHT;
     const kind = KINDS.find(({ weight }) => {
       left -= weight;
       return left < 0;
     });
-    // Half of them come close to the one before, because faults that meet find more than single ones.
-    const last = events.at(-1)?.at ?? 0;
-    const at = one.happens(0.5) ? last + one.scale(1, 60_000) : Math.round(one.unit() * lengthMs);
-    const what = kind?.draw(one, setting);
-    if (kind && what && at < lengthMs) events.push({ at, kind: kind.name, what: { ...what } });
+    const what = kind?.draw(random, setting);
+    if (kind && what) return { kind: kind.name, what: { ...what } };
   }
-  return events.sort((a, b) => a.at - b.at);
+  return undefined;
 }
 
 export function applyEvent(event: StoryEvent, world: World): void | Promise<void> {

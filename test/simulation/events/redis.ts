@@ -11,12 +11,16 @@ const MINUTE = 60 * SECOND;
 const LEASE = `${REDIS_PREFIX}:lease`;
 
 function spell(random: Random): number {
-  return random.pick([random.scale(100, 8 * SECOND), random.scale(SECOND, 3 * MINUTE)]);
+  return random.pick([
+    random.scale(100, 8 * SECOND),
+    random.scale(8 * SECOND, 30 * SECOND),
+    random.scale(SECOND, 3 * MINUTE),
+  ]);
 }
 
 /** One of the hosts, or all of them. */
 function someHosts(random: Random, setting: Setting): string {
-  return random.happens(0.3) ? '*' : anyHost(random, setting);
+  return random.happens(0.2) ? '*' : anyHost(random, setting);
 }
 
 function hostsOf(world: World, host: string) {
@@ -122,7 +126,7 @@ export const REDIS_KINDS = [
   }),
   kind<{ host: string; ms: number }>({
     name: 'redis unreachable',
-    weight: 5,
+    weight: 9,
     draw: (random, setting) =>
       setting.exporter.replicas === 0 ? undefined : { host: someHosts(random, setting), ms: spell(random) },
     apply: ({ host, ms }, world) => {
