@@ -142,6 +142,7 @@ export function ownTimes(): Check {
   const steps = new Steps();
   let hasStepped = false;
   const last = new Map<string, number>();
+  let losses = 0;
   const follower = following('own counters: times of polls', (event) => {
     steps.note(event);
     hasStepped ||= event.kind === 'step' && event.byMs !== 0;
@@ -153,6 +154,10 @@ export function ownTimes(): Check {
       follower.onMoment(world);
       // Replicas go by the clock of their Redis.
       if (hasStepped || world.exporter.replicas > 0) return undefined;
+      // A process that starts without its state knows of no poll.
+      const { losses: lost } = world.host(scrape.host);
+      if (lost !== losses) last.clear();
+      losses = lost;
       for (const name of TIMES) {
         for (const [labels, value] of seriesNamed(scrape, name)) {
           if (value * 1_000 > scrape.ownAt) return `${name}{${labels}} is in the future`;
