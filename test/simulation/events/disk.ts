@@ -1,7 +1,5 @@
 import { type DiskFailure, READ_ONLY } from '../disk-faults.ts';
 import type { ExporterHost } from '../exporter-host.ts';
-import { STATE_DIR } from '../exporter-setting.ts';
-import { makeOlder } from '../older-state.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
@@ -40,10 +38,6 @@ const FAILURES: Readonly<Record<string, DiskFailure>> = {
 };
 const NAMES = Object.keys(FAILURES);
 
-const DAMAGES = ['removed', 'emptied', 'cut in half', 'replaced by garbage', 'replaced by one of version 99'] as const;
-type Damage = (typeof DAMAGES)[number];
-const DOCUMENTS = ['ledger', 'exporter', 'process', 'machines', 'slashings-mainnet', 'lock'] as const;
-
 function spell(random: Random): number {
   return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, HOUR), random.scale(MINUTE, 6 * HOUR)]);
 }
@@ -63,22 +57,6 @@ function during(
     one.noteDiskTrouble();
     end(one);
   });
-}
-
-function damage(host: ExporterHost, document: string, how: Damage): void {
-  host.noteDiskTrouble();
-  const name = document === 'lock' ? document : `${document}.json`;
-  const bytes = host.disk.filesIn(STATE_DIR).get(name);
-  if (!bytes) return;
-  if (document !== 'lock') host.spoilState();
-  const file = `${STATE_DIR}/${name}`;
-  if (how === 'removed') {
-    host.disk.remove(file);
-    return;
-  }
-  const half = bytes.subarray(0, Math.floor(bytes.length / 2)).toString();
-  const texts = { emptied: '', 'cut in half': half, 'replaced by garbage': 'garbage' };
-  host.disk.put(file, how === 'replaced by one of version 99' ? '{"version":99,"value":{}}' : texts[how]);
 }
 
 /** What happens to the disk of a host that keeps its state in files. */
@@ -193,91 +171,5 @@ export const DISK_KINDS = [
       );
     },
     tell: ({ host, ms }) => `the disk of ${host} forgets to sync, for ${secondsOf(ms)}`,
-  }),
-  kind<{ host: string; document: string; how: Damage; downMs?: number }>({
-    name: 'state damaged',
-    weight: 2,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : {
-            host: anyHost(random, setting),
-            document: random.pick(DOCUMENTS),
-            how: random.pick(DAMAGES),
-            ...(random.happens(0.6) && { downMs: random.scale(SECOND, 5 * MINUTE) }),
-          },
-    apply: ({ host, document, how, downMs }, world) => {
-      const one = world.host(host);
-      if (downMs === undefined && document !== 'lock') return damage(one, document, how);
-      // To a running process another lock means that another process has the directory.
-      one.upgrade(downMs ?? SECOND, (down) => damage(down, document, how));
-    },
-    tell: ({ host, document, how, downMs }) =>
-      `on ${host} the document ${document} is ${how}${downMs === undefined ? '' : `, while it is down for ${secondsOf(downMs)}`}`,
-  }),
-  kind<{ host: string; downMs?: number }>({
-    name: 'state removed',
-    weight: 1,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), ...(random.happens(0.5) && { downMs: random.scale(SECOND, 5 * MINUTE) }) },
-    apply: ({ host, downMs }, world) => {
-      const one = world.host(host);
-      const remove = (): void => {
-        one.noteDiskTrouble();
-        one.spoilState();
-        one.disk.remove(STATE_DIR);
-      };
-      if (downMs === undefined) remove();
-      else one.upgrade(downMs, remove);
-    },
-    tell: ({ host, downMs }) =>
-      `the state directory of ${host} is removed${downMs === undefined ? '' : `, while it is down for ${secondsOf(downMs)}`}`,
-  }),
-  kind<{ host: string; downMs: number }>({
-    name: 'upgrade',
-    weight: 2,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), downMs: random.scale(SECOND, 5 * MINUTE) },
-    apply: ({ host, downMs }, world) => {
-      world.host(host).upgrade(downMs, (down) => {
-        makeOlder(down.disk);
-        down.versions.forget();
-      });
-    },
-    tell: ({ host, downMs }) =>
-      `${host} is killed, and started ${secondsOf(downMs)} later on the state of an earlier version`,
-  }),
-  kind<{ host: string; ageMs: number; downMs: number }>({
-    name: 'foreign lock',
-    weight: 1,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : {
-            host: anyHost(random, setting),
-            ageMs: random.scale(SECOND, HOUR),
-            downMs: random.scale(SECOND, MINUTE),
-          },
-    apply: ({ host, ageMs, downMs }, world) => {
-      const lock = { pid: 1, started: '7', host: 'elsewhere', boot: 'b', namespace: 'n', id: 'foreign' };
-      world.host(host).upgrade(downMs, (one) => {
-        const { disk } = one;
-        one.noteDiskTrouble();
-        disk.put(`${STATE_DIR}/lock`, JSON.stringify(lock), { touchedAt: world.clock.now() - ageMs });
-      });
-    },
-    tell: ({ host, ageMs, downMs }) =>
-      `${host} is down for ${secondsOf(downMs)}, and finds the lock of another machine, touched ${secondsOf(ageMs)} ago`,
-  }),
-  kind<{ host: string }>({
-    name: 'second process',
-    weight: 1,
-    draw: (random, setting) => (setting.exporter.replicas > 0 ? undefined : { host: anyHost(random, setting) }),
-    apply: ({ host }, world) => world.host(host).startSecond(),
-    tell: ({ host }) => `a second process is started on the state directory of ${host}`,
   }),
 ];

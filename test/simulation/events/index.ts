@@ -11,6 +11,7 @@ import { OPERATOR_KINDS } from './operator.ts';
 import { PERIOD_KINDS } from './periods.ts';
 import { PROCESS_KINDS } from './process.ts';
 import { REDIS_KINDS } from './redis.ts';
+import { STATE_KINDS } from './state.ts';
 
 const KINDS: readonly Kind[] = [
   ...PROCESS_KINDS,
@@ -21,6 +22,7 @@ const KINDS: readonly Kind[] = [
   ...NETWORK_KINDS,
   ...OPERATOR_KINDS,
   ...DISK_KINDS,
+  ...STATE_KINDS,
   ...REDIS_KINDS,
 ];
 
