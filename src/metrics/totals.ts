@@ -36,5 +36,16 @@ export function totalOf(name: string, totals: Totals): number {
 }
 
 function identity({ labels, suffix = '' }: Pick<Sample, 'labels' | 'suffix'>): string {
-  return JSON.stringify([suffix, Object.entries(labels).sort()]);
+  return suffix + identityOf(labels);
+}
+
+/** Labels are never changed, and most are compared each second. */
+const identities = new WeakMap<Sample['labels'], string>();
+
+function identityOf(labels: Sample['labels']): string {
+  const known = identities.get(labels);
+  if (known !== undefined) return known;
+  const made = JSON.stringify(Object.entries(labels).sort());
+  identities.set(labels, made);
+  return made;
 }

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** About so many requests are sent in a short story. */
-const REQUESTS = 300;
+const REQUESTS = 200;
 const MAX_LENGTH = DAY;
 const EVENTS_PER_DAY = 3;
 
@@ -23,7 +23,7 @@ export function drawStory(seed: number, days?: number): Story {
   const start = startOf(random.fork('start'));
   const lengthMs = days === undefined ? lengthOf(drawn, start, random.fork('length')) : days * DAY;
   // What the program renders each second would take most of the time.
-  const refreshMs = Math.max(1_000, Math.min(10 * MINUTE, Math.round(lengthMs / 200)));
+  const refreshMs = Math.max(1_000, Math.min(10 * MINUTE, Math.round(lengthMs / 100)));
   const setting = { ...drawn, exporter: { ...drawn.exporter, refreshMs } };
   const few = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
   const count = days === undefined ? few : Math.ceil(EVENTS_PER_DAY * days);

@@ -23,7 +23,7 @@ export interface Outcome {
 const LOOKS = [1.1, 2.2, 4, 8, 16];
 /** A source that was refused (403) pauses for an hour. */
 const MAX_CALM_MS = 75 * 60_000;
-const MAX_SCRAPES = 250;
+const MAX_SCRAPES = 150;
 
 /** Runs a story: trouble, then calm. It ends with the first thing that is wrong. */
 export async function run(story: Story): Promise<Outcome> {
