@@ -154,7 +154,11 @@ function endsWrong(scrape: Scrape, world: World): string | undefined {
   const interval = 1_000 * Math.max(told, world.exporter.intervals.machines);
   const shown = new Map<string, Seen>();
   for (const one of seenIn(scrape)) shown.set(`${one.name} ${one.array}`, one);
-  const swept = scrape.at - 1.1 * interval - MINUTE;
+  const { missing } = world.story.setting.service;
+  // A machine whose minute is missing is asked by name when its record is half as old as it may be.
+  const { staleAfter = Math.max(600, (2 * interval) / 1_000 + 180) } = world.exporter;
+  const untilAsked = missing.machine + missing.array > 0 ? 500 * staleAfter : 0;
+  const swept = scrape.at - untilAsked - 1.1 * interval - MINUTE;
   for (const name of machines.names) {
     if (world.exporter.exclude.includes(name)) continue;
     const silentFrom = machines.spansOf(name).at(-1)?.until ?? 0;

@@ -9,6 +9,8 @@ import { Circumstances, Successes } from './circumstances.ts';
 import { Losses } from './losses.ts';
 
 const HOUR = 3_600_000;
+/** A poll reads so many at most. */
+const EPOCHS_PER_POLL = 12;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];
 
 /** The counters after all finalized epochs up to `scanned` are counted or skipped. */
@@ -165,6 +167,8 @@ function outside(value: number | undefined, low: number, high: number): string |
 export function chainsCounted(): Check {
   const circumstances = new Circumstances();
   const successes = new Successes();
+  /** The scanned epochs when it was last looked in the calm. */
+  const scannedBefore = new Map<string, number>();
   const histories = new Map<Chain, ChainHistory>();
   return {
     name: 'slashings: every final epoch is counted once',
@@ -185,7 +189,12 @@ export function chainsCounted(): Check {
       for (const scrape of scrapes) {
         for (const chain of world.exporter.chains) {
           const isDue = successes.areDue(scrape, `source="slashings",chain="${chain}"`);
-          const wrong = isDue ? lagOf(scrape, chain, world) : undefined;
+          const key = `${scrape.host} ${chain}`;
+          const scanned = valueIn(scrape, 'beaconchain_scanned_epoch', `chain="${chain}"`) ?? 0;
+          // After hours without requests it takes a while to catch up.
+          const isCatchingUp = scanned - (scannedBefore.get(key) ?? scanned) >= EPOCHS_PER_POLL;
+          scannedBefore.set(key, scanned);
+          const wrong = isDue && !isCatchingUp ? lagOf(scrape, chain, world) : undefined;
           if (wrong !== undefined) return `${scrape.host}: ${chain}: ${wrong}`;
         }
       }
