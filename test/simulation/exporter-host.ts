@@ -185,6 +185,8 @@ export class ExporterHost {
 
   /** The disk, the clock and the network are as they should be, and the process runs. */
   calm(): void {
+    this.noteDiskTrouble();
+    this.noteRedisTrouble();
     this.disk.calm();
     this.diskLatencyMs = [0, 0];
     this.redisNetwork.calm();

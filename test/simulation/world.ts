@@ -26,6 +26,8 @@ export interface Ended {
   readonly startedAt: number;
   /** When it was told to stop. */
   readonly stoppingSince: number | undefined;
+  /** When it last ran again after a pause; -Infinity: it was never paused. */
+  readonly pausedUntil: number;
 }
 
 /** A request that has left a process. */
@@ -201,8 +203,9 @@ export class World {
     return this.#processes;
   }
 
-  onEnd({ name }: ExporterHost, { number, startedAt, stoppingSince }: ExporterProcess, why: string): void {
-    this.ends.push({ host: name, process: number, at: this.clock.now(), why, startedAt, stoppingSince });
+  onEnd({ name }: ExporterHost, { number, startedAt, stoppingSince, clock }: ExporterProcess, why: string): void {
+    const times = { at: this.clock.now(), startedAt, stoppingSince, pausedUntil: clock.resumesAt };
+    this.ends.push({ host: name, process: number, why, ...times });
     this.traffic.note({ kind: 'ended', at: this.clock.now(), host: name, process: number, why });
   }
 }

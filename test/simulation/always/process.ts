@@ -29,15 +29,14 @@ export function endsForAReason(): Check {
   };
 }
 
-function problemOf({ host, at, why, startedAt, stoppingSince }: Ended, world: World): string | undefined {
+function problemOf({ host, at, why, startedAt, stoppingSince, pausedUntil }: Ended, world: World): string | undefined {
   if (why.startsWith('kill -9') || why === 'loss of power' || why === 'stopped while it started') return undefined;
   const isWell = storeTroubleAt(world, host) < startedAt - AFTERWARDS_MS;
   if (why.startsWith('refused: StateRefused: ')) return isWell ? `${host} has no reason: ${why}` : undefined;
   if (why.includes('config.yaml')) return undefined;
   if (stoppingSince === undefined) return `${host}: ${why}`;
   // A stop cannot write to a disk or to a server that does not answer.
-  const isPaused = world.host(host).pausedAt > stoppingSince - STOPS_WITHIN_MS;
-  if (isPaused) return undefined;
+  if (pausedUntil > stoppingSince - STOPS_WITHIN_MS) return undefined;
   const limit = storeTroubleAt(world, host) > stoppingSince - AFTERWARDS_MS ? STOPS_WITHIN_MS : STOPS_AT_ONCE_MS;
   if (at - stoppingSince > limit) return `${host} took ${at - stoppingSince} ms to stop: ${why}`;
   return why === 'stopped' || limit === STOPS_WITHIN_MS ? undefined : `${host}: ${why}`;
