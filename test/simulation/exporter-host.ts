@@ -42,6 +42,8 @@ export class ExporterHost {
   readonly versions: StoredVersions;
   /** How often a process started without all of the state that earlier ones had written. */
   losses = 0;
+  /** When a process last did. */
+  lostStateAt = Number.NEGATIVE_INFINITY;
   /** Something else than a process has changed the state. */
   #isStateSpoilt = false;
   /** How long each call to the disk takes, ms. */
@@ -206,7 +208,10 @@ export class ExporterHost {
     );
     const wrong = this.versions.problemIn(this.disk.filesIn(STATE_DIR));
     if (wrong !== undefined) this.#world.fail('state: a start finds what was written last', wrong);
-    if (this.#isStateSpoilt) this.losses += 1;
+    if (this.#isStateSpoilt) {
+      this.losses += 1;
+      this.lostStateAt = clock.now();
+    }
     this.#isStateSpoilt = false;
     this.versions.failed = 0;
     const process = this.#create((why) => {

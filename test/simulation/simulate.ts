@@ -44,6 +44,8 @@ process.exitCode = values.breakages ? await breakages() : await simulate();
 async function simulate(): Promise<number> {
   const reached = new Reached();
   const told = new Map<string, number>();
+  /** The first seed that failed at each check. */
+  const firsts = new Map<string, SeedResult>();
   const began = performance.now();
   let [requests, simulatedMs] = [0, 0];
   const numbers = Array.from({ length: seeds }, (_, i) => first + i);
@@ -56,11 +58,14 @@ async function simulate(): Promise<number> {
     if (!failure) continue;
     told.set(failure.check, (told.get(failure.check) ?? 0) + 1);
     if (values.json) print(JSON.stringify({ seed, ...failure }));
-    else if (told.get(failure.check) === 1) print(await tellFailure(seed, days, failure, values.log));
-    else print(`Seed ${seed} fails as well: ${failure.check}: ${failure.message}`);
-    if (values['until-failure']) return 1;
+    else print(`Seed ${seed} fails. ${failure.check}: ${failure.message}`);
+    if (!firsts.has(failure.check)) firsts.set(failure.check, result);
+    if (values['until-failure']) break;
   }
   if (values.json) return told.size > 0 ? 1 : 0;
+  for (const { seed, failure } of firsts.values()) {
+    if (failure) print(`\n${await tellFailure(seed, days, failure, values.log)}`);
+  }
   const missing = seeds >= SEEDS_FOR_ALL_STATES ? tellMissing(reached) : [];
   for (const line of missing) print(line);
   const failed = [...told.values()].reduce((sum, count) => sum + count, 0);

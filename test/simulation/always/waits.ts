@@ -43,7 +43,7 @@ export function waits(): Check {
   /** Whether the process that sends this can know of the wait. */
   function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
     if (by.process === sent.process) return true;
-    if (world.exporter.replicas > 0) return false;
+    if (world.exporter.replicas > 0 || mayBeForgotten(by, at, world)) return false;
     return (ends.get(by.process) ?? 0) > at + KEPT_AFTER_MS && !steps.wentForward(by.host, at, sent.at);
   }
 
@@ -79,6 +79,12 @@ export function waits(): Check {
     }
     return undefined;
   });
+}
+
+/** The disk did not work when the answer came or later, or the state was lost outside of the program. */
+function mayBeForgotten({ host }: Sent, since: number, world: World): boolean {
+  const { diskTroubleAt, lostStateAt } = world.host(host);
+  return Math.max(diskTroubleAt, lostStateAt) > since - KEPT_AFTER_MS;
 }
 
 function routeOf({ endpoint, request }: Sent): string {
@@ -138,7 +144,9 @@ export function refusedKeys(): Check {
     const { how, since, by } = refused;
     refused = { how, since: sent.at, by: sent };
     if (steps.any(sent.host, since, sent.at)) return undefined;
-    const isKnown = by.process === sent.process || isKept(by, world.exporter.replicas, since);
+    // It was on its way to the network before the answer came.
+    if (sent.at === since) return undefined;
+    const isKnown = by.process === sent.process || isKept(by, since, world);
     if (!isKnown) return undefined;
     const isAllowed =
       how === 'refused'
@@ -148,8 +156,9 @@ export function refusedKeys(): Check {
     return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - since) / SECOND} s after the key was ${how}`;
   });
 
-  function isKept(by: Sent, replicas: number, since: number): boolean {
-    return replicas === 0 && (ends.get(by.process) ?? 0) > since + KEPT_AFTER_MS;
+  function isKept(by: Sent, since: number, world: World): boolean {
+    if (world.exporter.replicas > 0 || mayBeForgotten(by, since, world)) return false;
+    return (ends.get(by.process) ?? 0) > since + KEPT_AFTER_MS;
   }
 }
 
