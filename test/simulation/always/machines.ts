@@ -116,8 +116,9 @@ export function machinesShown(): Check {
       }
       // A reload can exclude a machine, or expect it no more.
       const isAsBefore = world.exporter === world.story.setting.exporter;
-      for (const key of last?.keys() ?? [])
-        if (isAsBefore && !seen.has(key)) return `${host}: last_seen of ${key} has gone`;
+      // The 0 of an expected machine goes when one of its other processes is seen.
+      for (const [key, at] of last ?? [])
+        if (isAsBefore && at > 0 && !seen.has(key)) return `${host}: last_seen of ${key} has gone`;
       before.set(host, seen);
       return undefined;
     },

@@ -7,8 +7,8 @@ const SLACK_MS = 5_000;
 interface Told {
   readonly at: number;
   readonly seconds: number;
-  /** How many polls had been made. */
-  readonly attempts: number;
+  /** How many polls had succeeded. */
+  readonly successes: number;
 }
 
 /** What makes it impossible to say how old a value may be: a stopped process, and a clock that was set. */
@@ -42,18 +42,22 @@ export class Restlessness {
   staleAfter(scrape: Scrape, world: World): number | undefined {
     const { staleAfter, refreshMs } = world.exporter;
     const read = (name: string): number => valueIn(scrape, `beaconchain_source_${name}`, 'source="machines"') ?? 0;
-    const told = { at: scrape.at, seconds: read('interval_seconds'), attempts: read('attempts_total') };
+    const told = {
+      at: scrape.at,
+      seconds: read('interval_seconds'),
+      successes: read('attempts_total') - read('failures_total'),
+    };
     const before = this.#told.get(scrape.host) ?? [];
     // A value that was polled at a longer interval is shown for as long as that allows.
     const recent = before.filter(
-      ({ attempts }, i) =>
-        attempts >= told.attempts - 1 || scrape.at - (before[i + 1]?.at ?? scrape.at) < refreshMs + SLACK_MS,
+      ({ successes }, i) =>
+        successes >= told.successes - 1 || scrape.at - (before[i + 1]?.at ?? scrape.at) < refreshMs + SLACK_MS,
     );
     this.#told.set(scrape.host, [...recent, told]);
     const calmAt = (this.#at.get(scrape.host) ?? Number.NEGATIVE_INFINITY) + 2 * refreshMs + SLACK_MS;
     if (scrape.at <= calmAt) return undefined;
     // The first poll may be made at an interval that is never told: its answer says what polls cost.
-    if (staleAfter === undefined && told.attempts <= 1 && told.seconds > world.exporter.intervals.machines)
+    if (staleAfter === undefined && told.successes <= 1 && world.story.setting.service.plan.perMonth !== undefined)
       return undefined;
     // A little more, because others change the interval between two scrapes.
     const longest = 1.2 * Math.max(told.seconds, ...recent.map(({ seconds }) => seconds));

@@ -19,8 +19,8 @@ export const PERIOD_KINDS = [
   }),
   kind<{ ms: number }>({
     name: 'older day',
-    weight: 2,
-    draw: (random) => ({ ms: random.scale(10 * MINUTE, 12 * HOUR) }),
+    weight: 4,
+    draw: (random) => ({ ms: random.scale(HOUR, 24 * HOUR) }),
     apply: ({ ms }, world) => world.service.periods.showOlderDay(world.clock.now() + ms),
     tell: ({ ms }) => `for ${secondsOf(ms)} the newest day is missing from the answers`,
   }),
