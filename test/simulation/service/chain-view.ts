@@ -37,6 +37,8 @@ export class ChainView {
   #behind: { readonly epochs: number; times: number; readonly until: number } | undefined;
   /** Slots that are shown as scheduled, until a time. */
   readonly #scheduled = new Map<number, number>();
+  /** Those of them that are shown so even if they have a block. */
+  readonly #hidden = new Set<number>();
   /** The details of slashings from this slot on are not listed until a time. */
   #hiddenDetails = { fromSlot: Number.POSITIVE_INFINITY, until: 0 };
   /** An answer had two rows of one slot that both say proposed. */
@@ -70,6 +72,7 @@ export class ChainView {
   hideBlock(until: number): void {
     const slot = this.chain.headSlot + 1;
     this.#scheduled.set(slot, until);
+    this.#hidden.add(slot);
     this.late.add(Math.floor(slot / 32));
   }
 
@@ -184,6 +187,8 @@ export class ChainView {
     const text = this.#textOf(slot);
     if (!this.#scheduled.has(slot)) return text;
     if (text.includes('"status":"2"')) return text.replace('"status":"2"', '"status":"0"');
+    // A reorganisation can give a missed slot a block.
+    if (!this.#hidden.has(slot)) return text;
     const { proposer } = JSON.parse(`[${text}]`)[0];
     return JSON.stringify(row({ slot, proposer, status: '0' }));
   }
