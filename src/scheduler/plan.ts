@@ -41,6 +41,10 @@ export interface Run {
 export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const { value, failure, oneTimeRequests = 0 } = poll;
   const { start, durationMs, requests, intervalMs, coverage } = run;
+  const paced = {
+    ...(intervalMs === undefined ? {} : { intervalMs }),
+    ...(coverage === undefined ? {} : { coverage }),
+  };
   const { pausedUntil: _, isDueNow: __, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
@@ -50,15 +54,15 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
     attempts: entry.attempts + 1,
     lastAttemptAt: start,
     durationMs,
-    ...(intervalMs === undefined ? {} : { intervalMs }),
-    ...(coverage === undefined ? {} : { coverage }),
+    ...paced,
   };
   const end = start + durationMs;
   if (!failure) {
-    const { failingSince: ___, ...succeeded } = tried;
+    const { failingSince: _1, intervalMs: _2, coverage: _3, ...succeeded } = tried;
     const costs = withLatest(entry.costs, requests - oneTimeRequests);
     const durations = withLatest(entry.durations, durationMs);
-    return { ...succeeded, failuresInARow: 0, lastSuccessAt: end, costs, durations };
+    // The value is not that of an earlier poll any more, which may have been at the interval of another account.
+    return { ...succeeded, ...paced, failuresInARow: 0, lastSuccessAt: end, costs, durations };
   }
   return {
     ...tried,

@@ -99,11 +99,14 @@ describe('scheduler/plan', () => {
       });
     });
 
-    it('keeps the pace of an earlier poll where no limit was known at this one', () => {
+    it('keeps the pace of the poll that the value is from', () => {
       const { intervalMs: _, coverage: __, ...first } = run();
-      expect(afterPoll(emptyEntry(hourly), { value: 7 }, first)).not.toHaveProperty('intervalMs');
       const known = { ...entry, intervalMs: DAY, coverage: 'sampled' } as const;
-      expect(afterPoll(known, { value: 7 }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
+      const failure = failureOf('server_error');
+      expect(afterPoll(known, { value: 7, failure }, first)).toMatchObject({ intervalMs: DAY, coverage: 'sampled' });
+      // With another key, no limit is known at first.
+      expect(afterPoll(known, { value: 7 }, first)).not.toHaveProperty('intervalMs');
+      expect(afterPoll(known, { value: 7 }, first)).not.toHaveProperty('coverage');
       expect(afterPoll(known, { value: 7 }, run({ coverage: 'full' }))).toMatchObject({
         intervalMs: HOUR,
         coverage: 'full',
