@@ -16,6 +16,7 @@ export class StoredVersions {
   readonly #resolved = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   readonly #now: () => number;
+  #hasForgotten = false;
   /** Writes that failed in this process. */
   failed = 0;
   /** Called when a document is written whose last write failed. */
@@ -46,6 +47,7 @@ export class StoredVersions {
 
   /** Something else than a process has changed the files. */
   forget(): void {
+    this.#hasForgotten = true;
     this.#versions.clear();
     this.#resolved.clear();
   }
@@ -56,7 +58,11 @@ export class StoredVersions {
       const text = files.get(`${name}.json`)?.toString();
       if (text === undefined) {
         if (this.#resolved.has(name)) return `${name} is gone`;
-      } else if (!versions.some(({ value }) => wrap(value) === text)) {
+        continue;
+      }
+      // Until a write has resolved, the file is still what others put there.
+      const isTheirs = this.#hasForgotten && !this.#resolved.has(name);
+      if (!isTheirs && !versions.some(({ value }) => wrap(value) === text)) {
         return `${name} is none of the last ${versions.length} versions: ${text.slice(0, 100)}`;
       }
     }
