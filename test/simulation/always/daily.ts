@@ -73,6 +73,7 @@ export function daysShown(): Check {
     name: 'daily returns: the newest day, exactly',
     onScrape(scrape, world) {
       successes.see(scrape, world);
+      latestOwn = Math.max(latestOwn, scrape.ownAt);
       if (losses.mayStepBack(scrape.host, world))
         for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
       for (const chain of world.exporter.chains) {
@@ -139,6 +140,8 @@ export function committeesShown(): Check {
   const shown = new Map<string, number>();
   const successes = new Successes();
   const losses = new Losses();
+  /** The latest time that a clock of a process has shown, Unix ms. */
+  const latestOwn = Number.NEGATIVE_INFINITY;
   return {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
@@ -174,6 +177,8 @@ export function committeesShown(): Check {
     if (period === undefined || period === before) return undefined;
     shown.set(key, period);
     const current = Math.floor(epochAt(chain, scrape.at) / EPOCHS_PER_PERIOD);
+    // Where `latest` is refused, a clock that is ahead asks for a period ahead, which is known to the service.
+    if (period > current && period <= Math.floor(epochAt(chain, latestOwn) / EPOCHS_PER_PERIOD)) return undefined;
     if (period > current)
       return `period ${period} is shown, but ${service.periods.period(chain, scrape.at)} is the latest`;
     const start = CHAINS[chain].genesis + period * SECONDS_PER_PERIOD;
@@ -190,7 +195,7 @@ function periodLate(scrape: Scrape, chain: Chain, world: World): string | undefi
   const source = `source="sync_committee",chain="${chain}"`;
   const interval = 1_000 * (valueIn(scrape, 'beaconchain_source_interval_seconds', source) ?? 0);
   const current = Math.floor(epochAt(chain, scrape.at) / EPOCHS_PER_PERIOD);
-  if (valueIn(scrape, PERIOD, `chain="${chain}"`) === current) return undefined;
+  if ((valueIn(scrape, PERIOD, `chain="${chain}"`) ?? 0) >= current) return undefined;
   const start = 1_000 * (CHAINS[chain].genesis + current * SECONDS_PER_PERIOD);
   const due = Math.max(start + 5 * MINUTE, world.calmSince) + 2 * interval + SLACK_MS;
   return scrape.at > due ? `period ${current} has begun, and is not shown` : undefined;
