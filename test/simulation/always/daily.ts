@@ -73,7 +73,6 @@ export function daysShown(): Check {
     name: 'daily returns: the newest day, exactly',
     onScrape(scrape, world) {
       successes.see(scrape, world);
-      latestOwn = Math.max(latestOwn, scrape.ownAt);
       if (losses.mayStepBack(scrape.host, world))
         for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
       for (const chain of world.exporter.chains) {
@@ -146,6 +145,7 @@ export function committeesShown(): Check {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
       successes.see(scrape, world);
+      latestOwn = Math.max(latestOwn, scrape.ownAt);
       if (losses.mayStepBack(scrape.host, world))
         for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
       for (const chain of world.exporter.chains) {
