@@ -140,7 +140,7 @@ export function committeesShown(): Check {
   const successes = new Successes();
   const losses = new Losses();
   /** The latest time that a clock of a process has shown, Unix ms. */
-  const latestOwn = Number.NEGATIVE_INFINITY;
+  let latestOwn = Number.NEGATIVE_INFINITY;
   return {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
