@@ -1,6 +1,9 @@
 import { seriesNamed, valueIn } from '../scrape.ts';
 import type { Check } from './check.ts';
 
+/** A source that is polled as seldom as this may still wait for its next poll. */
+const SELDOM_SECONDS = 1_500;
+
 /** When the trouble is over, the exporter works again by itself: it is up, and each source has just succeeded. */
 export function recovers(): Check {
   return {
@@ -11,6 +14,9 @@ export function recovers(): Check {
       }
       for (const scrape of scrapes) {
         for (const [labels, value] of seriesNamed(scrape, 'beaconchain_source_up')) {
+          const told = (name: string): number => valueIn(scrape, `beaconchain_source_${name}`, labels) ?? 0;
+          const waits = told('next_attempt_timestamp_seconds') > scrape.ownAt / 1_000;
+          if (waits && told('interval_seconds') > SELDOM_SECONDS) continue;
           if (value !== 1) return `${scrape.host}: ${labels} is not up`;
         }
         if (valueIn(scrape, 'beaconchain_exporter_config_last_reload_successful') === 0)
