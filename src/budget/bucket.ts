@@ -97,7 +97,8 @@ export function bucketOpensAt(bucket: Bucket, options: BudgetOptions, now: UnixM
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   const charged: Bucket = { ...bucket, firstUseAt: bucket.firstUseAt ?? now, lastUseAt: now };
   for (const name of LONG_WINDOWS) {
-    const window = windowAt(charged, name, options, now);
+    // As it was before this request: a quota that was used up renews after its last one.
+    const window = windowAt(bucket, name, options, now);
     if (window) charged[name] = charge(window);
   }
   return charged;

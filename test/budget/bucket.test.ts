@@ -206,6 +206,16 @@ describe('budget/bucket', () => {
     });
   });
 
+  it('is spent anew after a renewal that no answer tells', () => {
+    // The limiter names only the window that refuses.
+    const refusal = { 'ratelimit-window': 'month', 'ratelimit-limit': '1000', 'ratelimit-remaining': '0' };
+    const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(16 * 86_400) }, { status: 429 });
+    expect(bucketOpensAt(usedUp, BUDGET_OPTIONS, OCTOBER)).toBe(NOVEMBER);
+    const asked = told(usedUp, {}, { at: NOVEMBER });
+    expect(asked.month).toEqual({ limit: 1_000, own: 1, since: NOVEMBER });
+    expect(bucketOpensAt(asked, BUDGET_OPTIONS, NOVEMBER)).toBeLessThanOrEqual(NOVEMBER);
+  });
+
   describe('answers', () => {
     it('without headers leave everything as it was', () => {
       const known = told(EMPTY_BUCKET, trial(500));
