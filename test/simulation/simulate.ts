@@ -27,6 +27,7 @@ const { values } = parseArgs({
     log: { type: 'boolean', default: false },
     'until-failure': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    states: { type: 'boolean', default: false },
     breakages: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
@@ -68,6 +69,7 @@ async function simulate(): Promise<number> {
   }
   const missing = seeds >= SEEDS_FOR_ALL_STATES ? tellMissing(reached) : [];
   for (const line of missing) print(line);
+  if (values.states) for (const [state, count] of Object.entries(reached.toJSON())) print(`${count} x ${state}`);
   const failed = [...told.values()].reduce((sum, count) => sum + count, 0);
   const seconds = Math.round((performance.now() - began) / 1_000);
   const simulated = (simulatedMs / 86_400_000).toFixed(1);
