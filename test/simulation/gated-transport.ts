@@ -4,8 +4,13 @@ import type { Gate } from './gate.ts';
 /** A transport whose requests leave, and whose answers arrive, only while the process runs. */
 export function gated(send: Transport, gate: Gate): Transport {
   return async (request, signal) => {
-    const sent = await gate.call('request', () => [send(request, signal)] as const);
-    const answer = await arriving(sent[0], gate);
+    const [sent] = await gate.call('request', () => {
+      const sending = send(request, signal);
+      // A process that dies right after this hears of no failure.
+      sending.catch(() => undefined);
+      return [sending] as const;
+    });
+    const answer = await arriving(sent, gate);
     return { ...answer, body: () => bodyOf(answer, gate) };
   };
 }

@@ -37,7 +37,8 @@ export function waits(): Check {
 
   function isSameBucket(a: Sent, b: Sent): boolean {
     const named = buckets.get(routeOf(a));
-    return routeOf(a) === routeOf(b) || (named !== undefined && named === buckets.get(routeOf(b)));
+    // Routes for which no bucket was named share one.
+    return routeOf(a) === routeOf(b) || named === buckets.get(routeOf(b));
   }
 
   /** Whether the process that sends this can know of the wait. */
