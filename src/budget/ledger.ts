@@ -154,6 +154,8 @@ export function answered(
   options: BudgetOptions,
   now: UnixMs,
 ): Ledger {
+  // Its bucket and limits are those of callers without a key.
+  if (answer.status === 401) return { ...ledger, key: keyAfter(ledger.key, answer, now) };
   const assigned = assign(ledger, route, answer.observation);
   const name = bucketOf(assigned, route);
   const bucket = assigned.buckets[name] ?? EMPTY_BUCKET;

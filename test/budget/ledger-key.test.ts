@@ -52,6 +52,12 @@ describe('budget/ledger: the key', () => {
     expect(opensAt(told(asked, 401, { at: NOW + 10 * MINUTE + 300 }), LANE)).toBe(NOW + 20 * MINUTE + 300);
   });
 
+  it('has no bucket and no limits from a 401, which tells those of callers without a key', () => {
+    const headers = { ...INVALID, 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' };
+    const { lanes, shared, buckets } = told(known, 401, { headers });
+    expect({ lanes, shared, buckets }).toEqual({ lanes: known.lanes, shared: known.shared, buckets: known.buckets });
+  });
+
   it('is open again once an answer accepts it', () => {
     const at = NOW + 10 * MINUTE;
     const accepted = told(sent(refused, at), 200, { at, sentAt: at });
