@@ -5,7 +5,7 @@ import type { Logger } from '../../src/lib/log.ts';
 import { FileStore } from '../../src/state/file.ts';
 import { StateLocked } from '../../src/state/lock.ts';
 import { logLines } from '../support/log-lines.ts';
-import { NOW } from '../support/timing.ts';
+import { NOW, SECOND } from '../support/timing.ts';
 import { settled, VirtualClock } from '../support/virtual-clock.ts';
 import { diskOf, SimulatedDisk } from './disk.ts';
 import { type DiskFailure, READ_ONLY } from './disk-faults.ts';
@@ -14,7 +14,6 @@ import { SimulatedHost, type SimulatedProcess } from './host.ts';
 import { Random } from './random.ts';
 
 const DIR = '/var/lib/exporter';
-const SECOND = 1_000;
 const Value = z.array(z.string());
 const OLD = ['old'];
 const NEW = Array.from({ length: 20 }, (_, i) => `new ${i}`);

@@ -1,3 +1,4 @@
+import { DAY, MINUTE } from '../support/timing.ts';
 import { drawEvents } from './events/index.ts';
 import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
@@ -5,9 +6,6 @@ import { drawNetwork, NO_FAULTS } from './service/network.ts';
 import { calmSetting, drawService } from './service/setting.ts';
 import type { Setting, Story } from './story.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 /** About so many requests are sent in a short story. */
 const REQUESTS = 200;
 const MAX_LENGTH = DAY;

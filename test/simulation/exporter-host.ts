@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { openSharedState, openState } from '../../src/exporter/state.ts';
 import type { Replica } from '../../src/replica/replica.ts';
+import { DAY } from '../support/timing.ts';
 import { ProcessClock } from './clock.ts';
 import { diskOf, SimulatedDisk } from './disk.ts';
 import { outsideOf } from './exporter-outside.ts';
@@ -18,8 +19,7 @@ import type { World } from './world.ts';
 /** A supervisor such as systemd starts a process again after this time. */
 const RESTART_MS = 5_000;
 /** A second process on the same directory is given this time to refuse. */
-const SECOND_MS = 60_000;
-const DAY_MS = 86_400_000;
+const SECOND_PROCESS_MS = 60_000;
 
 /** A machine that runs the exporter: its disk, its clock, and one process at a time, which a supervisor restarts. */
 export class ExporterHost {
@@ -178,7 +178,7 @@ export class ExporterHost {
       if (/in use by process/.test(why)) this.#world.reach('a living process that holds the lock');
       else if (this.diskTroubleAt < second.startedAt) this.#world.fail('state: a second process is refused', why);
     });
-    this.#world.clock.after(SECOND_MS, () => {
+    this.#world.clock.after(SECOND_PROCESS_MS, () => {
       if (second.exporter && first === this.#process)
         this.#world.fail('state: a second process is refused', 'it runs beside the first one');
       second.die('ended by the operator');
@@ -200,12 +200,7 @@ export class ExporterHost {
 
   #launch(): void {
     const { clock, exporter } = this.#world;
-    this.#watch.onLaunch(
-      clock.now(),
-      clock.now() + this.#clockOffsetMs,
-      exporter.catchUpDays * DAY_MS,
-      this.#leaseOf(),
-    );
+    this.#watch.onLaunch(clock.now(), clock.now() + this.#clockOffsetMs, exporter.catchUpDays * DAY, this.#leaseOf());
     const wrong = this.versions.problemIn(this.disk.filesIn(STATE_DIR));
     if (wrong !== undefined) this.#world.fail('state: a start finds what was written last', wrong);
     if (this.#isStateSpoilt) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY, HOUR } from '../support/timing.ts';
 import { calmWorld, simplerSettings } from './calm.ts';
 import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
@@ -7,9 +8,6 @@ import { calmSetting, drawService } from './service/setting.ts';
 import { type ShrinkOptions, shrink } from './shrink.ts';
 import type { Failure } from './shrink-search.ts';
 import type { Setting, Story, StoryEvent } from './story.ts';
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 function storyOf(kinds: readonly string[], setting: Setting = calmWorld()): Story {
   const random = new Random(7, 'story');

@@ -3,6 +3,7 @@ import type { Attempts, Polls, Timing } from '../../src/sources/source.ts';
 /** 2026-09-30 12:01:00 UTC. */
 export const NOW = 1_790_769_660_000;
 
+export const SECOND = 1_000;
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;

@@ -1,5 +1,6 @@
 import { CHAIN_NAMES, CHAINS, type Chain, epochAt } from '../../../src/lib/chain.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
+import { MINUTE } from '../../support/timing.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -8,7 +9,6 @@ import { Losses } from './losses.ts';
 
 const DAY = 'beaconchain_daily_return_day';
 const PERIOD = 'beaconchain_sync_committee_period';
-const MINUTE = 60_000;
 const EPOCHS_PER_PERIOD = 256;
 const SECONDS_PER_PERIOD = EPOCHS_PER_PERIOD * 32 * 12;
 const SLACK_MS = MINUTE;

@@ -1,11 +1,10 @@
 import type { Headers } from '../../../src/budget/headers.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../src/lib/duration.ts';
+import { SECOND } from '../../support/timing.ts';
 import type { Exchange } from '../service/record.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
-
-const SECOND = 1_000;
 
 type Counted = Extract<TrafficEvent, { kind: 'counted' }>;
 

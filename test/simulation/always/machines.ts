@@ -1,3 +1,4 @@
+import { MINUTE } from '../../support/timing.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import { ARRAYS, type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
 import type { World } from '../world.ts';
@@ -7,7 +8,6 @@ import { Losses } from './losses.ts';
 import { Restlessness } from './restlessness.ts';
 
 const LAST_SEEN = 'beaconchain_machine_last_seen_timestamp_seconds';
-const MINUTE = 60_000;
 /** Reading every value takes long. */
 const EACH = 10;
 

@@ -1,3 +1,4 @@
+import { SECOND } from '../../support/timing.ts';
 import type { Scrape } from '../scrape.ts';
 import { seriesNamed } from '../scrape.ts';
 import type { Sent } from '../traffic.ts';
@@ -5,7 +6,6 @@ import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
 
-const SECOND = 1_000;
 /** A gap may be this many times the longest interval told in it. */
 const MAX_GAP = 1.5;
 /** A heartbeat of the scheduler, and the second after a start. */

@@ -1,3 +1,4 @@
+import { HOUR } from '../../support/timing.ts';
 import type { Ended, World } from '../world.ts';
 import type { Check } from './check.ts';
 
@@ -93,7 +94,6 @@ export function errorsHaveCauses(): Check {
 
 const MAX_TIMERS = 5_000;
 const MAX_LOG_BYTES_AN_HOUR = 500_000;
-const HOUR_MS = 3_600_000;
 
 /** Neither timers nor the log grow without end. */
 export function bounded(): Check {
@@ -103,7 +103,7 @@ export function bounded(): Check {
       if (clock.waiting > MAX_TIMERS * hosts.length) return `${clock.waiting} timers wait`;
       for (const { name, process } of hosts) {
         if (!process) continue;
-        const hours = 1 + (clock.now() - process.startedAt) / HOUR_MS;
+        const hours = 1 + (clock.now() - process.startedAt) / HOUR;
         if (process.logBytes > MAX_LOG_BYTES_AN_HOUR * hours)
           return `${name} has logged ${process.logBytes} bytes in ${hours - 1} h: ${process.lines.at(-1)}`;
       }

@@ -1,5 +1,6 @@
 import { type Chain, EPOCHS_PER_DAY, epochAt, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import { validatorsOf } from '../../support/chain.ts';
+import { HOUR } from '../../support/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { ChainView } from '../service/chain-view.ts';
 import type { World } from '../world.ts';
@@ -8,7 +9,6 @@ import type { Check } from './check.ts';
 import { Circumstances, Successes } from './circumstances.ts';
 import { Losses } from './losses.ts';
 
-const HOUR = 3_600_000;
 /** A poll reads so many at most. */
 const EPOCHS_PER_POLL = 12;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];

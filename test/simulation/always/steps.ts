@@ -1,6 +1,5 @@
+import { HOUR } from '../../support/timing.ts';
 import type { TrafficEvent } from '../traffic.ts';
-
-const HOUR = 3_600_000;
 
 /** The steps of the clocks. After one forward, which may be time that passed, an hour of a wait is kept at most. */
 export class Steps {

@@ -1,13 +1,11 @@
 import type { Headers } from '../../../src/budget/headers.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
 import { Steps } from './steps.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 const MAX_WAIT_SECONDS = 32 * 86_400;
 /** The program follows its clock in whole ms, and NTP may slew it. */
 const TOLERANCE_MS = 5;

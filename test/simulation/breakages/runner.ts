@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { HOUR } from '../../support/timing.ts';
 import { type Breakage, broken } from './breakage.ts';
 
 /** The first seed that fails, as the simulation prints it. */
@@ -98,14 +99,13 @@ async function simulate(breakage: Breakage | undefined, options: RunOptions, sig
   }
 }
 
-const HOUR_MS = 3_600_000;
 const MAX_TOLD = 500;
 
 /** Exit status 1 means a failing seed, which the last line names; 0 means none. */
 async function run(
   cwd: string,
   args: readonly string[],
-  { timeoutMs = HOUR_MS }: RunOptions,
+  { timeoutMs = HOUR }: RunOptions,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], signal, timeout: timeoutMs });

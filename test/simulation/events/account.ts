@@ -1,14 +1,11 @@
 import { ENDPOINTS, type Endpoint } from '../../../src/api/errors.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import { drawPlan, type Plan } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
 import { secondsOf } from './words.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 /** Some seconds to some hours. */
 function aWhile(random: Random): number {

@@ -1,4 +1,5 @@
 import type { Chain } from '../../../src/lib/chain.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import { type ChainView, ROW_FAULTS, type RowFault } from '../service/chain-view.ts';
 import type { Setting } from '../story.ts';
@@ -7,10 +8,7 @@ import { kind } from './kind.ts';
 import { later } from './later.ts';
 import { secondsOf } from './words.ts';
 
-const SECOND = 1_000;
 const SLOT = 12 * SECOND;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 /** One of the chains that are read. */
 export function anyChain(random: Random, { exporter }: Setting): Chain {

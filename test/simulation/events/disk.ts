@@ -1,3 +1,4 @@
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import { type DiskFailure, READ_ONLY } from '../disk-faults.ts';
 import type { ExporterHost } from '../exporter-host.ts';
 import type { Random } from '../random.ts';
@@ -5,10 +6,6 @@ import type { World } from '../world.ts';
 import { kind } from './kind.ts';
 import { anyHost } from './process.ts';
 import { secondsOf } from './words.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 /** Failures of calls, by what they are called. */
 const FAILURES: Readonly<Record<string, DiskFailure>> = {

@@ -1,13 +1,10 @@
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { Lag } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
 import { kind } from './kind.ts';
 import { later } from './later.ts';
 import { secondsOf } from './words.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 function anyMachine(random: Random, { service }: Setting): string | undefined {
   return service.machines[random.between(0, service.machines.length - 1)];

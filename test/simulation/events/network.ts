@@ -1,4 +1,5 @@
 import { ENDPOINTS, type Endpoint } from '../../../src/api/errors.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import { BODY_FAULTS, type BodyFault, type Outage } from '../service/disturbances.ts';
 import type { NetworkFaults } from '../service/network.ts';
@@ -6,9 +7,6 @@ import { kind } from './kind.ts';
 import { anyHost } from './process.ts';
 import { secondsOf } from './words.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 const DATE = 'date';
 
 function aWhile(random: Random): number {

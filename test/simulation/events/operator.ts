@@ -1,12 +1,10 @@
 import type { Chain } from '../../../src/lib/chain.ts';
+import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
 import { later } from './account.ts';
 import { kind } from './kind.ts';
 import { secondsOf } from './words.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 
 /** Settings that a reload can change. */
 type Changes = Partial<Omit<ExporterSetting, 'replicas' | 'refreshMs' | 'key'>>;

@@ -1,10 +1,8 @@
+import { HOUR, MINUTE } from '../../support/timing.ts';
 import type { ServiceSetting } from '../service/setting.ts';
 import { kind } from './kind.ts';
 import { later } from './later.ts';
 import { secondsOf } from './words.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 type Views = ServiceSetting['views'];
 

@@ -1,11 +1,8 @@
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
 import { kind } from './kind.ts';
 import { secondsOf } from './words.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 /** The name of one of the hosts. */
 export function anyHost(random: Random, { exporter }: Setting): string {

@@ -1,3 +1,4 @@
+import { MINUTE, SECOND } from '../../support/timing.ts';
 import { REDIS_PREFIX } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
@@ -6,8 +7,6 @@ import { kind } from './kind.ts';
 import { anyHost } from './process.ts';
 import { secondsOf } from './words.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const LEASE = `${REDIS_PREFIX}:lease`;
 
 function spell(random: Random): number {

@@ -1,13 +1,10 @@
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { ExporterHost } from '../exporter-host.ts';
 import { STATE_DIR } from '../exporter-setting.ts';
 import { makeOlder } from '../older-state.ts';
 import { kind } from './kind.ts';
 import { anyHost } from './process.ts';
 import { secondsOf } from './words.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 const DAMAGES = ['removed', 'emptied', 'cut in half', 'replaced by garbage', 'replaced by one of version 99'] as const;
 type Damage = (typeof DAMAGES)[number];

@@ -1,9 +1,9 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
 import { CHAIN_NAMES, type Chain, epochAt } from '../../../src/lib/chain.ts';
+import { MINUTE } from '../../support/timing.ts';
 import type { Served, Service } from '../service/service.ts';
 import type { RareState } from '../sometimes.ts';
 
-const MINUTE = 60_000;
 /** Finality is two epochs behind the head at least; ten more take over an hour. */
 const LATE_EPOCHS = 12;
 const OUTAGE_MS = 10 * MINUTE;

@@ -1,11 +1,11 @@
 import { SECONDS_PER_DAY } from '../../../src/lib/duration.ts';
+import { HOUR } from '../../support/timing.ts';
 import type { Plan, ServiceSetting } from './setting.ts';
 
 /** The windows that can refuse a request, the longest first. */
 export const LIMITED = ['month', 'hour', 'second'] as const;
 export type LimitedWindow = (typeof LIMITED)[number];
 
-const HOUR = 3_600_000;
 const THIRTY_DAYS = 30 * SECONDS_PER_DAY * 1_000;
 
 /** What was counted in a window. */

@@ -1,4 +1,5 @@
 import { between, unit } from '../../../src/lib/random.ts';
+import { MINUTE } from '../../support/timing.ts';
 import type { Lag, ServiceSetting } from './setting.ts';
 
 export const ARRAYS = ['system', 'validator', 'node'] as const;
@@ -25,7 +26,6 @@ interface Machine {
   readonly disk: { readonly from: number; readonly free: number }[];
 }
 
-const MINUTE = 60_000;
 const DELAY: Record<ArrayName, number> = { system: 0, validator: 40, node: 85 };
 const MAX_WAY_MS = 2_000;
 

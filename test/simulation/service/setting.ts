@@ -1,3 +1,4 @@
+import { MINUTE } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 
 /** Limits of the account. A window without a limit does not refuse. */
@@ -57,8 +58,6 @@ export interface ServiceSetting {
   /** The clock of the service, relative to the true time. */
   readonly clockAheadMs: number;
 }
-
-const MINUTE = 60_000;
 
 /** No disturbance, and an ample plan. */
 export function calmSetting(changes: Partial<ServiceSetting> = {}): ServiceSetting {
