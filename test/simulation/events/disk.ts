@@ -4,7 +4,7 @@ import type { ExporterHost } from '../exporter-host.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
-import { anyHost } from './process.ts';
+import { anyHost, onFiles } from './process.ts';
 import { secondsOf } from './words.ts';
 
 /** Failures of calls, by what they are called. */
@@ -61,10 +61,11 @@ export const DISK_KINDS = [
   kind<{ host: string; how: string; ms: number }>({
     name: 'disk fails',
     weight: 4,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), how: NAMES[random.between(0, NAMES.length - 1)] ?? '', ms: spell(random) },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      how: NAMES[random.between(0, NAMES.length - 1)] ?? '',
+      ms: spell(random),
+    })),
     apply: ({ host, how, ms }, world) => {
       const failure = FAILURES[how];
       if (!failure) return;
@@ -81,14 +82,11 @@ export const DISK_KINDS = [
   kind<{ host: string; room: number; ms: number }>({
     name: 'disk full',
     weight: 3,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : {
-            host: anyHost(random, setting),
-            room: random.pick([0, random.between(1, 600), random.between(600, 20_000)]),
-            ms: spell(random),
-          },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      room: random.pick([0, random.between(1, 600), random.between(600, 20_000)]),
+      ms: spell(random),
+    })),
     apply: ({ host, room, ms }, world) => {
       during(
         world,
@@ -108,10 +106,11 @@ export const DISK_KINDS = [
   kind<{ host: string; bytes: number; ms: number }>({
     name: 'short writes',
     weight: 2,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), bytes: random.scale(50, 5_000), ms: spell(random) },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      bytes: random.scale(50, 5_000),
+      ms: spell(random),
+    })),
     apply: ({ host, bytes, ms }, world) => {
       during(
         world,
@@ -130,10 +129,11 @@ export const DISK_KINDS = [
   kind<{ host: string; most: number; ms: number }>({
     name: 'slow disk',
     weight: 2,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), most: random.scale(20, 5_000), ms: spell(random) },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      most: random.scale(20, 5_000),
+      ms: spell(random),
+    })),
     apply: ({ host, most, ms }, world) => {
       during(
         world,
@@ -152,8 +152,7 @@ export const DISK_KINDS = [
   kind<{ host: string; ms: number }>({
     name: 'disk lies',
     weight: 1,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0 ? undefined : { host: anyHost(random, setting), ms: spell(random) },
+    draw: onFiles((random, setting) => ({ host: anyHost(random, setting), ms: spell(random) })),
     apply: ({ host, ms }, world) => {
       during(
         world,

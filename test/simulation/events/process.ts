@@ -1,12 +1,17 @@
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
-import { kind } from './kind.ts';
+import { type Kind, kind } from './kind.ts';
 import { secondsOf } from './words.ts';
 
 /** The name of one of the hosts. */
 export function anyHost(random: Random, { exporter }: Setting): string {
   return ['a', 'b', 'c'][random.between(0, Math.max(1, exporter.replicas) - 1)] ?? 'a';
+}
+
+/** Draws an event that is about files: it makes no sense where the state is in Redis. */
+export function onFiles<W extends object>(draw: (random: Random, setting: Setting) => W): Kind<W>['draw'] {
+  return (random, setting) => (setting.exporter.replicas > 0 ? undefined : draw(random, setting));
 }
 
 function downTime(random: Random): number {

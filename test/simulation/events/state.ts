@@ -3,7 +3,7 @@ import type { ExporterHost } from '../exporter-host.ts';
 import { STATE_DIR } from '../exporter-setting.ts';
 import { makeOlder } from '../older-state.ts';
 import { kind } from './kind.ts';
-import { anyHost } from './process.ts';
+import { anyHost, onFiles } from './process.ts';
 import { secondsOf } from './words.ts';
 
 const DAMAGES = ['removed', 'emptied', 'cut in half', 'replaced by garbage', 'replaced by one of version 99'] as const;
@@ -31,15 +31,12 @@ export const STATE_KINDS = [
   kind<{ host: string; document: string; how: Damage; downMs?: number }>({
     name: 'state damaged',
     weight: 2,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : {
-            host: anyHost(random, setting),
-            document: random.pick(DOCUMENTS),
-            how: random.pick(DAMAGES),
-            ...(random.happens(0.6) && { downMs: random.scale(SECOND, 5 * MINUTE) }),
-          },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      document: random.pick(DOCUMENTS),
+      how: random.pick(DAMAGES),
+      ...(random.happens(0.6) && { downMs: random.scale(SECOND, 5 * MINUTE) }),
+    })),
     apply: ({ host, document, how, downMs }, world) => {
       const one = world.host(host);
       if (downMs === undefined && document !== 'lock') return damage(one, document, how);
@@ -52,10 +49,10 @@ export const STATE_KINDS = [
   kind<{ host: string; downMs?: number }>({
     name: 'state removed',
     weight: 1,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), ...(random.happens(0.5) && { downMs: random.scale(SECOND, 5 * MINUTE) }) },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      ...(random.happens(0.5) && { downMs: random.scale(SECOND, 5 * MINUTE) }),
+    })),
     apply: ({ host, downMs }, world) => {
       const one = world.host(host);
       const remove = (): void => {
@@ -72,10 +69,7 @@ export const STATE_KINDS = [
   kind<{ host: string; downMs: number }>({
     name: 'upgrade',
     weight: 2,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : { host: anyHost(random, setting), downMs: random.scale(SECOND, 5 * MINUTE) },
+    draw: onFiles((random, setting) => ({ host: anyHost(random, setting), downMs: random.scale(SECOND, 5 * MINUTE) })),
     apply: ({ host, downMs }, world) => {
       world.host(host).upgrade(downMs, (down) => {
         makeOlder(down.disk);
@@ -88,14 +82,11 @@ export const STATE_KINDS = [
   kind<{ host: string; ageMs: number; downMs: number }>({
     name: 'foreign lock',
     weight: 1,
-    draw: (random, setting) =>
-      setting.exporter.replicas > 0
-        ? undefined
-        : {
-            host: anyHost(random, setting),
-            ageMs: random.scale(SECOND, HOUR),
-            downMs: random.scale(SECOND, MINUTE),
-          },
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      ageMs: random.scale(SECOND, HOUR),
+      downMs: random.scale(SECOND, MINUTE),
+    })),
     apply: ({ host, ageMs, downMs }, world) => {
       const lock = { pid: 1, started: '7', host: 'elsewhere', boot: 'b', namespace: 'n', id: 'foreign' };
       world.host(host).upgrade(downMs, (one) => {
@@ -110,7 +101,7 @@ export const STATE_KINDS = [
   kind<{ host: string }>({
     name: 'second process',
     weight: 1,
-    draw: (random, setting) => (setting.exporter.replicas > 0 ? undefined : { host: anyHost(random, setting) }),
+    draw: onFiles((random, setting) => ({ host: anyHost(random, setting) })),
     apply: ({ host }, world) => world.host(host).startSecond(),
     tell: ({ host }) => `a second process is started on the state directory of ${host}`,
   }),
