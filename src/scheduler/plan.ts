@@ -54,11 +54,10 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
     attempts: entry.attempts + 1,
     lastAttemptAt: start,
     durationMs,
-    ...paced,
   };
   const end = start + durationMs;
   if (!failure) {
-    const { failingSince: _1, intervalMs: _2, coverage: _3, ...succeeded } = tried;
+    const { failingSince: ___, intervalMs: ____, coverage: _____, ...succeeded } = tried;
     const costs = withLatest(entry.costs, requests - oneTimeRequests);
     const durations = withLatest(entry.durations, durationMs);
     // The value is not that of an earlier poll any more, which may have been at the interval of another account.
@@ -66,6 +65,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   }
   return {
     ...tried,
+    ...paced,
     failures: entry.failures + 1,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),

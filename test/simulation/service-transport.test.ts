@@ -5,17 +5,10 @@ import { NOW } from '../support/timing.ts';
 import { settled, VirtualClock } from '../support/virtual-clock.ts';
 import { Random } from './random.ts';
 import { Network, type NetworkFaults, NO_FAULTS } from './service/network.ts';
+import { FINALIZED } from './service/requests.ts';
 import { Service } from './service/service.ts';
 import { calmSetting } from './service/setting.ts';
 import { transportOf } from './service/transport.ts';
-
-const REQUEST = {
-  endpoint: 'epoch_slots',
-  base: 'http://service',
-  path: '/api/v1/epoch/finalized/slots',
-  method: 'GET',
-  headers: { apikey: 'key-0' },
-} as const;
 
 function worldOf(faults: Partial<NetworkFaults> = {}, latency = 100) {
   const clock = new VirtualClock(NOW);
@@ -31,7 +24,7 @@ function worldOf(faults: Partial<NetworkFaults> = {}, latency = 100) {
 async function outcomeOf({ clock, service, send }: ReturnType<typeof worldOf>, signal = new AbortController().signal) {
   const exchange = async (): Promise<string> => {
     try {
-      const answer = await send(REQUEST, signal);
+      const answer = await send(FINALIZED, signal);
       return (await buffer(answer.body())).length > 0 ? 'read' : 'empty';
     } catch (error) {
       return error instanceof RequestFailed ? error.reason : String(error);
@@ -90,7 +83,7 @@ describe('a request on its way', () => {
     const { clock, service, send, dying } = worldOf();
     const heard: unknown[] = [];
     const note = (what: unknown): void => void heard.push(what);
-    send(REQUEST, new AbortController().signal).then(note, note);
+    send(FINALIZED, new AbortController().signal).then(note, note);
     await clock.advance(20);
     dying.isAlive = false;
     await clock.advance(60_000);

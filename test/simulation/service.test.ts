@@ -11,6 +11,7 @@ import { Random } from './random.ts';
 import { BODY_FAULTS } from './service/disturbances.ts';
 import { drawNetwork } from './service/network.ts';
 import { Program } from './service/program.ts';
+import { FINALIZED } from './service/requests.ts';
 import { Service } from './service/service.ts';
 import { calmSetting, drawService, type ServiceSetting } from './service/setting.ts';
 
@@ -112,14 +113,6 @@ const PERIOD = {
   method: 'POST',
   headers: { authorization: 'Bearer key-0' },
   body: '{"sync_committee_period":{"view":"latest"},"chain":"mainnet"}',
-} as const;
-
-const FINALIZED = {
-  endpoint: 'epoch_slots',
-  base: 'http://service',
-  path: '/api/v1/epoch/finalized/slots',
-  method: 'GET',
-  headers: { apikey: 'key-0' },
 } as const;
 
 function serviceOf(changes: Partial<ServiceSetting>): Service {

@@ -9,7 +9,7 @@ import { DailyReturnsPage, Datapoint } from '../../sources/daily-returns/schema.
 import { RECORDS_PER_PAGE } from '../../sources/machines/options.ts';
 import { isPlausibleAt } from '../../sources/machines/reading.ts';
 import { MachineMetricsPage, PROCESSES, RECORDS } from '../../sources/machines/schema.ts';
-import { isPlausibleAt as isPlausibleRowAt } from '../../sources/slashings/read.ts';
+import { isPlausibleRowAt } from '../../sources/slashings/read.ts';
 import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from '../../sources/slashings/schema.ts';
 import { MembersAnswer, Seat, SyncCommitteeAnswer } from '../../sources/sync-committee/schema.ts';
 

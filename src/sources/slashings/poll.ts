@@ -7,7 +7,7 @@ import { hasBacklog, isFinalityDoubtful } from './finality.ts';
 import { finalizedPass } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
 import type { SlashingsOptions } from './options.ts';
-import { isPlausibleAt, isRequestSpecific, type PollContext } from './read.ts';
+import { isPlausibleRowAt, isRequestSpecific, type PollContext } from './read.ts';
 import { prune } from './retention.ts';
 import type { Slashings } from './schema.ts';
 
@@ -32,7 +32,7 @@ export async function pollSlashings(
     api,
     signal,
     now: timing.now,
-    isPlausible: isPlausibleAt(chain, timing.now),
+    isPlausible: isPlausibleRowAt(chain, timing.now),
   };
   const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
   let state: Slashings = { ...(paused ? withNewHour(previous) : previous), polledAt: timing.now };

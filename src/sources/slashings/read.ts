@@ -23,7 +23,7 @@ export interface PollContext {
 export const MAX_TRIES_AT_HEAD = 3;
 
 /** Whether a row is plausible at `now`: its slot is not far in the future. */
-export function isPlausibleAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
+export function isPlausibleRowAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
   const newest = epochAt(chain, now + NONSENSE_AHEAD_SECONDS * 1000);
   return ({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH;
 }
