@@ -1,4 +1,4 @@
-import { DAY, MINUTE } from '../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../support/timing.ts';
 import { drawEvents } from './events/index.ts';
 import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
@@ -68,8 +68,9 @@ function requestsPerDay({ service, exporter }: Setting, start: number): number {
 /** Any time; as often shortly before a month or a year ends. */
 function startOf(random: Random): number {
   const month = random.between(0, 23);
-  const day = random.pick([random.between(1, 28), 27, 28]);
-  return Date.UTC(2026, month, day, random.between(0, 23), random.between(0, 59), random.between(0, 59));
+  const [day, hour] = [random.between(1, 28), random.between(0, 23)];
+  const any = Date.UTC(2026, month, day, hour, random.between(0, 59), random.between(0, 59));
+  return random.happens(0.5) ? any : endOfMonth(any) - Math.round(random.scale(1, 48 * 3_600)) * SECOND;
 }
 
 function endOfMonth(at: number): number {

@@ -11,7 +11,9 @@ const LEASE_MS = 9_000;
 export class HostWatch {
   readonly #host: ExporterHost;
   readonly #reach: (state: RareState) => void;
-  /** The last write took a part. */
+  /** The write that is under way took a part. */
+  #takesPart = false;
+  /** The write before it took a part. */
   #isPartWritten = false;
   /** The process that starts has found the lock of a dead one. */
   #isLockLeft = false;
@@ -29,10 +31,10 @@ export class HostWatch {
   onCall(call: string, code: string | undefined): void {
     if (call === 'disk sync' && code === 'EIO') this.#reach('a sync that failed');
     if (call === 'disk rename' && code !== undefined) this.#reach('a rename that failed');
-    if (call === 'disk write' && this.#isPartWritten) {
-      if (code === 'ENOSPC') this.#reach('a disk full in the middle of a document');
-      this.#isPartWritten = false;
-    }
+    if (call !== 'disk write') return;
+    if (this.#isPartWritten && code === 'ENOSPC') this.#reach('a disk full in the middle of a document');
+    this.#isPartWritten = this.#takesPart;
+    this.#takesPart = false;
   }
 
   /** A request leaves. Returns what is to be called when it is over. */
@@ -118,7 +120,7 @@ export class HostWatch {
   }
 
   #onPart(): void {
-    this.#isPartWritten = true;
+    this.#takesPart = true;
     this.#reach('a short write');
     if (this.#isLockLeft) this.#reach('a short write during a takeover');
   }

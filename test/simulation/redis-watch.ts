@@ -28,6 +28,8 @@ export class RedisWatch {
   #isReplaced = false;
   #asked = { by: '', at: Number.NEGATIVE_INFINITY };
 
+  #afterWrite: (() => void) | undefined;
+
   constructor(redis: SimulatedRedis, world: World) {
     this.#redis = redis;
     this.#world = world;
@@ -48,6 +50,8 @@ export class RedisWatch {
       executed: (reply) => {
         if (reply === 'NOSCRIPT' && this.#isReplaced) this.#reach('a script unknown after a failover');
         if (!isWrite(args) || !Array.isArray(reply)) return;
+        this.#afterWrite?.();
+        this.#afterWrite = undefined;
         isTaken = reply[0] !== '';
         if (isTaken && lease === this.#loser) this.#reach('lost writes made good');
         if (isTaken) this.#loser = '';
@@ -60,6 +64,11 @@ export class RedisWatch {
         if (isWrite(args) && record.losses > losses) this.#reach('a failover while a write is under way');
       },
     };
+  }
+
+  /** Calls `act` when the next write has had its effect, before its answer. */
+  onceWritten(act: () => void): void {
+    this.#afterWrite = act;
   }
 
   /** It stops, or starts again. */

@@ -5,18 +5,12 @@ import { drawPlan, type Plan } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
+import { later } from './later.ts';
 import { secondsOf } from './words.ts';
 
 /** Some seconds to some hours. */
 function aWhile(random: Random): number {
   return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 30 * MINUTE), random.scale(MINUTE, 6 * HOUR)]);
-}
-
-/** Does something later, unless the trouble is over by then. */
-export function later(world: World, ms: number, work: () => void): void {
-  world.clock.after(ms, () => {
-    if (!world.isCalm) work();
-  });
 }
 
 function aBurst(random: Random, { service: { plan } }: Setting): number {

@@ -126,6 +126,32 @@ export const DISK_KINDS = [
     },
     tell: ({ host, bytes, ms }) => `a write on ${host} takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
   }),
+  kind<{ host: string; bytes: number; downMs: number; ms: number }>({
+    name: 'killed, then short writes',
+    weight: 1,
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      bytes: random.scale(1, 60),
+      downMs: random.pick([0, random.scale(1, MINUTE)]),
+      ms: random.scale(10 * SECOND, 10 * MINUTE),
+    })),
+    apply: ({ host, bytes, downMs, ms }, world) => {
+      world.host(host).kill(downMs, undefined);
+      during(
+        world,
+        host,
+        ms,
+        ({ disk }) => {
+          disk.bytesPerWrite = bytes;
+        },
+        ({ disk }) => {
+          disk.bytesPerWrite = Number.POSITIVE_INFINITY;
+        },
+      );
+    },
+    tell: ({ host, bytes, downMs, ms }) =>
+      `kill -9 on ${host}, down for ${secondsOf(downMs)}, and a write takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
+  }),
   kind<{ host: string; most: number; ms: number }>({
     name: 'slow disk',
     weight: 2,

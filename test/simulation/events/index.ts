@@ -12,6 +12,7 @@ import { PERIOD_KINDS } from './periods.ts';
 import { PROCESS_KINDS } from './process.ts';
 import { REDIS_KINDS } from './redis.ts';
 import { STATE_KINDS } from './state.ts';
+import { SWEEP_KINDS } from './sweep.ts';
 
 const KINDS: readonly Kind[] = [
   ...PROCESS_KINDS,
@@ -24,6 +25,7 @@ const KINDS: readonly Kind[] = [
   ...DISK_KINDS,
   ...STATE_KINDS,
   ...REDIS_KINDS,
+  ...SWEEP_KINDS,
 ];
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));

@@ -2,8 +2,8 @@ import type { Chain } from '../../../src/lib/chain.ts';
 import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
-import { later } from './account.ts';
 import { kind } from './kind.ts';
+import { later } from './later.ts';
 import { secondsOf } from './words.ts';
 
 /** Settings that a reload can change. */

@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
 import { type Kind, kind } from './kind.ts';
@@ -12,6 +12,13 @@ export function anyHost(random: Random, { exporter }: Setting): string {
 /** Draws an event that is about files: it makes no sense where the state is in Redis. */
 export function onFiles<W extends object>(draw: (random: Random, setting: Setting) => W): Kind<W>['draw'] {
   return (random, setting) => (setting.exporter.replicas > 0 ? undefined : draw(random, setting));
+}
+
+/** The end or the start of this month, whichever is nearer. */
+function nearestTurn(now: number): number {
+  const date = new Date(now);
+  const [start, end] = [0, 1].map((more) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more));
+  return now - (start ?? 0) < (end ?? 0) - now ? (start ?? 0) : (end ?? 0);
 }
 
 function downTime(random: Random): number {
@@ -104,5 +111,18 @@ export const PROCESS_KINDS = [
     apply: ({ host, offsetMs }, world) => world.host(host).setClock(offsetMs),
     tell: ({ host, offsetMs }) =>
       `the clock of ${host} is set to true time ${offsetMs < 0 ? '-' : '+'} ${secondsOf(Math.abs(offsetMs))}`,
+  }),
+  kind<{ host: string; byMs: number }>({
+    name: 'clock at the turn of the month',
+    weight: 1,
+    draw: (random, setting) => ({ host: anyHost(random, setting), byMs: random.scale(SECOND, 6 * HOUR) }),
+    apply: ({ host, byMs }, world) => {
+      const now = world.clock.now();
+      const turn = nearestTurn(now);
+      if (Math.abs(turn - now) > 2 * DAY) return;
+      world.host(host).setClock(turn - now + (turn > now ? byMs : -byMs));
+    },
+    tell: ({ host, byMs }) =>
+      `the clock of ${host} is set ${secondsOf(byMs)} beyond the turn of the month, unless that is days away`,
   }),
 ];

@@ -78,6 +78,21 @@ export const REDIS_KINDS = [
       `${secondsOf(lagMs)} later a standby of Redis takes over that has nothing of what is written from now on`,
     simpler: ({ lagMs }) => (lagMs > 0 ? [{ lagMs: 0 }] : []),
   }),
+  kind<object>({
+    name: 'redis failover in a write',
+    weight: 1,
+    draw: (_, { exporter }) => (exporter.replicas === 0 ? undefined : {}),
+    apply: (_, world) => {
+      const { redis } = world;
+      redis?.copy();
+      redis?.watch?.onceWritten(() => {
+        if (world.isCalm) return;
+        world.noteRedisTrouble();
+        redis.failover();
+      });
+    },
+    tell: () => 'before the answer to the next write, a standby of Redis takes over that does not have it',
+  }),
   kind<{ how: 'read-only' | 'full'; ms: number }>({
     name: 'redis refuses',
     weight: 2,

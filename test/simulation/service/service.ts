@@ -35,6 +35,8 @@ interface Content {
   readonly chainAnswer?: ChainAnswer;
 }
 
+/** In the body of a page that another one follows. */
+const CURSOR = /"next_cursor":"[^"]/;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /**
@@ -49,6 +51,7 @@ export class Service {
   readonly records = new Records();
   /** Told of every answer when it is made. */
   onServed: (served: Served, request: WireRequest, now: number) => void = () => undefined;
+  #afterPage: (() => void) | undefined;
   readonly #chains: Readonly<Record<Chain, ChainView>>;
   #setting: ServiceSetting;
 
@@ -84,6 +87,11 @@ export class Service {
     this.#setting = { ...this.#setting, ...changes };
   }
 
+  /** Calls `act` after the next page that another one follows. */
+  oncePaged(act: () => void): void {
+    this.#afterPage = act;
+  }
+
   /** Counts a request and answers it. */
   handle(request: WireRequest, now: number, { process, sentAt }: Sender = { process: '', sentAt: now }): Served {
     const chain: Chain = request.base.includes('hoodi') ? 'hoodi' : 'mainnet';
@@ -95,6 +103,10 @@ export class Service {
     this.records.add(exchange, request);
     const served: Served = { status, headers, body, exchange, chainAnswer };
     this.onServed(served, request, now);
+    if (status === 200 && CURSOR.test(body)) {
+      this.#afterPage?.();
+      this.#afterPage = undefined;
+    }
     return served;
   }
 
