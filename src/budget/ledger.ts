@@ -138,7 +138,7 @@ export function sent(ledger: Ledger, route: string, options: BudgetOptions, now:
   };
 }
 
-/** The connection failed or timed out. */
+/** The request is not charged to the account, as far as is known: its connection failed or timed out. */
 export function unanswered(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const name = bucketOf(ledger, route);
   const bucket = ledger.buckets[name];
@@ -154,18 +154,15 @@ export function answered(
   options: BudgetOptions,
   now: UnixMs,
 ): Ledger {
-  // Its bucket and limits are those of callers without a key.
-  if (answer.status === 401) return { ...ledger, key: keyAfter(ledger.key, answer, now) };
+  const key = keyAfter(ledger.key, answer, now);
+  // The bucket and limits are those of callers without a key, and the account is not charged.
+  if (answer.status === 401) return { ...unanswered(ledger, route, options, now), key };
   const assigned = assign(ledger, route, answer.observation);
+  // The limits of 0 and the reset of a revocation are not real. The request is refunded, as after every 429.
+  if (answer.revoked) return { ...unanswered(assigned, route, options, now), key };
   const name = bucketOf(assigned, route);
-  const bucket = assigned.buckets[name] ?? EMPTY_BUCKET;
-  // The limits of 0 and the reset of a revocation are not real.
-  const observed = answer.revoked ? bucket : observeBucket(bucket, answer, options, now);
-  return {
-    ...assigned,
-    buckets: { ...assigned.buckets, [name]: observed },
-    key: keyAfter(assigned.key, answer, now),
-  };
+  const observed = observeBucket(assigned.buckets[name] ?? EMPTY_BUCKET, answer, options, now);
+  return { ...assigned, buckets: { ...assigned.buckets, [name]: observed }, key };
 }
 
 function assign(ledger: Ledger, route: string, { bucket, limits }: Observation): Ledger {

@@ -95,6 +95,22 @@ describe('budget/ledger: the key', () => {
   });
 });
 
+describe('budget/ledger: a request that is refused with its key', () => {
+  const month = { 'x-ratelimit-limit-month': '1000', 'x-ratelimit-remaining-month': '600' };
+
+  it('is not charged, so that others are not told to have used less', () => {
+    const valid = told(sent(known, NOW), 200, { headers: { ...VALID, ...month } });
+    for (const [status, isRevoked] of [
+      [401, false],
+      [429, true],
+    ] as const) {
+      const after = told(sent(valid, NOW + 1), status, { at: NOW + 2, revoked: isRevoked });
+      const [bucket] = Object.values(valid.buckets);
+      expect(Object.values(after.buckets)[0]?.month, String(status)).toEqual(bucket?.month);
+    }
+  });
+});
+
 describe('budget/ledger: revoked', () => {
   it('never opens on its own, whatever the headers say of a reset', () => {
     const ledger = told(emptyLedger(), 429, { revoked: true, headers: { 'retry-after': '36644', ...VALID } });

@@ -71,6 +71,12 @@ export class RedisWatch {
     this.#afterWrite = act;
   }
 
+  /** Its wall clock is set. Those who use it follow its clock. */
+  onClock(byMs: number): void {
+    const { hosts, traffic, clock } = this.#world;
+    if (byMs !== 0) for (const { name } of hosts) traffic.note({ kind: 'step', at: clock.now(), host: name, byMs });
+  }
+
   /** It stops, or starts again. */
   onDown(isDown: boolean): void {
     const now = this.#world.clock.now();

@@ -61,6 +61,7 @@ export class SimulatedRedis {
   stepClock(ms: number): void {
     this.#expire();
     this.#clockOffset += ms;
+    this.watch?.onClock(ms);
     this.#expire();
   }
 

@@ -26,7 +26,6 @@ export function usedByOthers(): Check {
     if (event.kind === 'end') {
       const { head } = event.sent;
       if (head?.status !== 200) uninformed += 1;
-      if (head?.status === 401) isClear = false;
     }
     if (event.kind === 'head') {
       const theirs = theirsAt.get(event.sent);
