@@ -2,7 +2,7 @@
  * Each script is one atomic step in Redis. Revisions and tokens are the Unix time of the server in ms, or the last known one
  * plus one where that is more. So they grow even when Redis loses its last writes, or all of them.
  *
- * KEYS: the lease; a hash with the newest token, revision and version; the documents by name; their revisions by name.
+ * KEYS: the lease; a hash with the newest token, revision and version, and the last write of each document; the documents by name; their revisions by name.
  */
 const NOW = `
 local time = redis.call('TIME')
@@ -75,13 +75,18 @@ return answer
 `;
 
 /**
- * Writes a document, if the lease is still ours.
+ * Writes a document, if the lease is still ours. A write that was given up with its connection can arrive after a later one.
+ * It is refused, because its text is older.
  *
- * ARGV: our lease, version, newest revision that we know, name, text.
+ * ARGV: our lease, version, newest revision that we know, name, text, number of the write: a later one has a higher number.
  * Returns: the revision ('' if refused), the newest revision before.
  */
 export const WRITE = `${NOW}${LEASE}
 if not isOurs then return {'', '0'} end
+local lastLease, lastWrite = 'lease of ' .. ARGV[4], 'write of ' .. ARGV[4]
+local last = redis.call('HMGET', KEYS[2], lastLease, lastWrite)
+if last[1] == ARGV[1] and number(last[2]) > number(ARGV[6]) then return {'', '0'} end
+redis.call('HSET', KEYS[2], lastLease, ARGV[1], lastWrite, ARGV[6])
 local before = text(number(redis.call('HGET', KEYS[2], 'revision')))
 local revision = beyond(before, ARGV[3])
 redis.call('HSET', KEYS[2], 'revision', revision, 'version', ARGV[2])

@@ -42,6 +42,7 @@ export interface HeartbeatReply {
 export class RedisState {
   readonly #link: RedisLink;
   readonly #keys: readonly string[];
+  #writes = 0;
 
   constructor(link: RedisLink, prefix: string) {
     this.#link = link;
@@ -98,7 +99,8 @@ export class RedisState {
     name: string,
     text: string,
   ): Promise<{ revision: number; before: number } | undefined> {
-    const args = [lease, String(STATE_VERSION), String(newest), name, text];
+    this.#writes += 1;
+    const args = [lease, String(STATE_VERSION), String(newest), name, text, String(this.#writes)];
     const [revision = '', before = ''] = await this.#link.run(WRITE, this.#keys, args);
     return revision === '' ? undefined : { revision: Number(revision), before: Number(before) };
   }

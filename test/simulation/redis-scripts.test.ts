@@ -98,9 +98,10 @@ class Comparison {
     const names = random.some(['a', 'b', 'c']).flatMap((name) => [name, random.pick(['0', number])]);
     const take = random.pick(['never', 'released', 'own', 'free', 'free']);
     const version = random.pick(['1', '1', '2']);
+    const name = random.pick(['a', 'b', 'c']);
     return random.pick<[string, string[]]>([
       [HEARTBEAT, [lease, random.pick(['one', 'two']), random.pick(TTLS), version, take, number, ...names]],
-      [WRITE, [lease, version, number, random.pick(['a', 'b', 'c']), `{"version":1,"value":${number || 0}}`]],
+      [WRITE, [lease, version, number, name, `{"version":1,"value":${number || 0}}`, random.pick(['1', '2', '3'])]],
       [random.pick([RELEASE, RELEASE, RELEASE, WRITE]), [lease]],
       [CHECK_WRITABLE, []],
     ]);
@@ -114,7 +115,7 @@ class Comparison {
       ['SET', LEASE, text, 'PX', random.pick(['9000000', '9000000000', '0', 'x'])],
       ['SET', random.pick(KEYS), text],
       ['HSET', random.pick(KEYS), 'gar', 'bage'],
-      ['HSET', META, random.pick(['token', 'revision', 'version']), random.pick(ODD)],
+      ['HSET', META, random.pick(['token', 'revision', 'version', 'write of a', 'lease of b']), random.pick(ODD)],
       ['HSET', REVISIONS, random.pick(['a', 'b']), random.pick(ODD)],
       ['HDEL', DOCUMENTS, random.pick(['a', 'b'])],
       ['DEL', random.pick(KEYS)],

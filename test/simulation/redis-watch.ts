@@ -12,9 +12,9 @@ function argumentsOf(command: readonly string[]): readonly string[] {
   return command.slice(3 + Number(command[2] ?? 0));
 }
 
-/** A write has the lease, the version, the known revision, a name and a text; a heartbeat has another number before. */
+/** A write has the lease, the version, the known revision, a name, a text and its number. */
 function isWrite(args: readonly string[]): boolean {
-  return args.length === 5 && (args[4] ?? '').startsWith('{');
+  return args.length === 6 && (args[4] ?? '').startsWith('{');
 }
 
 /** Notices the rare states of Redis and of those who use it. */

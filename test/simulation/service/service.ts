@@ -132,7 +132,8 @@ export class Service {
     this.account.plan = { perSecond: 10 };
     this.account.renew();
     // The basic headers do not tell that a limit of the hour or month is gone.
-    if (this.#setting.headers.sent === 'basic') this.change({ headers: { ...this.#setting.headers, sent: 'extended' } });
+    if (this.#setting.headers.sent === 'basic')
+      this.change({ headers: { ...this.#setting.headers, sent: 'extended' } });
     this.change({ views: { latest: true, finalized: true, committee: true } });
   }
 
