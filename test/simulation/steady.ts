@@ -17,6 +17,8 @@ export interface Steady {
 const SWEEPS = 13;
 const REQUESTS = 100;
 const MAX_REQUESTS = 400;
+/** A smaller quota may be that of a trial, which ends after 30 days and not with the month. */
+const MORE_THAN_TRIAL = 1_050;
 const MAX_MS = 4 * DAY;
 const MIN_MS = 11 * MINUTE;
 /** Requests of a sweep per machine, including repeated reads. */
@@ -28,19 +30,21 @@ const SLASHINGS_PER_DAY = 1_780;
  * appear. The quota is that of the story, so that a short one spends all of it.
  */
 export function drawSteady(random: Random, seed: number): Steady {
-  const count = random.happens(0.5) ? random.between(0, 12) : random.between(12, 90);
+  const { perSecond, perDay } = drawAllowed(random);
+  // The rate is the limit where requests wanted and requests allowed are about the same.
+  const isByRate = perDay === undefined && random.happens(0.8);
+  const isLarge = isByRate || random.happens(0.3);
+  const count = isLarge ? random.between(40, 140) : random.between(0, 12);
   const chains = random.pick([['mainnet'], ['mainnet', 'hoodi']] as const);
   const perSweep = Math.ceil(1 + count * REQUESTS_PER_MACHINE);
   const wanted = 1_440 * perSweep + chains.length * SLASHINGS_PER_DAY;
-  const { perSecond, perDay } = drawAllowed(random);
   const share = random.pick([0.9, 0.3 + 0.6 * random.unit()]);
-  // The rate is the limit where requests wanted and requests allowed are about the same.
-  const isByRate = perDay === undefined && random.happens(0.8);
   const fitting = wanted / (0.6 + 0.7 * random.unit()) / perSecond / 86_400;
   const utilization = rounded(isByRate ? Math.min(0.9, fitting) : share);
   const byRate = perSecond * utilization * 86_400;
   const allowed = Math.min(wanted, byRate, (perDay ?? Number.POSITIVE_INFINITY) * utilization);
-  const requests = byRate < wanted && byRate <= allowed ? Math.min(SWEEPS * perSweep, MAX_REQUESTS) : REQUESTS;
+  const few = byRate < wanted && byRate <= allowed ? Math.min(SWEEPS * perSweep, MAX_REQUESTS) : REQUESTS;
+  const requests = perDay !== undefined && random.happens(0.3) ? MORE_THAN_TRIAL * utilization : few;
   const lengthMs = Math.round(Math.min(MAX_MS, Math.max(MIN_MS, (requests / allowed) * DAY)));
   // A second before the month ends, or in the middle of a month, where there are no special cases.
   const monthEnd = Date.UTC(2026, random.between(1, 24));
@@ -70,8 +74,9 @@ export function drawSteady(random: Random, seed: number): Steady {
 
 /** The limit per second, and the quota as requests a day. */
 function drawAllowed(random: Random): { readonly perSecond: number; readonly perDay?: number } {
+  // With a large fleet this rate is too low at a usual utilization.
+  if (random.happens(0.35)) return { perSecond: 1 };
   const perSecond = random.pick([1, 1, 2, 5, random.between(1, 10)]);
-  if (random.happens(0.35)) return { perSecond };
   // As often the part of the range in which slashings reduce their coverage step by step.
   const exponent = random.happens(0.5) ? 3 + 3 * random.unit() : 3.9 + random.unit();
   return { perSecond, perDay: 10 ** exponent / 30 };

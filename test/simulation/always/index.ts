@@ -2,6 +2,7 @@ import { rareScrapes } from '../rare/scrapes.ts';
 import type { NewCheck } from './check.ts';
 import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
+import { restartsPollWhatIsDue } from './due.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
 import { toldRemaining, usedByOthers } from './ledger.ts';
 import { longWindows, secondWindow } from './limits.ts';
@@ -14,6 +15,7 @@ import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.t
 import { fewRetries, noOverlap } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
 import { directoryBounded, failuresCounted } from './state.ts';
+import { gapsBounded, intervalsMet, quotaSpent, rateUsed } from './steady.ts';
 import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
@@ -30,6 +32,7 @@ export const ALWAYS: readonly NewCheck[] = [
   waits,
   refusedKeys,
   forbiddenPauses,
+  restartsPollWhatIsDue,
   noOverlap,
   fewRetries,
   ownCounts,
@@ -37,6 +40,7 @@ export const ALWAYS: readonly NewCheck[] = [
   toldIsMet,
   shareOfRate,
   intervalsAsConfigured,
+  ...[intervalsMet, gapsBounded, rateUsed, quotaSpent],
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],
