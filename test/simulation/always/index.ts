@@ -4,11 +4,13 @@ import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
 import { restartsPollWhatIsDue } from './due.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
+import { machinesFound } from './found.ts';
 import { toldRemaining, usedByOthers } from './ledger.ts';
 import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
+import { plansToldSeldom, pollsSucceed, stretchedByNothing } from './quota.ts';
 import { rareTraffic } from './rare-traffic.ts';
 import { recovers } from './recovery.ts';
 import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
@@ -41,6 +43,8 @@ export const ALWAYS: readonly NewCheck[] = [
   shareOfRate,
   intervalsAsConfigured,
   ...[intervalsMet, gapsBounded, rateUsed, quotaSpent],
+  ...[stretchedByNothing, plansToldSeldom, pollsSucceed],
+  machinesFound,
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],

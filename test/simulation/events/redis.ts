@@ -105,7 +105,7 @@ export const REDIS_KINDS = [
         : { ms: random.pick([random.between(-20_000, 20_000), random.between(-3_600_000, 3_600_000)]) },
     apply: ({ ms }, world) => {
       world.noteRedisTrouble();
-      world.redis?.stepClock(ms);
+      world.stepRedisClock(ms);
     },
     tell: ({ ms }) => `the clock of Redis is set ${secondsOf(Math.abs(ms))} ${ms < 0 ? 'back' : 'forward'}`,
   }),
