@@ -72,7 +72,8 @@ export function plansToldSeldom(): Check {
           const before = plans.get(name);
           const isNew = before?.process !== number || changedAt >= before.first;
           plans.set(name, isNew ? { process: number, first: at, last: at } : { ...before, last: at });
-          if (isNew || at <= before.first + LEARNING_MS || at - before.last >= DAY) continue;
+          // The limits of another bucket become known with its first answer, which can be hours later.
+          if (isNew || !isKnown(world) || at <= before.first + LEARNING_MS || at - before.last >= DAY) continue;
           return `the plan is told at ${when(at, world)}, ${(at - before.last) / SECOND} s after the last time`;
         }
       }

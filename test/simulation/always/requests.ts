@@ -35,8 +35,8 @@ const FINAL: readonly number[] = [400, 401, 403, 404, 405];
 /** Another poll can ask the same, but not so soon. */
 const RETRIED_WITHIN_MS = 5_000;
 
-/** A poll that failed is made again after this time at the soonest, or after the interval of its source. */
-const NEXT_POLL_MS = 30_000;
+/** A poll that failed is made again after half a minute at the soonest. Its first request may have had to wait. */
+const NEXT_POLL_MS = 15_000;
 
 /** A request is sent again twice at most, and not at all after an answer that another try does not change (behaviour 3). */
 export function fewRetries(): Check {

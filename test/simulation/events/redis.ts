@@ -32,6 +32,8 @@ const MEDDLING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'made permanent': [['PERSIST', LEASE]],
   deleted: [['DEL', LEASE]],
   overwritten: [['SET', LEASE, 'garbage']],
+  emptied: [['SET', LEASE, '']],
+  'given to a replica that is no more': [['SET', LEASE, '17 gone']],
   'overwritten with a day to live': [['SET', LEASE, 'garbage', 'PX', '86400000']],
   'replaced by a hash': [
     ['DEL', LEASE],
