@@ -6,8 +6,8 @@
  * `--cases` is the number for test/property together; the other properties grow by the same factor. A finding is printed with
  * its seed and its path, and `--seed` repeats the run that found it. A property alone begins at any case, or repeats one finding:
  *
- *     npm run fuzz -- --cases=50000 --seed=42 --path=5000 test/system/simulation/property
- *     npm run fuzz -- --seed=42 --path=2884:0:0:7 test/system/simulation/property
+ *     npm run fuzz -- --cases=50000 --seed=42 --path=5000 test/sources/slashings/model
+ *     npm run fuzz -- --seed=42 --path=2884:0:0:7 test/sources/slashings/model
  */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';

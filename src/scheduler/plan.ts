@@ -18,8 +18,10 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   const { lastAttemptAt, failuresInARow } = entry;
   if (lastAttemptAt === undefined || entry.isDueNow) return 0;
   const due = source.due(entry.value, entry, timing);
-  if (failuresInARow === 0 || !isPassing(entry.lastError?.reason)) return due;
-  return Math.min(due, lastAttemptAt + FIRST_RETRY_MS * 2 ** (failuresInARow - 1));
+  if (failuresInARow === 0) return due;
+  // A source that follows its data may have been polled before that was due, for example because the clock was set.
+  const retryMs = isPassing(entry.lastError?.reason) ? FIRST_RETRY_MS * 2 ** (failuresInARow - 1) : timing.intervalMs;
+  return Math.min(due, lastAttemptAt + retryMs);
 }
 
 /** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */

@@ -57,6 +57,12 @@ describe('scheduler/plan', () => {
       expect(nextAttemptAt(hourly, failedEntry(1, reason), hourlyTiming, 0)).toBe(NOW + wait);
     });
 
+    it('is an interval later for a source that failed before its data is due', () => {
+      const daily = fakeSource({ intervalMs: HOUR, due: () => NOW + DAY });
+      expect(nextAttemptAt(daily, failedEntry(1, 'bad_request'), hourlyTiming, 0)).toBe(NOW + HOUR);
+      expect(nextAttemptAt(daily, { ...failedEntry(0, 'bad_request') }, hourlyTiming, 0)).toBe(NOW + DAY);
+    });
+
     it('is not before the pause is over', () => {
       const entry = { ...failedEntry(1, 'forbidden'), pausedUntil: NOW + 3 * HOUR };
       expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW + 3 * HOUR);

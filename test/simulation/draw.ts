@@ -4,12 +4,15 @@ import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
 import { drawNetwork, NO_FAULTS } from './service/network.ts';
 import { calmSetting, drawService } from './service/setting.ts';
+import { drawSteady } from './steady.ts';
 import type { Setting, Story } from './story.ts';
 
 /** About so many requests are sent in a short story. */
 const REQUESTS = 200;
 const MAX_LENGTH = DAY;
 const EVENTS_PER_DAY = 3;
+/** The share of the stories in which only the limits decide. Some checks need a world without disturbances. */
+const STEADY = 0.15;
 
 /**
  * The story of a seed, so short that a thousand of them are run in minutes. With `days` it is a long one of the usual
@@ -17,16 +20,22 @@ const EVENTS_PER_DAY = 3;
  */
 export function drawStory(seed: number, days?: number): Story {
   const random = new Random(seed, 'story');
+  const steady = random.fork('steady');
+  if (days === undefined && steady.happens(STEADY)) return withRefresh({ seed, ...drawSteady(steady, seed) });
   const drawn = days === undefined ? drawSetting(random) : usual(seed);
   const start = startOf(random.fork('start'));
   const lengthMs = days === undefined ? lengthOf(drawn, start, random.fork('length')) : days * DAY;
-  // What the program renders each second would take most of the time.
-  const refreshMs = Math.max(1_000, Math.min(10 * MINUTE, Math.round(lengthMs / 100)));
-  const setting = { ...drawn, exporter: { ...drawn.exporter, refreshMs } };
   const few = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
   const count = days === undefined ? few : Math.ceil(EVENTS_PER_DAY * days);
-  const events = drawEvents(random.fork('events'), setting, count, lengthMs);
-  return { seed, start, lengthMs, setting, events };
+  const events = drawEvents(random.fork('events'), drawn, count, lengthMs);
+  return withRefresh({ seed, start, lengthMs, setting: drawn, events });
+}
+
+/** What the program renders each second would take most of the time. */
+function withRefresh(story: Story): Story {
+  const { setting, lengthMs } = story;
+  const refreshMs = Math.max(1_000, Math.min(10 * MINUTE, Math.round(lengthMs / 100)));
+  return { ...story, setting: { ...setting, exporter: { ...setting.exporter, refreshMs } } };
 }
 
 function drawSetting(random: Random): Setting {

@@ -111,6 +111,13 @@ export class ExporterHost {
   spoilState(): void {
     this.versions.forget();
     this.#isStateSpoilt = true;
+    // A process that starts may read it only now.
+    if (this.#process && !this.#process.hasStarted) this.#noteLoss();
+  }
+
+  #noteLoss(): void {
+    this.losses += 1;
+    this.lostStateAt = this.#world.clock.now();
   }
 
   /** Sets the clock of the machine. */
@@ -203,10 +210,7 @@ export class ExporterHost {
     this.#watch.onLaunch(clock.now(), clock.now() + this.#clockOffsetMs, exporter.catchUpDays * DAY, this.#leaseOf());
     const wrong = this.versions.problemIn(this.disk.filesIn(STATE_DIR));
     if (wrong !== undefined) this.#world.fail('state: a start finds what was written last', wrong);
-    if (this.#isStateSpoilt) {
-      this.losses += 1;
-      this.lostStateAt = clock.now();
-    }
+    if (this.#isStateSpoilt) this.#noteLoss();
     this.#isStateSpoilt = false;
     this.versions.failed = 0;
     const process = this.#create((why) => {

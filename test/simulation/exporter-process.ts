@@ -12,6 +12,8 @@ import type { Gate } from './gate.ts';
 /** The program kills itself if it has not stopped after this time. */
 const STOP_WITHIN_MS = 4_500;
 const KEPT_LINES = 200;
+/** The line that tells what is polled how often. */
+const PLAN = /"msg":"the budget (allows|does not allow) the configured intervals/;
 
 /** A death that comes right after a call. */
 export interface Deadline {
@@ -49,6 +51,8 @@ export class ExporterProcess implements Gate {
   readonly lines: string[] = [];
   /** The lines at level error that no check has read. */
   readonly errors: { readonly at: number; readonly line: string }[] = [];
+  /** When a plan was logged, and no check has read it. */
+  readonly plans: number[] = [];
   readonly startedAt: number;
   readonly replica: Promise<Replica | undefined>;
   #exporter: Exporter | undefined;
@@ -197,6 +201,7 @@ export class ExporterProcess implements Gate {
       this.lines.push(line);
       this.#logBytes += line.length;
       if (line.startsWith('{"level":"error"')) this.errors.push({ at: this.clock.trueTime(), line });
+      if (PLAN.test(line)) this.plans.push(this.clock.trueTime());
       if (this.lines.length > 2 * KEPT_LINES) this.lines.splice(0, KEPT_LINES);
     };
     const timestamp = (): string => `,"time":"${new Date(this.clock.now()).toISOString()}"`;

@@ -112,6 +112,17 @@ export class World {
     this.#redisTroubleAt = this.clock.now();
   }
 
+  /** Sets the clock of Redis, by which the replicas go. */
+  stepRedisClock(ms: number): void {
+    this.redis?.stepClock(ms);
+    this.#noteStep(ms);
+  }
+
+  #noteStep(byMs: number): void {
+    if (byMs === 0) return;
+    for (const { name } of this.hosts) this.traffic.note({ kind: 'step', at: this.clock.now(), host: name, byMs });
+  }
+
   reach(state: RareState): void {
     this.reached.add(state);
   }
@@ -126,6 +137,7 @@ export class World {
     this.traffic.note({ kind: 'plan', at: this.clock.now() });
     this.isFileBroken = false;
     this.network.calm();
+    if (this.redis) this.#noteStep(this.clock.now() - this.redis.now());
     this.redis?.calm();
     for (const host of this.hosts) host.calm();
     this.reload();

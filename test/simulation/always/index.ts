@@ -2,18 +2,22 @@ import { rareScrapes } from '../rare/scrapes.ts';
 import type { NewCheck } from './check.ts';
 import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
+import { restartsPollWhatIsDue } from './due.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
+import { machinesFound } from './found.ts';
 import { toldRemaining, usedByOthers } from './ledger.ts';
 import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
+import { plansToldSeldom, pollsSucceed, stretchedByNothing } from './quota.ts';
 import { rareTraffic } from './rare-traffic.ts';
 import { recovers } from './recovery.ts';
 import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
 import { fewRetries, noOverlap } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
 import { directoryBounded, failuresCounted } from './state.ts';
+import { gapsBounded, intervalsMet, quotaSpent, rateUsed } from './steady.ts';
 import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
@@ -30,6 +34,7 @@ export const ALWAYS: readonly NewCheck[] = [
   waits,
   refusedKeys,
   forbiddenPauses,
+  restartsPollWhatIsDue,
   noOverlap,
   fewRetries,
   ownCounts,
@@ -37,6 +42,9 @@ export const ALWAYS: readonly NewCheck[] = [
   toldIsMet,
   shareOfRate,
   intervalsAsConfigured,
+  ...[intervalsMet, gapsBounded, rateUsed, quotaSpent],
+  ...[stretchedByNothing, plansToldSeldom, pollsSucceed],
+  machinesFound,
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],

@@ -1,7 +1,6 @@
-import { SECOND } from '../../support/timing.ts';
+import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { Scrape } from '../scrape.ts';
 import { seriesNamed } from '../scrape.ts';
-import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
@@ -12,6 +11,9 @@ const MAX_GAP = 1.5;
 const LATE_MS = 20 * SECOND;
 /** A wait shorter than an interval is not announced. */
 const UNTOLD_WAIT = 0.5;
+/** A request that waits for the others goes first after this time (behaviour 11). */
+const QUEUED_MS = MINUTE;
+const BUSY = 0.7;
 
 interface Paced {
   readonly process: number;
@@ -31,9 +33,13 @@ interface Paced {
 export function toldIsMet(): Check {
   const known = new Map<string, Paced>();
   const lastSent = new Map<string, number>();
+  let sent: number[] = [];
   let disturbedAt = Number.NEGATIVE_INFINITY;
   const follower = following('pace: what is told is met', (event) => {
-    if (event.kind === 'sent') lastSent.set(`${event.sent.process} ${event.sent.source}`, event.at);
+    if (event.kind === 'sent') {
+      lastSent.set(`${event.sent.process} ${event.sent.source}`, event.at);
+      sent = [...sent.filter((at) => at > event.at - QUEUED_MS), event.at];
+    }
     const isDisturbance = ['others', 'plan', 'renewal', 'start', 'reload', 'step', 'ended'].includes(event.kind);
     const isFailure = event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
     if (isDisturbance || isFailure) disturbedAt = event.at;
@@ -61,8 +67,14 @@ export function toldIsMet(): Check {
     known.set(id, now);
     if (!isSame) return undefined;
     const gap = scrape.at - since;
-    const longest = (MAX_GAP + UNTOLD_WAIT) * now.toldMs + LATE_MS;
-    if (gap <= longest || scrape.at <= now.nextAt + UNTOLD_WAIT * now.toldMs + LATE_MS) return undefined;
+    const { plan } = world.service.account;
+    const hasQuota = plan.perMonth !== undefined || plan.perHour !== undefined;
+    const rate = (plan.perSecond * world.exporter.utilization * QUEUED_MS) / SECOND;
+    const isBusy = sent.filter((at) => at > scrape.at - QUEUED_MS).length + 1 > BUSY * rate;
+    // What is told now may be rendered a while later.
+    const late = LATE_MS + (isBusy ? QUEUED_MS : 0) + world.exporter.refreshMs;
+    const longest = (MAX_GAP + (hasQuota ? UNTOLD_WAIT : 0)) * now.toldMs + late;
+    if (gap <= longest || scrape.at <= now.nextAt + UNTOLD_WAIT * now.toldMs + late) return undefined;
     return `${source}: nothing for ${gap / SECOND} s from ${when(since, world)} on, told ${now.toldMs / SECOND} s`;
   }
 
@@ -102,32 +114,48 @@ function idOf(labels: string): string {
   return [...labels.matchAll(/="([^"]*)"/g)].map(([, value]) => value).join('-');
 }
 
-const SPAN_MS = 30 * SECOND;
+/** Requests; for the whole ms of the clocks. */
+const TOLERANCE = 0.1;
 
 /**
- * Over half a minute a process sends no more than its share of the rate, plus the permits that it may use at once
+ * In any span of time a process sends no more than its share of the rate, plus the permits that it may use at once
  * (behaviour 7).
  */
 export function shareOfRate(): Check {
-  let most = { perSecond: 0, utilization: 0 };
   let process = 0;
-  let recent: Sent[] = [];
+  let last = 0;
+  /** What was sent and is more than the rate alone allows: as the level of a leaky bucket. */
+  let level = 0;
+  let most = 0;
+  /** When the plan changed, until an answer tells it. */
+  let planAt = Number.POSITIVE_INFINITY;
+
+  function restart({ service, exporter }: World): void {
+    const rate = service.account.plan.perSecond * exporter.utilization;
+    level = 0;
+    most = planAt < Number.POSITIVE_INFINITY ? Math.max(most, rate) : rate;
+  }
+
   return following('pace: no more than the share of the rate', (event, world) => {
-    if (event.kind === 'plan' || event.kind === 'reload' || event.kind === 'start') recent = [];
+    if (event.kind === 'reload' || event.kind === 'start') restart(world);
+    // Until an answer tells of another plan, the limit may be that of the one before.
+    if (event.kind === 'plan') planAt = event.at;
+    if (event.kind === 'head' && event.sent.at >= planAt && event.sent.head?.status === 200) {
+      planAt = Number.POSITIVE_INFINITY;
+      restart(world);
+    }
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
-    const { utilization } = world.exporter;
+    if (process !== sent.process) restart(world);
     const { perSecond } = world.service.account.plan;
-    if (recent.length === 0 || process !== sent.process) most = { perSecond: 0, utilization: 0 };
-    if (process !== sent.process) recent = [];
-    process = sent.process;
-    most = { perSecond: Math.max(most.perSecond, perSecond), utilization: Math.max(most.utilization, utilization) };
-    recent = [...recent.filter(({ at }) => at > sent.at - SPAN_MS), sent];
+    most = Math.max(most, perSecond * world.exporter.utilization);
+    level = Math.max(0, level - ((sent.at - last) / SECOND) * most) + 1;
+    [process, last] = [sent.process, sent.at];
     // Each bucket of the service has its own limit.
     if (world.service.setting.buckets !== 'one') return undefined;
-    const limit = (most.perSecond * most.utilization * SPAN_MS) / SECOND + Math.ceil(most.perSecond) + 1;
-    if (recent.length <= limit) return undefined;
-    return `${recent.length} requests in ${SPAN_MS / SECOND} s up to ${when(sent.at, world)}, ${limit} may be sent`;
+    const atOnce = Math.ceil(perSecond) + 1;
+    if (level <= atOnce + TOLERANCE) return undefined;
+    return `${level.toFixed(1)} requests more than the rate allows up to ${when(sent.at, world)}, ${atOnce} may be sent at once`;
   });
 }
 

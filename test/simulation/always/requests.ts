@@ -24,16 +24,27 @@ export function noOverlap(): Check {
   });
 }
 
+/** Whether the answer was none, or one that could not be used. */
+function hasFailed({ head, failure }: Sent): boolean {
+  return failure !== undefined || head?.status !== 200;
+}
+
 const MAX_TIMES = 3;
 /** Statuses that another try does not change. */
 const FINAL: readonly number[] = [400, 401, 403, 404, 405];
 /** Another poll can ask the same, but not so soon. */
 const RETRIED_WITHIN_MS = 5_000;
 
+/** A poll that failed is made again after half a minute at the soonest. Its first request may have had to wait. */
+const NEXT_POLL_MS = 15_000;
+
 /** A request is sent again twice at most, and not at all after an answer that another try does not change (behaviour 3). */
 export function fewRetries(): Check {
   const last = new Map<string, { readonly sent: Sent; readonly what: string; readonly times: number }>();
+  /** The times of what is sent again and again because it fails, by process and request. */
+  const vain = new Map<string, readonly number[]>();
   return following('requests: few retries', (event, world) => {
+    if (event.kind === 'reload') vain.clear();
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
     const { base, path, body = '' } = sent.request;
@@ -46,6 +57,11 @@ export function fewRetries(): Check {
     const times = isAgain && isSweep ? before.times + 1 : 1;
     last.set(id, { sent, what, times });
     if (times > MAX_TIMES) return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${times}th time`;
+    const tries = [...(isAgain && hasFailed(before.sent) ? (vain.get(id) ?? []) : []), sent.at];
+    vain.set(id, tries);
+    const since = sent.at - (tries.at(-1 - MAX_TIMES) ?? Number.NEGATIVE_INFINITY);
+    if (since < NEXT_POLL_MS && world.exporter.replicas === 0)
+      return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${MAX_TIMES + 1}th time in ${since} ms`;
     const { head } = before?.sent ?? {};
     if (!isAgain || !head || !FINAL.includes(head.status) || sent.at >= head.at + RETRIED_WITHIN_MS) return undefined;
     // A replica that leads again begins its poll again.

@@ -17,8 +17,13 @@ interface Closed {
   readonly by: Sent;
   readonly at: number;
   readonly waitMs: number;
-  /** It named no wait. Then at least the shortest is due; how it grows depends on what is taken for one event. */
-  readonly isBlind: boolean;
+  /** How many in a row have named no wait, this one included; 0: it named one. */
+  readonly blind: number;
+}
+
+/** The wait where a refusal names none: it doubles (behaviour 3). */
+function blindWaitMs(blind: number): number {
+  return Math.min(MINUTE * 2 ** (blind - 1), HOUR);
 }
 
 /**
@@ -32,6 +37,8 @@ export function waits(): Check {
   const ends = new Map<number, number>();
   const steps = new Steps();
   let key: string | undefined;
+  /** The last refusal, if it named no wait. */
+  let lastBlind: Closed | undefined;
 
   function isSameBucket(a: Sent, b: Sent): boolean {
     const named = buckets.get(routeOf(a));
@@ -55,19 +62,26 @@ export function waits(): Check {
       const { status, headers, at } = sent.head;
       const name = String(headers['ratelimit-bucket'] ?? '').trim();
       if (name !== '') buckets.set(routeOf(sent), name);
+      // It may have been in the same bucket. Then a wait that is not named is again the first one.
+      if (status !== 429 || isRevocation(headers)) lastBlind = undefined;
       if (status !== 429 || isRevocation(headers)) return undefined;
       const told = namedWaitMs(headers, at);
-      const earlier = closed.findLast((one) => isSameBucket(one.by, sent) && one.isBlind && sent.at <= one.at);
+      const earlier = closed.findLast((one) => isSameBucket(one.by, sent) && one.blind > 0 && sent.at <= one.at);
       // Those under way together that name no wait were refused by one event, whose wait is under way.
       if (told === undefined && earlier) return undefined;
       closed = closed.filter((one) => one.at + one.waitMs > at).slice(-30);
-      closed.push({ by: sent, at, waitMs: told ?? MINUTE, isBlind: told === undefined });
+      const isNext = lastBlind?.by.process === sent.process && routeOf(lastBlind.by) === routeOf(sent);
+      const blind = told === undefined ? 1 + (isNext ? (lastBlind?.blind ?? 0) : 0) : 0;
+      const one = { by: sent, at, waitMs: told ?? blindWaitMs(blind), blind };
+      closed.push(one);
+      lastBlind = told === undefined ? one : undefined;
       return undefined;
     }
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
     if (sent.key !== key) {
       closed = [];
+      lastBlind = undefined;
       buckets.clear();
       key = sent.key;
     }

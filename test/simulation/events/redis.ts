@@ -32,6 +32,8 @@ const MEDDLING: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'made permanent': [['PERSIST', LEASE]],
   deleted: [['DEL', LEASE]],
   overwritten: [['SET', LEASE, 'garbage']],
+  emptied: [['SET', LEASE, '']],
+  'given to a replica that is no more': [['SET', LEASE, '17 gone']],
   'overwritten with a day to live': [['SET', LEASE, 'garbage', 'PX', '86400000']],
   'replaced by a hash': [
     ['DEL', LEASE],
@@ -120,7 +122,7 @@ export const REDIS_KINDS = [
         : { ms: random.pick([random.between(-20_000, 20_000), random.between(-3_600_000, 3_600_000)]) },
     apply: ({ ms }, world) => {
       world.noteRedisTrouble();
-      world.redis?.stepClock(ms);
+      world.stepRedisClock(ms);
     },
     tell: ({ ms }) => `the clock of Redis is set ${secondsOf(Math.abs(ms))} ${ms < 0 ? 'back' : 'forward'}`,
   }),

@@ -15,7 +15,8 @@ import { type ChainServer, type Exchange, exchangesUpTo, slashingsIn, startChain
 
 const SEED = 20_260_930;
 const FIRST_EPOCH = 405_000;
-const KILLS = 50;
+/** The simulation kills far more often; this is the real program on a real disk. */
+const KILLS = 10;
 /** An epoch in about a quarter of a second. */
 const SLOT_MS = 8;
 const WATCHED = '[3, "10-19", "60-89", "500-999"]';
@@ -216,13 +217,13 @@ describe('system/end-to-end/slashings-kill', { timeout: 600_000 }, () => {
     const slashed = [...new Set([...truth.slashed, ...truth.slashedProposers])].sort((a, b) => a - b);
     expect(namedIn(text)).toEqual(slashed.filter(isWatched));
     expect(missedIn(text)).toEqual(truth.missed);
-    expect(truth.missed.size, 'validators that missed a proposal').toBeGreaterThan(10);
-    expect(truth.slashedProposers.filter(isWatched).length, 'watched proposers slashed').toBeGreaterThan(4);
+    expect(truth.missed.size, 'validators that missed a proposal').toBeGreaterThan(3);
+    expect(truth.slashedProposers.filter(isWatched).length, 'watched proposers slashed').toBeGreaterThan(0);
     expect(seriesValue(text, 'beaconchain_watched_validators_slashed')).toBe(namedIn(text).length);
     expect(counters.stepsBack).toEqual([]);
     // It was as rough as it is meant to be.
-    expect(lives.lost, 'killed in the middle of a poll').toBeGreaterThan(4);
-    expect(lives.kept, 'killed after a poll').toBeGreaterThan(4);
+    expect(lives.lost, 'killed in the middle of a poll').toBeGreaterThan(2);
+    expect(lives.kept, 'killed after a poll').toBeGreaterThan(2);
     expect(truth, 'slashings dropped by a reorganisation after they were seen').not.toEqual(final);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Draw, lifeOf } from './drawn-life.ts';
-import { mistakesOf } from './drawn-mistakes.ts';
-import { live } from './drawn-run.ts';
+import { type Draw, lifeOf } from './found-life.ts';
+import { mistakesOf } from './found-mistakes.ts';
+import { live } from './found-run.ts';
 
 /** A trial of a program that has run since the month began. */
 const TRIAL: Draw = {
@@ -12,8 +12,6 @@ const TRIAL: Draw = {
   lag: { ms: 0, ofAll: false },
   latencyMs: 20,
   others: { kind: 'none', share: 0.05, at: 0 },
-  outages: [],
-  restarts: [],
   newcomers: [],
   month: 3,
   monthEnds: 1,
@@ -21,7 +19,7 @@ const TRIAL: Draw = {
   seed: 1,
 };
 
-/** Lives in which the property once found a mistake. */
+/** Lives in which random ones once found a mistake. */
 const FOUND: readonly [title: string, draw: Draw][] = [
   [
     'the last sweeps of a trial cost more than the usual one, because two machines joined whose records come late',

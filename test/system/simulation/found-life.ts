@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import type { PlanLimits } from '../../../src/lib/plans.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
 
@@ -8,13 +7,6 @@ export interface Others {
   readonly share: number;
   /** When they begin, end or burst, as a part of the span. */
   readonly at: number;
-}
-
-export interface Outage {
-  readonly kind: 'offline' | 'errors';
-  /** Start and length, as parts of the span. */
-  readonly at: number;
-  readonly length: number;
 }
 
 /** The random choices from which a life of the program is made. */
@@ -29,9 +21,6 @@ export interface Draw {
   readonly lag: { readonly ms: number; readonly ofAll: boolean };
   readonly latencyMs: number;
   readonly others: Others;
-  readonly outages: readonly Outage[];
-  /** When the program restarts, as parts of the span. */
-  readonly restarts: readonly number[];
   /** When new machines appear, as parts of the span. */
   readonly newcomers: readonly number[];
   readonly month: number;
@@ -78,78 +67,6 @@ const REQUESTS_PER_MACHINE = 0.115;
 const SLASHINGS_PER_DAY = 1_780;
 /** The program reserves half a day more than the others are expected to use. */
 const SPARE_DAYS = 0.5;
-/** A quota that allows this many sweeps is spent evenly. */
-const EVEN_POLLS = 30;
-
-/** Rounded, so that a failing case is readable. */
-const share = (least: number, most: number): fc.Arbitrary<number> =>
-  fc.integer({ min: Math.round(least * 1_000), max: Math.round(most * 1_000) }).map((n) => n / 1_000);
-const part = share(0, 1);
-
-const quota: fc.Arbitrary<PlanLimits> = fc
-  // The whole range, and as often the part of it in which slashings reduce their coverage step by step.
-  .tuple(fc.oneof(share(3, 6), share(3.9, 4.9)), fc.integer({ min: 1, max: 10 }))
-  .map(([exponent, perSecond]) => ({ perSecond, perMonth: Math.round(10 ** exponent) }));
-
-const limits: fc.Arbitrary<PlanLimits> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant({ perSecond: 1, perMonth: 1_000 }) },
-  { weight: 7, arbitrary: quota },
-  { weight: 4, arbitrary: fc.constantFrom<PlanLimits>({ perSecond: 1 }, { perSecond: 2 }, { perSecond: 5 }) },
-);
-
-const others: fc.Arbitrary<Others> = fc.record({
-  kind: fc.constantFrom<Others['kind'][]>(
-    'none',
-    'none',
-    'none',
-    'none',
-    'steady',
-    'steady',
-    'begins',
-    'ends',
-    'bursts',
-  ),
-  share: share(0.05, 0.5),
-  at: part,
-});
-
-const outages = fc.array(
-  fc.record({
-    kind: fc.constantFrom('offline', 'errors'),
-    at: part,
-    length: share(0.001, 0.2),
-  }),
-  { maxLength: 2 },
-);
-
-/** Mostly nothing, because some checks need a life without disturbances. */
-const seldom = <T>(arbitrary: fc.Arbitrary<readonly T[]>): fc.Arbitrary<readonly T[]> =>
-  fc.oneof({ weight: 3, arbitrary: fc.constant<readonly T[]>([]) }, { weight: 1, arbitrary });
-
-const draw: fc.Arbitrary<Draw> = fc.record({
-  limits,
-  utilization: fc.oneof(fc.constant(0.9), share(0.3, 0.9)),
-  fit: fc.option(share(0.6, 1.3), { nil: undefined }),
-  chains: fc.constantFrom(1, 2),
-  machines: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 400 })),
-  lag: fc.record({
-    ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 298_000 })),
-    ofAll: fc.boolean(),
-  }),
-  latencyMs: fc.integer({ min: 20, max: 400 }),
-  others,
-  outages: seldom(outages),
-  restarts: seldom(fc.array(part, { maxLength: 2 })),
-  newcomers: fc.array(part, { maxLength: 2 }),
-  month: fc.nat({ max: MONTH_ENDS.length - 1 }),
-  monthEnds: fc.constantFrom<Draw['monthEnds'][]>(1, 1, 1, 0.5, 'later'),
-  hasRun: fc.boolean(),
-  seed: fc.nat({ max: 2 ** 31 - 1 }),
-});
-
-/** Spans with so few requests that thousands of lives can be simulated. */
-export const life: fc.Arbitrary<Life> = draw.map(lifeOf);
-
 /** The life that a draw stands for. */
 export function lifeOf(drawn: Draw): Life {
   const [year, month] = MONTH_ENDS[drawn.month] ?? MONTH_ENDS[0];
@@ -185,21 +102,4 @@ export function lifeOf(drawn: Draw): Life {
     othersPerDay: perMonth < Number.POSITIVE_INFINITY ? (theirs * perMonth) / monthDays : theirs * perSecond * 86_400,
     perDay: { wanted, allowed, byRate, perSweep },
   };
-}
-
-/** Whether the quota lasts until the month ends. A small one may be that of a trial, which ends after 30 days. */
-export function lastsToMonthEnd({ limits, hasRun, start, monthStart, monthEnd }: Life): boolean {
-  return (limits.perMonth ?? 0) > 1_000 || (hasRun ? monthStart : start) + 30 * DAY <= monthEnd;
-}
-
-/** Whether the quota is spent evenly to its end: after a long run, without surprises, with many polls to go. */
-export function lastsEvenly(life: Life): boolean {
-  const { hasRun, monthEnds, perDay, start, end } = life;
-  const polls = (perDay.allowed * (end - start)) / DAY / perDay.perSweep;
-  return isUndisturbed(life) && hasRun && monthEnds === 1 && lastsToMonthEnd(life) && polls >= EVEN_POLLS;
-}
-
-/** Whether only the limits determine how the program polls. */
-export function isUndisturbed({ others: { kind }, outages, restarts }: Life): boolean {
-  return (kind === 'none' || kind === 'steady') && outages.length + restarts.length === 0;
 }

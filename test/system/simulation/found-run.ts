@@ -5,12 +5,11 @@ import { sourceId } from '../../../src/state/entry.ts';
 import { BOTH_CHAINS } from '../../support/default-config.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { configured } from '../../support/month.ts';
-import { type Exchange, Simulation, type SimulationOptions } from '../../support/simulation.ts';
+import { Simulation, type SimulationOptions } from '../../support/simulation.ts';
 import { DAY } from '../../support/timing.ts';
-import type { Life } from './drawn-life.ts';
-import { pastOf } from './drawn-past.ts';
-import type { LifeSeen, Moment, PollSeen, Told } from './drawn-seen.ts';
-import { restarted } from './restart.ts';
+import type { Life } from './found-life.ts';
+import { pastOf } from './found-past.ts';
+import type { LifeSeen, Moment, PollSeen, Told } from './found-seen.ts';
 
 interface Happening {
   readonly at: number;
@@ -30,21 +29,13 @@ class Living {
   readonly #fleet: Fleet;
   readonly #began = new Map<string, number>();
   readonly #sandbox: Sandbox;
-  readonly #ownBefore: number;
   readonly #takenBefore: number;
   readonly #sources;
-  #sim: Simulation;
-  #simSince: number;
-  /** The number of current outages, by kind. */
-  #offline = 0;
-  #errors = 0;
+  readonly #sim: Simulation;
   readonly #polls: PollSeen[] = [];
   readonly #counted = new Map<string, number>();
   readonly #moments: Moment[] = [];
-  readonly #exchanges: Exchange[] = [];
   readonly #spent: { at: number; requests: number }[] = [];
-  readonly #plans: { since: number; at: number }[] = [];
-  readonly #restarts: number[] = [];
   #draws = 0;
 
   constructor(life: Life) {
@@ -59,10 +50,8 @@ class Living {
     this.#sandbox = new Sandbox({ start, plan: limits, machines: 0, slotsPerSlashing: Number.POSITIVE_INFINITY });
     this.#sources = configured(chains === 2 ? BOTH_CHAINS : {});
     const past = pastOf(life);
-    this.#ownBefore = past.own;
     this.#takenBefore = past.taken;
     if (past.own + past.taken > 0) this.#sandbox.spend(past.own + past.taken, start - 2_000);
-    this.#simSince = start;
     this.#sim = new Simulation({
       ...this.#options(),
       start,
@@ -78,15 +67,8 @@ class Living {
       await happens();
     }
     await this.#sim.stop();
-    this.#collect();
-    const [polls, moments, exchanges, spent, plans] = [
-      this.#polls.toSorted((a, b) => a.at - b.at),
-      this.#moments,
-      this.#exchanges,
-      this.#spent,
-      this.#plans,
-    ];
-    return { polls, moments, exchanges, spent, plans, restarts: this.#restarts, ownBefore: this.#ownBefore };
+    const polls = this.#polls.toSorted((a, b) => a.at - b.at);
+    return { polls, moments: this.#moments, exchanges: this.#sim.exchanges };
   }
 
   #options(): Pick<SimulationOptions, 'budgetOptions' | 'way' | 'instead' | 'onChange' | 'sleepsLong'> {
@@ -119,13 +101,12 @@ class Living {
 
   /** All outside events, in order. */
   #happenings(): Happening[] {
-    const { start, end, outages, restarts, newcomers } = this.#life;
+    const { start, end, newcomers } = this.#life;
     const at = (part: number): number => Math.round(start + part * (end - start));
     const all: Happening[] = [...this.#visits()];
     for (let i = 1; i <= MOMENTS; i += 1) {
       all.push({ at: at((i - this.#random()) / MOMENTS), happens: () => this.#look() });
     }
-    for (const part of restarts) all.push({ at: at(part), happens: () => this.#restart() });
     for (const [i, part] of newcomers.entries()) {
       const name = `new-${i}`;
       const happens = (): void => {
@@ -134,19 +115,8 @@ class Living {
       };
       all.push({ at: at(part), happens });
     }
-    for (const { kind, at: part, length } of outages) {
-      all.push({ at: at(part), happens: () => this.#down(kind, 1) });
-      all.push({ at: at(part + length), happens: () => this.#down(kind, -1) });
-    }
     all.push({ at: end - 1, happens: () => this.#look() });
     return all.filter((one) => one.at < end).sort((a, b) => a.at - b.at);
-  }
-
-  #down(kind: 'offline' | 'errors', more: number): void {
-    if (kind === 'offline') this.#offline += more;
-    else this.#errors += more;
-    this.#sim.offline = this.#offline > 0;
-    this.#sandbox.outage = this.#errors > 0;
   }
 
   /** The requests of others. */
@@ -175,29 +145,13 @@ class Living {
     }));
   }
 
-  async #restart(): Promise<void> {
-    this.#collect();
-    this.#sim = await restarted(this.#sim, this.#sources, this.#options());
-    this.#sim.offline = this.#offline > 0;
-    this.#simSince = this.#sim.clock.now();
-    this.#restarts.push(this.#simSince);
-  }
-
-  /** Keeps the records of a process that ends. */
-  #collect(): void {
-    this.#exchanges.push(...this.#sim.exchanges);
-    this.#plans.push(...this.#sim.plans.map(({ at }) => ({ since: this.#simSince, at })));
-  }
-
   #look(): void {
     const at = this.#sim.clock.now();
     const views = this.#sim.scheduler.views();
-    const told = views.map(({ source, pace, wait, entry }): [string, Told] => [
+    const told = views.map(({ source, pace }): [string, Told] => [
       sourceId(source),
       {
         intervalMs: pace.intervalMs,
-        waits: wait !== undefined,
-        failing: entry.failuresInARow > 0,
       },
     ]);
     const shown = new Map(views.flatMap((view) => (view.source.name === 'machines' ? shownIn(view) : [])));
@@ -212,11 +166,9 @@ class Living {
     this.#moments.push({
       at,
       sources: new Map(told),
-      left: perMonth - used,
       ours: Math.min(perMonth - used, Math.floor(perMonth * utilization) - (used - theirs)),
       shown,
       living: new Map(this.#began),
-      untrue: [...shown].filter(([name, second]) => !this.#fleet.has(name, 'system', second, at)).map(([name]) => name),
     });
   }
 }

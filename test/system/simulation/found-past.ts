@@ -3,7 +3,7 @@ import { noteTaken, type TakenByOthers } from '../../../src/budget/others.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
 import { DEMO_KEY } from '../../../src/sandbox/world.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
-import type { Life } from './drawn-life.ts';
+import type { Life } from './found-life.ts';
 
 /** How far back the program considers the use by others. */
 const HABIT_DAYS = 7.5;

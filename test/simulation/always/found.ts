@@ -1,0 +1,66 @@
+import { MINUTE } from '../../support/timing.ts';
+import { seriesNamed } from '../scrape.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { momentOf, undisturbed } from './spells.ts';
+
+/** Sweeps in which a machine must be found, in a small and in a large fleet, and the one under way when they are counted. */
+const SWEEPS_TO_FIND = [6, 13] as const;
+const LARGE_FLEET = 100;
+/** Records may be as late as this. */
+const LATEST_MS = 5 * MINUTE;
+/** Where sweeps are further apart, a machine that alone is late is not looked for. */
+const RARE_MS = 4 * MINUTE;
+
+/**
+ * A machine that pushes is seen within five sweeps, also where its records are up to five minutes late (behaviour 13). In
+ * a large fleet it may take more.
+ */
+export function machinesFound(): Check {
+  /** By host and machine: how many sweeps had succeeded when it could be found, in a time without disturbance. */
+  const since = new Map<string, number>();
+  const spells = undisturbed('machines: one that pushes is found', () => {
+    since.clear();
+    return undefined;
+  });
+  return {
+    ...spells,
+    onScrape(scrape, world) {
+      spells.onScrape?.(scrape, world);
+      if (world.isCalm || world.exporter.replicas > 0 || isVague(world)) return undefined;
+      const sweeps = momentOf(scrape).sources.get('machines');
+      if (!sweeps?.isUp) {
+        since.clear();
+        return undefined;
+      }
+      const { names } = world.service.machines;
+      const { of } = world.story.setting.service.lag;
+      const isSought = of !== 'one' || sweeps.intervalMs <= RARE_MS;
+      const successes = sweeps.attempts - sweeps.failures;
+      const seen = seriesNamed(scrape, 'beaconchain_machine_last_seen_timestamp_seconds');
+      for (const [id, name] of names.entries()) {
+        const { from = 0, until = 0 } = world.service.machines.spansOf(name).at(-1) ?? {};
+        const isThere = from + MINUTE + LATEST_MS < scrape.at && until > scrape.at && isSought;
+        if (!isThere || (of === 'one' && id === 0 && sweeps.intervalMs > RARE_MS)) {
+          since.delete(name);
+          continue;
+        }
+        const first = since.get(name) ?? successes;
+        since.set(name, first);
+        const label = `machine=${JSON.stringify(name)},`;
+        if (successes - first <= SWEEPS_TO_FIND[names.length < LARGE_FLEET ? 0 : 1]) continue;
+        if (!seen.some(([labels, at]) => at > 0 && labels.includes(label)))
+          return `${name} has pushed since ${from}, and is not seen after ${successes - first} sweeps`;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Whether records are spoilt or missing, so that one that is there may never be seen. */
+function isVague({ story, exporter }: World): boolean {
+  const { missing, odd } = story.setting.service;
+  const changes = ['late records', 'odd records', 'silence', 'empty pages'];
+  const isChanged = story.events.some(({ kind }) => changes.includes(kind));
+  return missing.machine + missing.array + odd.machines > 0 || isChanged || exporter.exclude.length > 0;
+}

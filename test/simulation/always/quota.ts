@@ -1,0 +1,117 @@
+import { DAY, HOUR, SECOND } from '../../support/timing.ts';
+import type { World } from '../world.ts';
+import type { Check } from './check.ts';
+import { following, when } from './following.ts';
+import { momentOf, type Told, undisturbed } from './spells.ts';
+import { isKnown } from './steady.ts';
+
+const GROWN = 1.05;
+
+/**
+ * An exhausted quota is a wait, not an interval: while nothing is left, the interval told is that of the last polls that
+ * had a budget (behaviour 9a).
+ */
+export function stretchedByNothing(): Check {
+  /** What was told of each source while something was left. */
+  const lately = new Map<string, { readonly process: number; readonly told: readonly Told[] }>();
+  let changedAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  const follower = following('pace: no interval is stretched by nothing', (event) => {
+    const { kind, at } = event;
+    if (kind === 'others' || kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step')
+      changedAt = at;
+    if (kind === 'head' && event.sent.at > changedAt) answeredAt = at;
+    return undefined;
+  });
+  return {
+    ...follower,
+    onScrape(scrape, world) {
+      follower.onMoment(world);
+      if (world.exporter.replicas > 0 || !isKnown(world)) return undefined;
+      // What is told was rendered a while ago.
+      const isSure = answeredAt > changedAt && scrape.at - answeredAt > world.exporter.refreshMs + SECOND;
+      const isEmpty = isUsedUp(world);
+      for (const [id, now] of momentOf(scrape).sources) {
+        const before = lately.get(id);
+        const own = before?.process === scrape.process ? before.told : [];
+        const recent = own.filter(({ attempts }) => attempts >= now.attempts - 1);
+        const longest = Math.max(...recent.map(({ intervalMs }) => intervalMs));
+        if (isEmpty && isSure && recent.length > 0 && now.intervalMs > GROWN * longest)
+          return `${id}: told ${now.intervalMs / SECOND} s where nothing is left, ${longest / SECOND} s before`;
+        // A longer one that is told while something is left is learned.
+        if (!isEmpty || !isSure) lately.set(id, { process: scrape.process, told: [...recent, now].slice(-20) });
+      }
+      return undefined;
+    },
+  };
+}
+
+function isUsedUp({ service, clock }: World): boolean {
+  const { perMonth = Number.POSITIVE_INFINITY } = service.account.plan;
+  return [...service.account.counted(clock.now()).values()].some(({ month }) => month.ours + month.theirs >= perMonth);
+}
+
+/** In the first hour after its first plan the program learns how many requests polls need. */
+const LEARNING_MS = HOUR;
+
+/** A plan is logged once a day at most while the limits and the configuration stay the same (behaviour 9). */
+export function plansToldSeldom(): Check {
+  const plans = new Map<string, { process: number; first: number; last: number }>();
+  let changedAt = Number.NEGATIVE_INFINITY;
+  const follower = following('process: plans are told seldom', ({ kind, at }) => {
+    if (kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step') changedAt = at;
+    return undefined;
+  });
+  return {
+    ...follower,
+    onMoment(world) {
+      follower.onMoment(world);
+      for (const { name, process } of world.hosts) {
+        for (const at of process?.plans.splice(0) ?? []) {
+          const number = process?.number ?? 0;
+          const before = plans.get(name);
+          const isNew = before?.process !== number || changedAt >= before.first;
+          plans.set(name, isNew ? { process: number, first: at, last: at } : { ...before, last: at });
+          // The limits of another bucket become known with its first answer, which can be hours later.
+          if (isNew || !isKnown(world) || at <= before.first + LEARNING_MS || at - before.last >= DAY) continue;
+          return `the plan is told at ${when(at, world)}, ${(at - before.last) / SECOND} s after the last time`;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+const EARLY_POLLS = 5;
+const USUAL = 0.95;
+/** With fewer requests left, a poll that needs more than usual may fail. */
+const FEW_LEFT = 4;
+
+/** Without a disturbance no poll fails, except one that needs more of the last requests of a quota than usual. */
+export function pollsSucceed(): Check {
+  return undisturbed('pace: no poll begins that the quota does not allow to end', (spell, world) => {
+    const { setting, events } = world.story;
+    const { service, network } = setting;
+    const isOdd = Object.values(service.odd).some((share) => share > 0);
+    const hasFaults = Object.values(network.faults).some((share) => share > 0);
+    const isQuiet = events.every(({ kind }) => kind === 'machine appears') && service.liveliness === 0;
+    const isAllServed = Object.values(service.views).every(Boolean);
+    if (isOdd || hasFaults || !isQuiet || !isAllServed || !isKnown(world)) return undefined;
+    const { perMonth = Number.POSITIVE_INFINITY, perHour } = spell.plan;
+    if (perHour !== undefined || spell.since > world.story.start + SECOND) return undefined;
+    const sweeps = spell.moments.at(-1)?.sources.get('machines')?.attempts ?? 1;
+    const perSweep = spell.sent.filter(({ endpoint }) => endpoint === 'machine_metrics').length / Math.max(1, sweeps);
+    const allowed = Math.floor(perMonth * spell.exporter.utilization);
+    for (const [i, { sources }] of spell.moments.entries()) {
+      for (const [id, told] of sources) {
+        const before = spell.moments[i - 1]?.sources.get(id);
+        if (!before || told.failures === before.failures || told.attempts <= EARLY_POLLS) continue;
+        if (told.attempts !== before.attempts + 1) continue;
+        const left = allowed - spell.sent.filter(({ ownAt }) => ownAt < told.lastAt).length;
+        if (left < FEW_LEFT || (left < Number.POSITIVE_INFINITY && left >= USUAL * perSweep)) continue;
+        return `${id} fails with ${left} requests left`;
+      }
+    }
+    return undefined;
+  });
+}

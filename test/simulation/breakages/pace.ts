@@ -1,0 +1,75 @@
+import type { Breakage } from './breakage.ts';
+
+/** Faults of what is told of the pace, and of using what the account allows. */
+export const PACE_BREAKAGES: readonly Breakage[] = [
+  {
+    name: 'part of the rate never used',
+    file: 'budget/second-window.ts',
+    find: 'this.#lastAtShare + 1000 / this.#share(), now',
+    replace: 'this.#lastAtShare + 1250 / this.#share(), now',
+    why: 'A large fleet is polled more seldom than the limit per second allows.',
+  },
+  {
+    name: 'utilization ignored in the second',
+    file: 'budget/second-window.ts',
+    find: '    return this.limit * this.utilization;',
+    replace: '    return this.limit;',
+    why: 'More than the configured share of the rate is used.',
+  },
+  {
+    name: 'part of the quota never used',
+    file: 'scheduler/paces.ts',
+    find: 'plan(demands, allowance.allowedPerDay(bucket, heldBack))',
+    replace: 'plan(demands, 0.8 * allowance.allowedPerDay(bucket, heldBack))',
+    why: 'A fifth of the quota is left when the month ends.',
+  },
+  {
+    name: 'exhausted quota taken for an interval',
+    file: 'scheduler/schedule.ts',
+    find: '  return intervalMs <= MS_PER_DAY || intervalMs <= SLOWER_THAN_WHOLE * whole().intervalMs;',
+    replace: '  return whole().intervalMs > 0;',
+    why: 'The interval that is shown grows without end while nothing is left, and values stay for as long.',
+  },
+  {
+    name: 'every change of the plan told',
+    file: 'scheduler/plan-news.ts',
+    find: '    return isLearned && limits === told.limits && at - told.at < MS_PER_DAY;',
+    replace: '    return isLearned && limits === told.limits && at < told.at;',
+    why: 'The log repeats the plan many times a day.',
+  },
+  {
+    name: 'interval shorter than a poll told',
+    file: 'scheduler/paces.ts',
+    find: '  if (ms <= intervalMs) return pace;',
+    replace: '  if (ms >= 0) return pace;',
+    why: 'The interval that is shown is not the one that a large fleet can be polled at.',
+  },
+  {
+    name: 'wait that is not named does not grow',
+    file: 'budget/bucket.ts',
+    find: 'FIRST_BLIND_WAIT_MS * 2 ** blindWaits',
+    replace: 'FIRST_BLIND_WAIT_MS',
+    why: 'A service that refuses everything without saying for how long is asked every minute.',
+  },
+  {
+    name: 'more retries',
+    file: 'api/retry.ts',
+    find: 'const MAX_RETRIES = 2;',
+    replace: 'const MAX_RETRIES = 4;',
+    why: 'A request that fails is sent five times.',
+  },
+  {
+    name: 'late records not read',
+    file: 'sources/machines/poll.ts',
+    find: '  if (late) await readLate',
+    replace: '  if (late && seconds < 0) await readLate',
+    why: 'A machine whose clock is behind is never seen.',
+  },
+  {
+    name: 'poll begun with too little left',
+    file: 'scheduler/schedule.ts',
+    find: '  return left < needed ? Math.max(opensAt, renewsAt) : opensAt;',
+    replace: '  return left < 0 * needed ? Math.max(opensAt, renewsAt) : opensAt;',
+    why: 'A sweep uses up the last requests of a quota, and fails.',
+  },
+];
