@@ -139,8 +139,10 @@ export class Exposition {
       if (family.samples.length === 0) continue;
       const lines = encodeSamples(family, 'text');
       const hasTimes = family.samples.some(({ at }) => at !== undefined);
-      text.add(encodeHead(family, 'text') + lines);
-      openmetrics.add(encodeHead(family, 'openmetrics') + (hasTimes ? encodeSamples(family, 'openmetrics') : lines));
+      text.add(encodeHead(family, 'text'));
+      text.add(lines);
+      openmetrics.add(encodeHead(family, 'openmetrics'));
+      openmetrics.add(hasTimes ? encodeSamples(family, 'openmetrics') : lines);
       if (this.#clock.monotonic() < sliceEnds) continue;
       await setImmediate();
       sliceEnds = this.#clock.monotonic() + SLICE_MS;
