@@ -48,7 +48,7 @@ type OnTimes = (field: string, times: readonly number[]) => void;
 
 /** Compares all values of one field. A null matches any shape: the service has no value. */
 function compare(field: string, shape: Shape, values: readonly unknown[], onTimes: OnTimes): Difference[] {
-  const given = values.filter((value) => value !== null);
+  const given = values.includes(null) ? values.filter((value) => value !== null) : values;
   if (typeof shape === 'string') {
     if (shape === 'time') {
       const times = given.filter((value) => typeof value === 'number');
@@ -81,21 +81,38 @@ function memberDifferences(
 ): Difference[] {
   if (objects.length === 0) return [];
   const within = (name: string): string => (field === '' ? name : `${field}.${name}`);
-  const members = Object.entries(shape).map(([key, member]) => ({
-    name: key.replace(/\?$/, ''),
-    mayBeAbsent: key.endsWith('?'),
-    member,
-  }));
-  const known = new Set(members.map(({ name }) => name));
-  const unknown = new Set(objects.flatMap((object) => Object.keys(object).filter((name) => !known.has(name))));
+  const members = membersOf(shape);
+  const unknown = new Set<string>();
+  for (const object of objects) for (const name in object) if (!members.has(name)) unknown.add(name);
   return [
-    ...members.flatMap(({ name, mayBeAbsent, member }): Difference[] => {
-      const values = objects.filter((object) => Object.hasOwn(object, name)).map((object) => object[name]);
+    ...[...members].flatMap(([name, { mayBeAbsent, shape: member }]): Difference[] => {
+      const values: unknown[] = [];
+      for (const object of objects) if (Object.hasOwn(object, name)) values.push(object[name]);
       if (values.length > 0) return compare(within(name), member, values, onTimes);
       return [{ kind: 'absent', field: within(name), detail: '', mayBeAbsent }];
     }),
     ...[...unknown].slice(0, MAX_UNKNOWN).map((name) => difference('unknown', within(cropped(name, MAX_NAME_LENGTH)))),
   ];
+}
+
+interface Member {
+  readonly shape: Shape;
+  readonly mayBeAbsent: boolean;
+}
+
+/** The shapes are constants, and are asked for their members at each answer. */
+const allMembers = new WeakMap<Members, ReadonlyMap<string, Member>>();
+
+/** The members of an object by name, without the `?` of those that may be absent. */
+function membersOf(shape: Members): ReadonlyMap<string, Member> {
+  const known = allMembers.get(shape);
+  if (known) return known;
+  const members = Object.entries(shape).map(
+    ([key, member]) => [key.replace(/\?$/, ''), { shape: member, mayBeAbsent: key.endsWith('?') }] as const,
+  );
+  const made = new Map(members);
+  allMembers.set(shape, made);
+  return made;
 }
 
 function choiceDifferences(field: string, choice: ReadonlySet<string>, values: readonly unknown[]): Difference[] {
@@ -109,7 +126,7 @@ function leafDifferences(field: string, leaf: Leaf, values: readonly unknown[]):
   const { type, isRight, what } = LEAVES[leaf];
   const other = values.find((value) => typeof value !== type);
   if (other !== undefined) return typeDifference(field, other, what);
-  return values.every(isRight) ? [] : [difference('type', field, `not ${what}`)];
+  return !isRight || values.every(isRight) ? [] : [difference('type', field, `not ${what}`)];
 }
 
 /** @param other Undefined: there is no value of another type. */
@@ -121,17 +138,16 @@ function difference(kind: DifferenceKind, field: string, detail = ''): Differenc
   return { kind, field, detail, mayBeAbsent: false };
 }
 
-const always = (): boolean => true;
 const WEI = /^(0|-?[1-9][0-9]*)$/;
 
 const LEAVES: Readonly<
-  Record<Leaf, { readonly type: string; readonly isRight: (value: unknown) => boolean; readonly what: string }>
+  Record<Leaf, { readonly type: string; readonly isRight?: (value: unknown) => boolean; readonly what: string }>
 > = {
-  boolean: { type: 'boolean', isRight: always, what: 'a boolean' },
-  number: { type: 'number', isRight: always, what: 'a number' },
+  boolean: { type: 'boolean', what: 'a boolean' },
+  number: { type: 'number', what: 'a number' },
   seconds: { type: 'number', isRight: (value) => unitOf(Number(value)) === 'seconds', what: 'a Unix time in seconds' },
-  string: { type: 'string', isRight: always, what: 'a string' },
-  time: { type: 'number', isRight: always, what: 'a number' },
+  string: { type: 'string', what: 'a string' },
+  time: { type: 'number', what: 'a number' },
   wei: { type: 'string', isRight: (value) => WEI.test(String(value)), what: 'a decimal string' },
 };
 

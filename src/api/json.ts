@@ -109,16 +109,24 @@ class Scan {
    * @throws JsonRefused
    */
   read(bytes: Uint8Array): void {
-    for (const code of bytes) {
-      if (this.#isInString) this.#readInString(code);
-      else this.#readOutside(code);
+    for (let i = 0; i < bytes.length; i += 1) {
+      if (this.#isInString) i = this.#readString(bytes, i);
+      else this.#readOutside(bytes[i] as number);
     }
   }
 
-  #readInString(code: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (code === BACKSLASH) this.#isEscaped = true;
-    else if (code === QUOTE) this.#isInString = false;
+  /** Reads on in a string, and returns where it ends. Most of an answer is strings, so this is a loop of its own. */
+  #readString(bytes: Uint8Array, start: number): number {
+    for (let i = start; i < bytes.length; i += 1) {
+      const code = bytes[i];
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === BACKSLASH) this.#isEscaped = true;
+      else if (code === QUOTE) {
+        this.#isInString = false;
+        return i;
+      }
+    }
+    return bytes.length;
   }
 
   #readOutside(code: number): void {

@@ -118,7 +118,8 @@ export class RateLimiter implements Budget {
 
   /** Grants every permit that is possible now and sets a timer for the next. Called whenever that may have changed. */
   #dispatch(): void {
-    this.#alarm.abort();
+    // Without a reason, an exception with a stack trace would be made for each call.
+    this.#alarm.abort('set again');
     this.#update(this.#clockSteps.follow(this.#ledger));
     const now = this.#clock.now();
     const monotonic = this.#clock.monotonic();

@@ -108,7 +108,12 @@ export function openClient(options: ClientOptions): Client {
 /** The route of the first request of a poll, as the client chooses it. */
 export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'chain'>) => string {
   const options = apiOptionsOf({ config, key: '' });
-  return (source) => routeOf(options, source);
+  const routes = new WeakMap<Pick<Source, 'endpoint' | 'chain'>, string>();
+  return (source) => {
+    const route = routes.get(source) ?? routeOf(options, source);
+    routes.set(source, route);
+    return route;
+  };
 }
 
 function apiOptionsOf({ config, key }: Settings): ApiOptions {

@@ -19,7 +19,7 @@ import type { EngineOptions, Role } from './role.ts';
 export function expositionOf(options: EngineOptions, role: Role): Exposition {
   const { clock, log, processMetrics, lastReload, replica, outside = OUTSIDE } = options;
   const { exposition } = outside;
-  const views = (): SourceView[] => viewsOf(role.state(), role.viewOptions, clock.now());
+  const views = oncePerMoment(() => viewsOf(role.state(), role.viewOptions, clock.now()));
 
   async function own(): Promise<Family[]> {
     // Read before the first await, so that all figures belong to one moment.
@@ -34,6 +34,19 @@ export function expositionOf(options: EngineOptions, role: Role): Exposition {
 
   const onError = (error: unknown): void => log.error({ err: String(error) }, 'metrics not rendered');
   return new Exposition(expositionParts(views, own, clock, exposition.maxNapMs), clock, onError, exposition);
+}
+
+/** The parts of /metrics are read at one moment, and see the same. Nothing else runs before the next microtask. */
+function oncePerMoment(read: () => SourceView[]): () => SourceView[] {
+  let seen: SourceView[] | undefined;
+  return () => {
+    if (seen) return seen;
+    queueMicrotask(() => {
+      seen = undefined;
+    });
+    seen = read();
+    return seen;
+  };
 }
 
 /** The status, as a page and as JSON. */

@@ -169,7 +169,8 @@ export class Exposition {
     const next = Math.min(...this.#changesAt.values()) - this.#clock.now();
     const pause = this.#pausedUntil - this.#clock.monotonic();
     const alarm = new AbortController();
-    this.#wake = () => alarm.abort();
+    // Without a reason, an exception with a stack trace would be made for each call.
+    this.#wake = () => alarm.abort('woken');
     await this.#clock
       .sleep(Math.max(0, pause, Math.min(this.#options.maxNapMs, next)), alarm.signal)
       .catch(() => undefined);

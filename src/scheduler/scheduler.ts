@@ -240,7 +240,8 @@ export class Scheduler {
 
   async #nap(ms: Milliseconds): Promise<void> {
     const alarm = new AbortController();
-    this.#wake = () => alarm.abort();
+    // Without a reason, an exception with a stack trace would be made for each call.
+    this.#wake = () => alarm.abort('woken');
     await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
 }

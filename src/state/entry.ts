@@ -96,7 +96,14 @@ export function msPerPoll({ durations = [] }: Entry): Milliseconds {
   return durations.length < 2 ? 0 : (median(durations) ?? 0);
 }
 
+/** The figures of an entry are never changed, and every turn of the scheduler asks for their medians. */
+const medians = new WeakMap<readonly number[], number>();
+
 /** The lower median, so that one unusual poll does not change the plan. */
 function median(last: readonly number[]): number | undefined {
-  return last.toSorted((a, b) => a - b)[(last.length - 1) >> 1];
+  const known = medians.get(last);
+  if (known !== undefined || last.length === 0) return known;
+  const [made = 0] = last.toSorted((a, b) => a - b).slice((last.length - 1) >> 1);
+  medians.set(last, made);
+  return made;
 }

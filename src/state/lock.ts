@@ -81,7 +81,7 @@ export class DirectoryLock {
    */
   async check(): Promise<void> {
     this.#other ??= await this.#readOther();
-    if (this.#other) throw new StateLocked(this.#dir, this.#other.holder);
+    if (this.#other) throw new StateLocked(this.#dir, holderOf(this.#other));
   }
 
   /** Unlocks the directory. */
@@ -107,8 +107,9 @@ export class DirectoryLock {
   async #removeIfDead(): Promise<void> {
     const found = await readLock(this.#file, this.#disk);
     if (!found) return;
-    const liveness = livenessOf(found.holder, this.#mine, this.#options.host);
-    if (liveness === 'alive') throw new StateLocked(this.#dir, found.holder);
+    const holder = holderOf(found);
+    const liveness = livenessOf(holder, this.#mine, this.#options.host);
+    if (liveness === 'alive') throw new StateLocked(this.#dir, holder);
     if (liveness === 'unknown' && !(await this.#isSilent(found))) return;
     await this.#remove(found);
   }
@@ -118,14 +119,14 @@ export class DirectoryLock {
     const { clock, log } = this.#options;
     const age = Math.max(0, clock.now() - found.touchedAt);
     const ms = Math.max(MIN_WATCH_MS, PRESUMED_DEAD_AFTER_MS - age);
-    const { pid, host } = found.holder ?? {};
+    const { pid, host } = holderOf(found) ?? {};
     log.warn(
       { pid, host, seconds: Math.ceil(ms / 1000) },
       'state directory is locked: waiting to see whether the holder is alive',
     );
     const last = await this.#watch(this.#file, found, ms);
     if (last === 'silent') return true;
-    if (last?.text === found.text) throw new StateLocked(this.#dir, found.holder);
+    if (last?.text === found.text) throw new StateLocked(this.#dir, holderOf(found));
     return false;
   }
 
@@ -190,12 +191,11 @@ export class DirectoryLock {
 
 interface LockFile {
   readonly text: string;
-  /** Undefined: this version cannot read it. */
-  readonly holder: Holder | undefined;
   readonly touchedAt: UnixMs;
 }
 
-const MAX_LOCK_BYTES = 10_000;
+/** Ten times what a lock has, and little enough for a buffer of Node's pool: a lock is read before each write. */
+const MAX_LOCK_BYTES = 4_000;
 
 /** Undefined: there is none. Opened each time, because only then does a network file system ask its server. */
 async function readLock(file: string, disk: Disk): Promise<LockFile | undefined> {
@@ -205,20 +205,21 @@ async function readLock(file: string, disk: Disk): Promise<LockFile | undefined>
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     // A link is not a lock of ours, and is not followed.
-    if (hasCode(error, 'ELOOP')) return { text: '', holder: undefined, touchedAt: 0 };
+    if (hasCode(error, 'ELOOP')) return { text: '', touchedAt: 0 };
     throw error;
   }
   try {
-    const buffer = Buffer.alloc(MAX_LOCK_BYTES);
+    const buffer = Buffer.allocUnsafe(MAX_LOCK_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, MAX_LOCK_BYTES, 0);
     const text = buffer.toString('utf8', 0, bytesRead);
-    return { text, holder: parseHolder(text), touchedAt: (await handle.stat()).mtimeMs };
+    return { text, touchedAt: (await handle.stat()).mtimeMs };
   } finally {
     await handle.close();
   }
 }
 
-function parseHolder(text: string): Holder | undefined {
+/** Undefined: this version cannot read it. */
+function holderOf({ text }: LockFile): Holder | undefined {
   try {
     return Holder.parse(JSON.parse(text));
   } catch {

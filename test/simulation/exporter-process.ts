@@ -108,24 +108,28 @@ export class ExporterProcess implements Gate {
   call<T>(name: string, effect: () => T): Promise<T> {
     if (this.clock.isDead) return never();
     const ms = this.#latencyOf(name);
-    return ms > 0 ? this.clock.sleep(ms).then(() => this.#call(name, effect)) : this.#call(name, effect);
+    if (ms > 0) return this.clock.sleep(ms).then(() => this.#call(name, effect));
+    return this.clock.isPaused ? this.#call(name, effect) : this.#callNow(name, effect);
   }
 
   #call<T>(name: string, effect: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.clock.enter(() => {
-        this.#calls += 1;
-        try {
-          const result = effect();
-          this.#onCall(name, undefined);
-          if (this.#isDue(name)) this.die('kill -9 between two calls');
-          else resolve(result);
-        } catch (error) {
-          this.#onCall(name, codeOf(error));
-          reject(error);
-        }
-      });
+      this.clock.enter(() => void this.#callNow(name, effect).then(resolve, reject));
     });
+  }
+
+  #callNow<T>(name: string, effect: () => T): Promise<T> {
+    this.#calls += 1;
+    try {
+      const result = effect();
+      this.#onCall(name, undefined);
+      if (!this.#isDue(name)) return Promise.resolve(result);
+      this.die('kill -9 between two calls');
+      return never();
+    } catch (error) {
+      this.#onCall(name, codeOf(error));
+      return Promise.reject(error);
+    }
   }
 
   /** It is killed right after a call, when that has had its effect. */

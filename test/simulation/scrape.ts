@@ -11,18 +11,39 @@ export interface Scrape {
   readonly series: ReadonlyMap<string, number>;
 }
 
+/** One series: the labels as written, the value, and the series as it is written. */
+type One = readonly [labels: string, value: number, series: string];
+type Named = ReadonlyMap<string, readonly One[]>;
+
+/** The same series by name. */
+const named = new WeakMap<Scrape['series'], Named>();
+
 /** Reads quickly what is known to be well formed; one check reads it with care. */
 export function seriesIn(text: string): ReadonlyMap<string, number> {
   const series = new Map<string, number>();
+  const byName = new Map<string, One[]>();
+  let name = '';
+  let ones: One[] = [];
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from);
     if (text[from] !== '#') {
-      const line = text.slice(from, end);
-      const space = line.lastIndexOf(' ');
-      series.set(line.slice(0, space), numberOf(line.slice(space + 1)));
+      const space = text.lastIndexOf(' ', end);
+      const key = text.slice(from, space);
+      const value = numberOf(text.slice(space + 1, end));
+      series.set(key, value);
+      const brace = key.indexOf('{');
+      const length = brace === -1 ? key.length : brace;
+      // Most series follow others of the same name.
+      if (length !== name.length || !key.startsWith(name)) {
+        name = key.slice(0, length);
+        ones = byName.get(name) ?? [];
+        byName.set(name, ones);
+      }
+      ones.push([brace === -1 ? '' : key.slice(brace + 1, -1), value, key]);
     }
     from = end + 1;
   }
+  named.set(series, byName);
   return series;
 }
 
@@ -36,27 +57,12 @@ export function valueIn({ series }: Scrape, name: string, labels = ''): number |
   return series.get(labels === '' ? name : `${name}{${labels}}`);
 }
 
-type Named = ReadonlyMap<string, readonly (readonly [labels: string, value: number])[]>;
-
-/** The same series by name, for the scrapes that are asked for it. */
-const named = new WeakMap<Scrape['series'], Named>();
-
-/** The series of one name: the labels as written, and the value. */
-export function seriesNamed({ series }: Scrape, name: string): readonly (readonly [labels: string, value: number])[] {
-  const found = named.get(series) ?? byName(series);
-  named.set(series, found);
-  return found.get(name) ?? [];
+/** The series of one name. */
+export function seriesNamed({ series }: Scrape, name: string): readonly One[] {
+  return named.get(series)?.get(name) ?? [];
 }
 
-function byName(series: Scrape['series']): Named {
-  const all = new Map<string, [string, number][]>();
-  for (const [key, value] of series) {
-    const brace = key.indexOf('{');
-    const name = brace === -1 ? key : key.slice(0, brace);
-    const one: [string, number] = [brace === -1 ? '' : key.slice(brace + 1, -1), value];
-    const others = all.get(name);
-    if (others) others.push(one);
-    else all.set(name, [one]);
-  }
-  return all;
+/** The names of all series. */
+export function namesIn({ series }: Scrape): Iterable<string> {
+  return named.get(series)?.keys() ?? [];
 }

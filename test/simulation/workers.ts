@@ -26,7 +26,10 @@ export async function* inWorkers(
   }
 
   function begin(): Worker {
-    const worker = new Worker(import.meta.filename, { workerData: days });
+    const worker = new Worker(import.meta.filename, {
+      workerData: days,
+      resourceLimits: { maxYoungGenerationSizeMb: 64 },
+    });
     let alarm: NodeJS.Timeout | undefined;
     const next = (): void => {
       clearTimeout(alarm);

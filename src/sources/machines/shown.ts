@@ -13,12 +13,19 @@ export function staleAfter(options: MachinesOptions, timing: Timing): Millisecon
 
 /** The times of the records of a machine. */
 export function timesOf(records: Partial<Machine>): UnixSeconds[] {
-  return PROCESSES.flatMap((process) => records[process]?.timestamp ?? []);
+  const times: UnixSeconds[] = [];
+  for (const process of PROCESSES) {
+    const record = records[process];
+    if (record) times.push(record.timestamp);
+  }
+  return times;
 }
 
 /** The time of the newest record of any process; 0 without one. */
 export function lastSeen(records: Partial<Machine>): UnixSeconds {
-  return Math.max(0, ...timesOf(records));
+  let last = 0;
+  for (const process of PROCESSES) last = Math.max(last, records[process]?.timestamp ?? 0);
+  return last;
 }
 
 export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, now: UnixMs): boolean {

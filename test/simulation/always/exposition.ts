@@ -1,5 +1,5 @@
 import { parseExposition } from '../../support/exposition-parser.ts';
-import type { Scrape } from '../scrape.ts';
+import { namesIn, type Scrape, seriesNamed } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 
@@ -45,7 +45,11 @@ function mayGoBack(last: Scrape, { process, at }: Scrape, { redis, hosts, ends }
   return process !== last.process || hasDied || isCutOff || at - lostAt > 10 * REPAIRED_MS;
 }
 
-const COUNTER = /^(?!beaconchain_machine_)\w+_(total|bucket|sum|count)(\{|$)/;
+const COUNTER = /^(?!beaconchain_machine_)\w+_(total|bucket|sum|count)$/;
+
+function countersIn(scrape: Scrape): ReturnType<typeof seriesNamed> {
+  return [...namesIn(scrape)].filter((name) => COUNTER.test(name)).flatMap((name) => seriesNamed(scrape, name));
+}
 
 /**
  * No counter of a host steps back or disappears, whatever becomes of its process. Those of machines may be reset, and
@@ -74,8 +78,7 @@ export function countersGrow(): Check {
         if (now < value) return `${key} was ${value}, is ${now} again`;
         gone.delete(key);
       }
-      for (const [key, value] of last?.series ?? []) {
-        if (!COUNTER.test(key)) continue;
+      for (const [, value, key] of last ? countersIn(last) : []) {
         // Those that could not be written because writes failed, are forgotten with the process.
         if (key === WRITE_FAILURES && process !== last?.process) continue;
         const now = series.get(key);

@@ -60,13 +60,13 @@ export const DISK_BREAKAGES: readonly Breakage[] = [
     name: 'dead lock never taken over',
     file: 'state/lock.ts',
     find: '    await this.#remove(found);',
-    replace: '    throw new StateLocked(this.#dir, found.holder);',
+    replace: '    throw new StateLocked(this.#dir, holder);',
     why: 'After kill -9 no process starts until someone removes the lock by hand.',
   },
   {
     name: 'live lock stolen',
     file: 'state/lock.ts',
-    find: `    if (liveness === 'alive') throw new StateLocked(this.#dir, found.holder);
+    find: `    if (liveness === 'alive') throw new StateLocked(this.#dir, holder);
 `,
     replace: '',
     why: 'A second process starts on the directory of a running one.',
