@@ -34,7 +34,7 @@ export function drawSteady(random: Random, seed: number): Steady {
   // The rate is the limit where requests wanted and requests allowed are about the same.
   const isByRate = perDay === undefined && random.happens(0.8);
   const isLarge = isByRate || random.happens(0.3);
-  const count = isLarge ? random.between(40, 140) : random.between(0, 12);
+  const count = isLarge ? random.between(40, 95) : random.between(0, 12);
   const chains = random.pick([['mainnet'], ['mainnet', 'hoodi']] as const);
   const perSweep = Math.ceil(1 + count * REQUESTS_PER_MACHINE);
   const wanted = 1_440 * perSweep + chains.length * SLASHINGS_PER_DAY;
@@ -56,14 +56,20 @@ export function drawSteady(random: Random, seed: number): Steady {
     seed,
     plan,
     machines: Array.from({ length: count }, (_, i) => `m${i}`),
-    lag: { of: random.pick(['none', 'all', 'one']), ms: random.between(0, 298_000) },
+    lag: { of: random.pick(['none', 'all', 'one', 'one']), ms: random.between(0, 298_000) },
   });
   const network = { latency: { low: random.between(20, 200), high: random.between(200, 400) }, faults: NO_FAULTS };
-  const events = Array.from({ length: random.between(0, 2) }, (_, i) => ({
+  const newcomers: StoryEvent[] = Array.from({ length: random.between(0, 2) }, (_, i) => ({
     at: Math.round(random.unit() * lengthMs),
     kind: 'machine appears',
     what: { name: `new-${i}` },
   }));
+  // An exhausted quota is a wait for its renewal.
+  const taken: StoryEvent[] =
+    plan.perMonth !== undefined && random.happens(0.2)
+      ? [{ at: Math.round(0.8 * random.unit() * lengthMs), kind: 'others at once', what: { requests: plan.perMonth } }]
+      : [];
+  const events = [...newcomers, ...taken];
   return {
     setting: { service, network, exporter },
     start,

@@ -4,8 +4,8 @@ import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { momentOf, undisturbed } from './spells.ts';
 
-/** Sweeps in which a machine must be found, in a small and in a large fleet, and the one under way when they are counted. */
-const SWEEPS_TO_FIND = [6, 13] as const;
+/** Sweeps in which a machine must be found, in a small and in a large fleet. */
+const SWEEPS_TO_FIND = [5, 12] as const;
 const LARGE_FLEET = 100;
 /** Records may be as late as this. */
 const LATEST_MS = 5 * MINUTE;
@@ -48,7 +48,9 @@ export function machinesFound(): Check {
         const first = since.get(name) ?? successes;
         since.set(name, first);
         const label = `machine=${JSON.stringify(name)},`;
-        if (successes - first <= SWEEPS_TO_FIND[names.length < LARGE_FLEET ? 0 : 1]) continue;
+        // For a newcomer the sweep that was under way does not count.
+        const least = SWEEPS_TO_FIND[names.length < LARGE_FLEET ? 0 : 1] + (from > world.story.start ? 1 : 0);
+        if (successes - first < least) continue;
         if (!seen.some(([labels, at]) => at > 0 && labels.includes(label)))
           return `${name} has pushed since ${from}, and is not seen after ${successes - first} sweeps`;
       }

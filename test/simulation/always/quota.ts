@@ -38,17 +38,20 @@ export function stretchedByNothing(): Check {
         const longest = Math.max(...recent.map(({ intervalMs }) => intervalMs));
         if (isEmpty && isSure && recent.length > 0 && now.intervalMs > GROWN * longest)
           return `${id}: told ${now.intervalMs / SECOND} s where nothing is left, ${longest / SECOND} s before`;
-        // A longer one that is told while something is left is learned.
-        if (!isEmpty || !isSure) lately.set(id, { process: scrape.process, told: [...recent, now].slice(-20) });
+        // A longer one that is told while something is left is the plan.
+        if (!isEmpty) lately.set(id, { process: scrape.process, told: [...recent, now].slice(-20) });
       }
       return undefined;
     },
   };
 }
 
-function isUsedUp({ service, clock }: World): boolean {
+/** Nothing is left for all, or nothing of our share. */
+function isUsedUp({ service, exporter, clock }: World): boolean {
   const { perMonth = Number.POSITIVE_INFINITY } = service.account.plan;
-  return [...service.account.counted(clock.now()).values()].some(({ month }) => month.ours + month.theirs >= perMonth);
+  const share = Math.floor(perMonth * exporter.utilization);
+  const counted = [...service.account.counted(clock.now()).values()];
+  return counted.some(({ month }) => month.ours + month.theirs >= perMonth || month.ours >= share);
 }
 
 /** In the first hour after its first plan the program learns how many requests polls need. */

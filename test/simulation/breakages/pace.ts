@@ -18,16 +18,16 @@ export const PACE_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'part of the quota never used',
-    file: 'scheduler/paces.ts',
-    find: 'plan(demands, allowance.allowedPerDay(bucket, heldBack))',
-    replace: 'plan(demands, 0.8 * allowance.allowedPerDay(bucket, heldBack))',
-    why: 'A fifth of the quota is left when the month ends.',
+    file: 'budget/long-window.ts',
+    find: '  const share = Math.floor(window.limit * utilization) - window.own;',
+    replace: '  const share = Math.floor(0.9 * window.limit * utilization) - window.own;',
+    why: 'A tenth of the quota is left when the month ends.',
   },
   {
     name: 'exhausted quota taken for an interval',
     file: 'scheduler/schedule.ts',
-    find: '  return intervalMs <= MS_PER_DAY || intervalMs <= SLOWER_THAN_WHOLE * whole().intervalMs;',
-    replace: '  return whole().intervalMs > 0;',
+    find: '  const pace: Pace = { ...last, requestsPerDay',
+    replace: '  const pace: Pace = { ...planned, requestsPerDay',
     why: 'The interval that is shown grows without end while nothing is left, and values stay for as long.',
   },
   {
