@@ -1,5 +1,6 @@
 import { SECOND } from '../../support/timing.ts';
 import { type Scrape, seriesNamed } from '../scrape.ts';
+import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
@@ -23,7 +24,8 @@ export function restartsPollWhatIsDue(): Check {
   const shown = new Map<string, Shown>();
   const polled = new Set<string>();
   const steps = new Steps();
-  const keys = new Map<string, string>();
+  /** The last request for each source of a host. */
+  const last = new Map<string, Sent>();
   /** The shortest configured interval of each source so far, ms. */
   const shortest = { machines: Number.POSITIVE_INFINITY, slashings: Number.POSITIVE_INFINITY };
 
@@ -41,13 +43,15 @@ export function restartsPollWhatIsDue(): Check {
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
     const id = `${sent.process} ${sent.source}`;
-    const before = shown.get(`${sent.host} ${sent.source}`);
-    const isOtherKey = keys.get(sent.host) !== sent.key;
-    keys.set(sent.host, sent.key);
+    const of = `${sent.host} ${sent.source}`;
+    const [before, earlier] = [shown.get(of), last.get(of)];
+    last.set(of, sent);
     if (polled.has(id)) return undefined;
     polled.add(id);
-    if (!before || before.process === sent.process || isOtherKey || !before.isUp) return undefined;
-    if (steps.any(sent.host, before.at, sent.at) || world.host(sent.host).lostStateAt >= before.at) return undefined;
+    if (!before?.isUp || before.process === sent.process || earlier?.key !== sent.key) return undefined;
+    // What is shown may have been rendered a while before.
+    const since = Math.min(earlier.at, before.at - world.exporter.refreshMs - SECOND);
+    if (steps.any(sent.host, since, sent.at) || world.host(sent.host).lostStateAt >= before.at) return undefined;
     const interval = sent.source === 'machines' ? shortest.machines : shortest.slashings;
     const early = before.lastAt + interval - sent.ownAt;
     if (early <= TOLERANCE_MS) return undefined;

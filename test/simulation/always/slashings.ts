@@ -29,6 +29,8 @@ class ChainHistory {
   readonly #points: Point[] = [];
   readonly #losses = new Losses();
   #mayBegin = true;
+  /** When the first point was seen. Followers that are scraped at the same moment may show an earlier one. */
+  #begunAt = Number.POSITIVE_INFINITY;
   /** What was final when. */
   readonly #finality: { readonly at: number; readonly epoch: number }[];
 
@@ -56,7 +58,8 @@ class ChainHistory {
     const skipped = read('beaconchain_skipped_epochs_total') ?? 0;
     const values = this.#series.map((series) => scrape.series.get(series) ?? Number.NaN);
     // Where the state is lost, what follows begins again.
-    if (this.#losses.mayStepBack(scrape.host, world)) this.#mayBegin = true;
+    if (this.#losses.mayStepBack(scrape.host, world) || scrape.at === this.#begunAt) this.#mayBegin = true;
+    if (this.#mayBegin) this.#begunAt = scrape.at;
     const at = { scanned, skipped };
     const explained = this.#explained(at, values, circumstances);
     if (typeof explained === 'string') return `${scrape.host}: ${explained}`;
