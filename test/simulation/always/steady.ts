@@ -65,7 +65,8 @@ export function gapsBounded(): Check {
       const told = toldOf(id, moments);
       for (const [i, one] of told.entries()) {
         const before = told[i - 1];
-        if (!before || before.lastAt === 0 || one.attempts === before.attempts) continue;
+        // A gap that began before the spell may have a reason there, such as the wait after a 401.
+        if (!before || before.lastAt < (moments[0]?.ownAt ?? 0) || one.attempts === before.attempts) continue;
         if ([before, one].some(({ waits, isUp }) => waits || !isUp)) continue;
         const toldMs = Math.max(before.intervalMs, one.intervalMs);
         const learning = one.attempts <= FIRST_POLLS ? MAX_GAP * Math.max(before.durationMs, one.durationMs) : 0;

@@ -70,7 +70,7 @@ export function waits(): Check {
       // Those under way together that name no wait were refused by one event, whose wait is under way.
       if (told === undefined && earlier) return undefined;
       closed = closed.filter((one) => one.at + one.waitMs > at).slice(-30);
-      const isNext = lastBlind?.by.process === sent.process && routeOf(lastBlind.by) === routeOf(sent);
+      const isNext = lastBlind?.by.process === sent.process && isSameBucket(lastBlind.by, sent);
       const blind = told === undefined ? 1 + (isNext ? (lastBlind?.blind ?? 0) : 0) : 0;
       const one = { by: sent, at, waitMs: told ?? blindWaitMs(blind), blind };
       closed.push(one);

@@ -38,13 +38,6 @@ export const PACE_BREAKAGES: readonly Breakage[] = [
     why: 'The log repeats the plan many times a day.',
   },
   {
-    name: 'interval shorter than a poll told',
-    file: 'scheduler/paces.ts',
-    find: '  if (ms <= intervalMs) return pace;',
-    replace: '  if (ms >= 0) return pace;',
-    why: 'The interval that is shown is not the one that a large fleet can be polled at.',
-  },
-  {
     name: 'wait that is not named does not grow',
     file: 'budget/bucket.ts',
     find: 'FIRST_BLIND_WAIT_MS * 2 ** blindWaits',
@@ -64,12 +57,5 @@ export const PACE_BREAKAGES: readonly Breakage[] = [
     find: '  if (late) await readLate',
     replace: '  if (late && seconds < 0) await readLate',
     why: 'A machine whose clock is behind is never seen.',
-  },
-  {
-    name: 'poll begun with too little left',
-    file: 'scheduler/schedule.ts',
-    find: '  return left < needed ? Math.max(opensAt, renewsAt) : opensAt;',
-    replace: '  return left < 0 * needed ? Math.max(opensAt, renewsAt) : opensAt;',
-    why: 'A sweep uses up the last requests of a quota, and fails.',
   },
 ];
