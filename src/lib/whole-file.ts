@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Disk, type DiskFile, realDisk } from './disk.ts';
 import { hasCode } from './error-code.ts';
@@ -23,7 +23,8 @@ export async function writeWhole(
   mode: number,
   disk: WritableDisk = realDisk,
 ): Promise<void> {
-  const draft = `${file}${DRAFT}${randomBytes(8).toString('hex')}`;
+  // Node makes many UUIDs at once: the last twelve digits, all random, cost far less than random bytes of our own.
+  const draft = `${file}${DRAFT}${randomUUID().slice(-12)}`;
   await createFile(draft, text, mode, disk);
   await orRemove(draft, disk, () => disk.rename(draft, file));
   await syncDirectory(dirname(file), disk);

@@ -22,7 +22,7 @@ export const DISK_BREAKAGES: readonly Breakage[] = [
   {
     name: 'written in place',
     file: 'lib/whole-file.ts',
-    find: "  const draft = `${file}${DRAFT}${randomBytes(8).toString('hex')}`;",
+    find: '  const draft = `${file}${DRAFT}${randomUUID().slice(-12)}`;',
     replace: `  const draft = file;
   await disk.rm(file, { force: true });`,
     why: 'A process that is killed during a write leaves a part of the document.',
