@@ -1,6 +1,8 @@
 import { HOUR } from '../../support/timing.ts';
 import type { TrafficEvent } from '../traffic.ts';
 
+const SMALL_STEP_MS = 1_000;
+
 /** The steps of the clocks. After one forward, which may be time that passed, an hour of a wait is kept at most. */
 export class Steps {
   readonly #steps: { readonly at: number; readonly host: string; readonly byMs: number }[] = [];
@@ -21,7 +23,9 @@ export class Steps {
   shortened(host: string, from: number, waitMs: number, to: number): number {
     let end = from + waitMs;
     for (const { at, byMs } of this.#between(host, from, to)) {
-      if (byMs > 0) end = Math.min(end, Math.max(end - byMs, at + HOUR));
+      // A small step is no different from NTP, and waits are not moved with it.
+      if (byMs > 0 && byMs < SMALL_STEP_MS) end -= byMs;
+      else if (byMs > 0) end = Math.min(end, Math.max(end - byMs, at + HOUR));
     }
     return end - from;
   }
