@@ -198,7 +198,8 @@ function nameShared(ledger: Ledger, route: string, bucket: string): Ledger {
 
 function keyAfter(before: Ledger['key'], answer: AnswerHead, now: UnixMs): Ledger['key'] {
   const { sentAt, status, revoked, observation } = answer;
-  const { validKey } = observation;
+  // The header of a 401 says the same as the status. It is not kept, because the answers after it may have none.
+  const validKey = status === 401 ? undefined : observation.validKey;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };
   if (revoked) return { ...key, standing: 'revoked', since: now, mayProbe: false };
   if (status === 401) return { ...key, standing: 'refused', since: now, mayProbe: false };

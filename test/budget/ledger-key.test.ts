@@ -81,10 +81,16 @@ describe('budget/ledger: the key', () => {
 
   it('keeps what the last header said of it', () => {
     expect(told(emptyLedger(), 200, { headers: INVALID }).key).toMatchObject({ standing: 'valid', validHeader: false });
-    const once = told(emptyLedger(), 401, { headers: INVALID });
-    expect(once.key).toMatchObject({ standing: 'refused', validHeader: false });
+    const once = told(emptyLedger(), 200, { headers: INVALID });
     expect(told(once, 500).key.validHeader).toBe(false);
     expect(told(once, 200, { headers: VALID }).key.validHeader).toBe(true);
+  });
+
+  it('is valid when it is accepted after a 401, even if only the 401 had a header', () => {
+    const once = told(emptyLedger(), 401, { headers: INVALID });
+    expect(once.key.standing).toBe('refused');
+    const { standing, validHeader } = told(once, 200, { at: NOW + 1 }).key;
+    expect([standing, validHeader]).toEqual(['valid', undefined]);
   });
 
   it('is not put in a better light by an answer to a request that left before it was refused', () => {
