@@ -39,7 +39,9 @@ const REPAIRED_MS = 30_000;
  */
 function mayGoBack(last: Scrape, { process, at }: Scrape, { redis, hosts, ends }: World): boolean {
   const lostAt = redis?.record.lostAt ?? Number.NEGATIVE_INFINITY;
-  if (lostAt < last.at - REPAIRED_MS) return false;
+  // Nobody can repair anything before one of them reaches the server.
+  const reachedAt = Math.max(lostAt, Math.min(...hosts.map((one) => one.redisTroubleAt)));
+  if (reachedAt < last.at - REPAIRED_MS) return false;
   const hasDied = ends.some((end) => Math.abs(end.at - lostAt) < REPAIRED_MS);
   const isCutOff = hosts.some((one) => Math.max(one.redisTroubleAt, one.pausedAt) > lostAt - REPAIRED_MS);
   return process !== last.process || hasDied || isCutOff || at - lostAt > 10 * REPAIRED_MS;
