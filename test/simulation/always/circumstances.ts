@@ -1,4 +1,4 @@
-import { type Chain, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
+import { type Chain, EPOCHS_PER_DAY, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 
@@ -36,6 +36,9 @@ export class Circumstances {
     for (const chain of chains) {
       const labels = `source="slashings",chain="${chain}"`;
       const told = valueIn(scrape, 'beaconchain_source_interval_seconds', labels) ?? 0;
+      const waits = valueIn(scrape, 'beaconchain_source_quota_wait_end_timestamp_seconds', labels) ?? 0;
+      // The first poll of the next month is planned before an answer tells its limits.
+      if (waits > 0 && isScarce(world)) this.#scarceAt.set(chain, this.now);
       if (told > SECONDS_PER_EPOCH && (hasQuota || told > 1.05 * intervals.slashings))
         this.#scarceAt.set(chain, this.now);
     }
@@ -50,6 +53,14 @@ export class Circumstances {
   maySkip(chain: Chain): boolean {
     return this.now - (this.#scarceAt.get(chain) ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS;
   }
+}
+
+/** Whether the month is too small to read every epoch of every chain once. */
+function isScarce({ exporter, story, service }: World): boolean {
+  const { perMonth = Number.POSITIVE_INFINITY } = story.setting.service.plan;
+  const smallest = Math.min(perMonth, service.account.plan.perMonth ?? Number.POSITIVE_INFINITY);
+  // A part is for the machines.
+  return (smallest * exporter.utilization) / 31 < 2 * EPOCHS_PER_DAY * exporter.chains.length;
 }
 
 /** Which sources have succeeded since the trouble ended. Others may still wait, as they tell. */

@@ -17,7 +17,7 @@ import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.t
 import { fewRetries, noOverlap } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
 import { directoryBounded, failuresCounted } from './state.ts';
-import { gapsBounded, intervalsMet, quotaSpent, rateUsed } from './steady.ts';
+import { intervalsMet, quotaSpent, rateUsed } from './steady.ts';
 import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
@@ -42,7 +42,7 @@ export const ALWAYS: readonly NewCheck[] = [
   toldIsMet,
   shareOfRate,
   intervalsAsConfigured,
-  ...[intervalsMet, gapsBounded, rateUsed, quotaSpent],
+  ...[intervalsMet, rateUsed, quotaSpent],
   ...[stretchedByNothing, plansToldSeldom, pollsSucceed],
   machinesFound,
   ...[failuresCounted, directoryBounded],

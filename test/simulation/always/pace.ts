@@ -127,13 +127,16 @@ export function shareOfRate(): Check {
   /** What was sent and is more than the rate alone allows: as the level of a leaky bucket. */
   let level = 0;
   let most = 0;
+  let mostAtOnce = 0;
   /** When the plan changed, until an answer tells it. */
   let planAt = Number.POSITIVE_INFINITY;
 
   function restart({ service, exporter }: World): void {
     const rate = service.account.plan.perSecond * exporter.utilization;
     level = 0;
-    most = planAt < Number.POSITIVE_INFINITY ? Math.max(most, rate) : rate;
+    if (planAt < Number.POSITIVE_INFINITY) return;
+    most = rate;
+    mostAtOnce = 0;
   }
 
   return following('pace: no more than the share of the rate', (event, world) => {
@@ -153,9 +156,9 @@ export function shareOfRate(): Check {
     [process, last] = [sent.process, sent.at];
     // Each bucket of the service has its own limit.
     if (world.service.setting.buckets !== 'one') return undefined;
-    const atOnce = Math.ceil(perSecond) + 1;
-    if (level <= atOnce + TOLERANCE) return undefined;
-    return `${level.toFixed(1)} requests more than the rate allows up to ${when(sent.at, world)}, ${atOnce} may be sent at once`;
+    mostAtOnce = Math.max(mostAtOnce, Math.ceil(perSecond) + 1);
+    if (level <= mostAtOnce + TOLERANCE) return undefined;
+    return `${level.toFixed(1)} requests more than the rate allows up to ${when(sent.at, world)}, ${mostAtOnce} may be sent at once`;
   });
 }
 

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../support/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
@@ -56,8 +57,13 @@ export function fewRetries(): Check {
     // Only a sweep never asks for the same in two polls, because its range ends at another time.
     const times = isAgain && isSweep ? before.times + 1 : 1;
     last.set(id, { sent, what, times });
-    if (times > MAX_TIMES) return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${times}th time`;
-    const tries = [...(isAgain && hasFailed(before.sent) ? (vain.get(id) ?? []) : []), sent.at];
+    // A replica that leads again goes on with its sweep.
+    const wasCutOff = before !== undefined && world.redisTroubleAt > before.sent.at - MINUTE;
+    if (times > MAX_TIMES && !wasCutOff)
+      return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${times}th time`;
+    // After a 429 the wait that it names comes first, and others may use what is free before this request.
+    const isVain = isAgain && hasFailed(before.sent) && before.sent.head?.status !== 429;
+    const tries = [...(isVain ? (vain.get(id) ?? []) : []), sent.at];
     vain.set(id, tries);
     const since = sent.at - (tries.at(-1 - MAX_TIMES) ?? Number.NEGATIVE_INFINITY);
     if (since < NEXT_POLL_MS && world.exporter.replicas === 0)

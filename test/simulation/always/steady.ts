@@ -49,36 +49,6 @@ function unmet(id: string, told: readonly Told[], { exporter, plan }: Spell): st
   return `${id}: told ${mean / SECOND} s, met ${met / SECOND} s in ${gaps} polls`;
 }
 
-const MAX_GAP = 1.5;
-/** A heartbeat of the scheduler. */
-const LATE_MS = 20 * SECOND;
-/** From the first polls the program learns how long they take. */
-const FIRST_POLLS = 3;
-/** A wait shorter than an interval is not announced where a quota is stretched. */
-const UNTOLD_WAIT = 0.5;
-
-/** Two polls of a source begin at most 1.5 times the longest interval told between them after each other (behaviour 8). */
-export function gapsBounded(): Check {
-  return undisturbed('pace: no gap between two polls is longer than told', ({ moments, plan }) => {
-    const longest = MAX_GAP + (hasQuota(plan) ? UNTOLD_WAIT : 0);
-    for (const id of pacedIn(moments)) {
-      const told = toldOf(id, moments);
-      for (const [i, one] of told.entries()) {
-        const before = told[i - 1];
-        // A gap that began before the spell may have a reason there, such as the wait after a 401.
-        if (!before || before.lastAt < (moments[0]?.ownAt ?? 0) || one.attempts === before.attempts) continue;
-        if ([before, one].some(({ waits, isUp }) => waits || !isUp)) continue;
-        const toldMs = Math.max(before.intervalMs, one.intervalMs);
-        const learning = one.attempts <= FIRST_POLLS ? MAX_GAP * Math.max(before.durationMs, one.durationMs) : 0;
-        const gap = (one.lastAt - before.lastAt) / (one.attempts - before.attempts);
-        if (gap <= Math.max(longest * toldMs, learning) + LATE_MS) continue;
-        return `${id}: two polls begin ${gap / SECOND} s after each other, told ${toldMs / SECOND} s`;
-      }
-    }
-    return undefined;
-  });
-}
-
 /** The share of the rate that must be used. Latency leaves some of it idle. */
 const USED = 0.9;
 const MAX_LATENCY_MS = 400;
