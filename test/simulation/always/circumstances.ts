@@ -32,7 +32,8 @@ export class Circumstances {
   seeScrape(scrape: Scrape, world: World): void {
     this.see(world);
     const { chains, intervals } = world.exporter;
-    const hasQuota = world.story.setting.service.plan.perMonth !== undefined;
+    const { setting } = world.story;
+    const hasQuota = [setting.service.plan, world.service.account.plan].some(({ perMonth }) => perMonth !== undefined);
     for (const chain of chains) {
       const labels = `source="slashings",chain="${chain}"`;
       const told = valueIn(scrape, 'beaconchain_source_interval_seconds', labels) ?? 0;

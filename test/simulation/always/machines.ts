@@ -110,7 +110,7 @@ export function machinesShown(): Check {
         if (scrapes % EACH !== 0 && one.at === previous && maxAge === undefined) continue;
         const push = pushAt(world, one, scrape.at);
         if (!push) return `${host}: ${key} never pushed at ${one.at}`;
-        const now = world.redis?.now() ?? scrape.ownAt;
+        const now = nowOf(scrape, world);
         const wrong = shownWrong(scrape, one, push, { age: now - one.at * 1_000, maxAge });
         if (wrong) return `${host}: ${key}: ${wrong}`;
       }
@@ -131,6 +131,15 @@ export function machinesShown(): Check {
     },
   };
 }
+
+/** The clock by which the process judges ages. A replica that is cut off cannot know that the clock of Redis was set. */
+function nowOf({ host, at, ownAt }: Scrape, world: World): number {
+  if (!world.redis) return ownAt;
+  const isCutOff = world.host(host).redisTroubleAt > at - HEARD_WITHIN_MS;
+  return isCutOff ? Math.min(ownAt, world.redis.now()) : world.redis.now();
+}
+
+const HEARD_WITHIN_MS = 15_000;
 
 /** `maxAge`: ms; undefined: nothing can be said of the age. */
 function shownWrong(
