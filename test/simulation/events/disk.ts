@@ -126,17 +126,18 @@ export const DISK_KINDS = [
     },
     tell: ({ host, bytes, ms }) => `a write on ${host} takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
   }),
-  kind<{ host: string; bytes: number; downMs: number; ms: number }>({
-    name: 'killed, then short writes',
-    weight: 1,
+  kind<{ host: string; bytes: number; downMs: number; ms: number; writes: number }>({
+    name: 'killed with short writes',
+    weight: 2,
     draw: onFiles((random, setting) => ({
       host: anyHost(random, setting),
       bytes: random.scale(1, 60),
       downMs: random.pick([0, random.scale(1, MINUTE)]),
       ms: random.scale(10 * SECOND, 10 * MINUTE),
+      writes: random.between(0, 3),
     })),
-    apply: ({ host, bytes, downMs, ms }, world) => {
-      world.host(host).kill(downMs, undefined);
+    apply: ({ host, bytes, downMs, ms, writes }, world) => {
+      world.host(host).kill(downMs, writes === 0 ? undefined : { calls: writes, call: 'disk write' });
       during(
         world,
         host,
@@ -149,8 +150,10 @@ export const DISK_KINDS = [
         },
       );
     },
-    tell: ({ host, bytes, downMs, ms }) =>
-      `kill -9 on ${host}, down for ${secondsOf(downMs)}, and a write takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
+    tell: ({ host, bytes, downMs, ms, writes }) => {
+      const when = writes === 0 ? '' : ` after ${writes} of them`;
+      return `a write on ${host} takes ${bytes} bytes at most, for ${secondsOf(ms)}; kill -9${when}, down for ${secondsOf(downMs)}`;
+    },
   }),
   kind<{ host: string; most: number; ms: number }>({
     name: 'slow disk',

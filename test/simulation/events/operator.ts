@@ -50,6 +50,24 @@ export const OPERATOR_KINDS = [
     },
     simpler: ({ changes, reloads }) => (reloads.length > 1 ? [{ changes, reloads: [0] }] : []),
   }),
+  kind<{ chains: readonly Chain[]; forMs: number }>({
+    name: 'chains left out',
+    weight: 1,
+    draw: (random, { exporter: { chains } }) => ({
+      chains: [chains.length === 1 && chains[0] === 'mainnet' ? 'hoodi' : 'mainnet'],
+      forMs: random.scale(5 * SECOND, 10 * MINUTE),
+    }),
+    apply: ({ chains, forMs }, world) => {
+      const { chains: all } = world.exporter;
+      world.configure({ chains });
+      world.reload();
+      later(world, forMs, () => {
+        world.configure({ chains: all });
+        world.reload();
+      });
+    },
+    tell: ({ chains, forMs }) => `only ${chains.join(', ')} is configured for ${secondsOf(forMs)}, with two reloads`,
+  }),
   kind<{ times: number; everyMs: number }>({
     name: 'reloads',
     weight: 2,
