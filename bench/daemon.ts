@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BUILT, build, OBSERVE } from './built.ts';
+import { BUILT, build, OBSERVE, PROGRAM } from './built.ts';
 import { Child } from './child.ts';
 import type { Observation } from './observe.ts';
 import { table, verdict } from './report.ts';
@@ -87,7 +87,7 @@ async function start(folder: string, url: string, key: string): Promise<Started>
     `api: {base_url: "${url}"}\nchains: ${chains}\nmachines: {chain: mainnet}\nstate: {dir: "${folder}/state"}\n`,
   );
   const began = performance.now();
-  const child = new Child<Observation>(join(BUILT, 'src/main.js'), {
+  const child = new Child<Observation>(PROGRAM, {
     args: ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'],
     node: OBSERVE,
     env: { BEACONCHAIN_API_KEY: key },
