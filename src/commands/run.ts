@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Exposure } from '../config/exposure.ts';
@@ -21,6 +20,7 @@ import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
 import { isListenError, listenRefusal } from './listen-refusal.ts';
+import { limitCompilers } from './memory.ts';
 import { CommandRefused } from './refused.ts';
 import { startDaemon } from './serve.ts';
 import { doubtText, exposureText, warningLog } from './warning-log.ts';
@@ -98,6 +98,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     print(withWarnings(await check({ ...settings, log, answer, warnings, now }), process.stdout));
     return answer ? EXIT_OF_VERDICT[answer.verdict] : EXIT.stopped;
   }
+  limitCompilers();
   const log = await openLogger(settings.config.log);
   const warn = warningLog(log);
   const readAgain = async (): Promise<Settings> => {
@@ -112,8 +113,6 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
 async function runBackfill(flags: Flags, settings: Given): Promise<number> {
   const { config } = settings;
-  // By default the heap grows further between two collections the faster the machine is (measured: 100 MiB further).
-  setFlagsFromString('--heap-growing-percent=25');
   const abort = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
