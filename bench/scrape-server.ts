@@ -4,7 +4,7 @@
  */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { limitCompilers, limitMemory } from '../src/commands/memory.ts';
+import { limitMemory } from '../src/commands/memory.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { CONTENT_TYPES } from '../src/metrics/encode.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
@@ -13,7 +13,6 @@ import { partsAt } from './values.ts';
 
 // As the program does.
 limitMemory();
-limitCompilers();
 const parts = partsAt(Number(process.argv[2]), Date.now());
 const fail = (error: unknown): never => {
   throw error;

@@ -20,7 +20,7 @@ import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
 import { isListenError, listenRefusal } from './listen-refusal.ts';
-import { limitCompilers } from './memory.ts';
+import { useAllCompilers } from './memory.ts';
 import { CommandRefused } from './refused.ts';
 import { startDaemon } from './serve.ts';
 import { doubtText, exposureText, warningLog } from './warning-log.ts';
@@ -98,7 +98,6 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     print(withWarnings(await check({ ...settings, log, answer, warnings, now }), process.stdout));
     return answer ? EXIT_OF_VERDICT[answer.verdict] : EXIT.stopped;
   }
-  limitCompilers();
   const log = await openLogger(settings.config.log);
   const warn = warningLog(log);
   const readAgain = async (): Promise<Settings> => {
@@ -120,6 +119,7 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
       endInTime();
     });
   }
+  useAllCompilers();
   const { backfill } = await import('./backfill.ts');
   const log = await openLogger(config.log);
   const terminal = process.stderr;
