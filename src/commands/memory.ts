@@ -11,12 +11,14 @@ export function limitMemory(): void {
   setFlagsFromString('--heap-growing-percent=25');
   // undici's HTTP parser, one large function of WebAssembly, is not optimized: that takes 22 MiB, of which 10 MiB remain.
   setFlagsFromString('--wasm-tiering-budget=2000000000');
-  // The compiler that makes the fastest code takes 7 MiB, and a sweep is too rare to earn back its work. The compiler
-  // below it is used.
+  // The two optimizing compilers take 13 MiB, and sweeps are too rare to earn back their work. The baseline compiler is
+  // used.
   setFlagsFromString('--no-turbofan');
+  setFlagsFromString('--no-maglev');
 }
 
 /** For a command that computes all the time. */
 export function useAllCompilers(): void {
   setFlagsFromString('--turbofan');
+  setFlagsFromString('--maglev');
 }
