@@ -22,6 +22,9 @@ const PARTS: Readonly<Record<string, string>> = {
     export { default as collectDefaultMetrics } from 'prom-client/lib/defaultMetrics.js';
     export { default as Histogram } from 'prom-client/lib/histogram.js';
     export { default as Registry } from 'prom-client/lib/registry.js';`,
+  // A dynamic import finds the names of a CommonJS package only if they are written out.
+  '@redis/client': `
+    export { createClient } from '@redis/client/dist/index.js';`,
 };
 
 interface Change {
