@@ -7,20 +7,15 @@ ARG REVISION=""
 COPY package.json package-lock.json ./
 # The base brings Node; the install script of the npm package `node` would only fetch it again.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY scripts scripts
 COPY src src
 RUN REVISION="$REVISION" npm run build
 
-FROM ${NODE} AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts
-
 FROM ${NODE}
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
+# It contains the code of its packages.
 COPY --from=build /app/dist dist
 COPY package.json config.example.yaml LICENSE ./
 COPY docs docs

@@ -1,8 +1,8 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { newPlan, slicesOf, splitSpan } from '../src/backfill/plan.ts';
 import { WorkFolder } from '../src/backfill/work-folder.ts';
 import { createFleet, newestPushes, PROCESSES } from '../src/sandbox/machines-data.ts';
@@ -10,6 +10,7 @@ import { recordOf } from '../src/sandbox/machines-records.ts';
 import type { History } from '../src/sources/history.ts';
 import { machinesHistory } from '../src/sources/machines/history.ts';
 import { machinesOptions } from '../test/support/machine-records.ts';
+import { build, PROGRAM } from './built.ts';
 import { Child } from './child.ts';
 import { say, table, verdict } from './report.ts';
 
@@ -18,15 +19,12 @@ const MACHINES = 50;
 const DAYS = Number(process.env['BENCH_BACKFILL_DAYS'] ?? 3);
 const TARGET_MIB = 300;
 const HALF_DAY = 43_200;
-const BUILT = resolve(import.meta.dirname, '../node_modules/.cache/bench');
-const MAIN = join(BUILT, 'src/main.js');
 const TELL =
   'data:text/javascript,process.on("exit",()=>process.stderr.write("rss "+process.resourceUsage().maxRSS+" "))';
 
 /** Fifty machines at full resolution as if read before, told by the program; and a short run against the simulated service. */
 export async function benchBackfill(): Promise<void> {
-  execFileSync('tsc', ['-p', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' });
-  copyFileSync(join(import.meta.dirname, '../package.json'), join(BUILT, 'package.json'));
+  build();
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const output = join(folder, 'past.om');
   const flags = [
@@ -111,7 +109,7 @@ interface Ran {
 
 async function run(flags: readonly string[], cwd: string, env: Record<string, string>): Promise<Ran> {
   const began = performance.now();
-  const child = spawn(process.execPath, ['--import', TELL, MAIN, 'backfill', ...flags], {
+  const child = spawn(process.execPath, ['--import', TELL, PROGRAM, 'backfill', ...flags], {
     cwd,
     env: { ...process.env, BEACONCHAIN_API_KEY: 'sandbox', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -38,8 +38,12 @@ export class Child<Message> {
     });
   }
 
+  async ended(): Promise<void> {
+    await new Promise((resolve) => this.process.once('exit', resolve));
+  }
+
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    const ended = new Promise((resolve) => this.process.once('exit', resolve));
+    const ended = this.ended();
     this.process.kill(signal);
     await ended;
   }

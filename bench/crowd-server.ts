@@ -1,7 +1,7 @@
 /** Serves the series of 1,000 machines, behind a web config file if one is named; tells its port. */
 
 import { systemClock } from '../src/lib/clock.ts';
-import { createLogger } from '../src/lib/log.ts';
+import { jsonLogger } from '../src/lib/log.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
 import { startServer } from '../src/web/server.ts';
 import { Access } from '../src/web-config/access.ts';
@@ -11,7 +11,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 const [file] = process.argv.slice(2);
-const access = file && (await Access.open(file, systemClock, createLogger({ level: 'error', format: 'json' })));
+const access = file && (await Access.open(file, systemClock, jsonLogger('error')));
 const exposition = new Exposition(partsAt(1_000, Date.now()), systemClock, fail);
 await exposition.refresh();
 const server = await startServer(

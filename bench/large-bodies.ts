@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { SHAPES } from '../test/support/body-shapes.ts';
-import { BUILT, build, OBSERVE } from './built.ts';
+import { build, OBSERVE, PROGRAM } from './built.ts';
 import { Child } from './child.ts';
 import type { Observation } from './observe.ts';
 import { forgetPeak, peakMiB } from './peak.ts';
@@ -73,7 +73,7 @@ function start(folder: string, url: string, key: string): Child<Observation> {
   const often = 'machines: {interval: 1s}\nslashings: {interval: 1s}\nbudget: {plan: {per_second: 100}}\n';
   const where = `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\n`;
   writeFileSync(file, `${where}${often}state: {dir: "${folder}/state"}\n`);
-  return new Child<Observation>(join(BUILT, 'src/main.js'), {
+  return new Child<Observation>(PROGRAM, {
     args: ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'],
     node: OBSERVE,
     env: { BEACONCHAIN_API_KEY: key },

@@ -4,12 +4,15 @@
  */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { limitMemory } from '../src/commands/memory.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { CONTENT_TYPES } from '../src/metrics/encode.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
 import { startServer } from '../src/web/server.ts';
 import { partsAt } from './values.ts';
 
+// As the program does.
+limitMemory();
 const parts = partsAt(Number(process.argv[2]), Date.now());
 const fail = (error: unknown): never => {
   throw error;

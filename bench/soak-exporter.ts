@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { supervise } from '../src/exporter/reload.ts';
 import type { Settings } from '../src/exporter/settings.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { createLogger } from '../src/lib/log.ts';
+import { jsonLogger } from '../src/lib/log.ts';
 import { ProcessMetrics } from '../src/metrics/self.ts';
 import { FileStore } from '../src/state/file.ts';
 import { startServer } from '../src/web/server.ts';
@@ -66,7 +66,7 @@ const read = async (): Promise<Settings> => {
   const { config, key = '' } = await loadConfig({ file: configFile, env: process.env });
   return { config, key };
 };
-const log = createLogger({ level: 'info', format: 'json' });
+const log = jsonLogger('info');
 const access = await Access.open(webConfigFile, systemClock, log);
 const documents = await FileStore.open(dir, clock, log, { disk });
 const supervisor = await supervise({

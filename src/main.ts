@@ -8,6 +8,8 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 const { holdHangUps } = await import('./commands/hang-up.ts');
 holdHangUps();
+const { limitMemory } = await import('./commands/memory.ts');
+limitMemory();
 const { closeDebugger } = await import('./commands/debugger.ts');
 await closeDebugger();
 const { runProgram } = await import('./commands/run.ts');

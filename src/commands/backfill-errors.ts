@@ -5,9 +5,10 @@ import { QuotaKept } from '../budget/spare.ts';
 import { ExporterGone } from '../sharing/client.ts';
 import { NotPassedOn } from '../sharing/shared.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
+import { CommandRefused } from './refused.ts';
 
 /** The backfill cannot start or continue; the message gives the reason. */
-export class BackfillRefused extends Error {
+export class BackfillRefused extends CommandRefused {
   override readonly name = 'BackfillRefused';
 }
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Exposure } from '../config/exposure.ts';
@@ -9,26 +8,20 @@ import { ConfigError, type Mistake } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
 import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createLogger, type Logger } from '../lib/log.ts';
+import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
-import { startSandbox } from '../sandbox/server.ts';
 import { problemOf } from '../state/try-directory.ts';
 import { createBoundedServer, LIMITS } from '../web/limits.ts';
-import { Access } from '../web-config/access.ts';
-import { webConfigMistakes } from '../web-config/load.ts';
-import { backfill } from './backfill.ts';
-import { BackfillRefused } from './backfill-errors.ts';
-import { check } from './check.ts';
+import type { Access } from '../web-config/access.ts';
 import { asMistakes, withWarnings } from './coloured.ts';
 import { sandboxAddress } from './demo/sandbox-address.ts';
-import { startDemo } from './demo.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
 import { isListenError, listenRefusal } from './listen-refusal.ts';
-import { askService, mayAsk } from './probe/ask-service.ts';
-import { DumpRefused } from './probe/dump.ts';
+import { useAllCompilers } from './memory.ts';
+import { CommandRefused } from './refused.ts';
 import { startDaemon } from './serve.ts';
 import { doubtText, exposureText, warningLog } from './warning-log.ts';
 
@@ -42,7 +35,7 @@ const EXIT_OF_VERDICT = { understood: EXIT.stopped, refused: EXIT.refused, partl
 /** The interface promises five seconds. */
 const STOP_WITHIN_MS = 4_500;
 
-/** Runs one command to its end and returns its exit code. */
+/** Runs one command to its end and returns its exit code. Only the code of that command is loaded. */
 export async function runProgram(argv: readonly string[], env: Environment): Promise<number> {
   try {
     const command = parseCommand(argv, env);
@@ -52,7 +45,7 @@ export async function runProgram(argv: readonly string[], env: Environment): Pro
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, EXIT.usage);
     if (error instanceof ConfigError) return refuse(asMistakes(error.message, process.stderr), EXIT.refused);
-    const isRefusal = [StateRefused, BackfillRefused, DumpRefused].some((refusal) => error instanceof refusal);
+    const isRefusal = [StateRefused, CommandRefused].some((refusal) => error instanceof refusal);
     if (error instanceof Error && isRefusal) return refuse(error.message, EXIT.refused);
     throw error;
   }
@@ -82,7 +75,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
       env,
       keyless,
       needsKey: !keyless,
-      checkWebConfig: webConfigMistakes,
+      checkWebConfig: async (file) => (await import('../web-config/load.ts')).webConfigMistakes(file),
       ...(name === 'check' && { checkState: problemOf }),
     });
     const { config, key, proxies } = loaded;
@@ -93,7 +86,9 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const settings = await read();
   if (name === 'backfill') return runBackfill(flags, settings);
   if (name === 'check') {
-    const log = createLogger(settings.config.log);
+    const { check } = await import('./check.ts');
+    const { askService, mayAsk } = await import('./probe/ask-service.ts');
+    const log = await openLogger(settings.config.log);
     const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
     const dump = flags['probe.dump'];
     const isWanted = (flags.probe ?? false) || dump !== undefined;
@@ -103,7 +98,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     print(withWarnings(await check({ ...settings, log, answer, warnings, now }), process.stdout));
     return answer ? EXIT_OF_VERDICT[answer.verdict] : EXIT.stopped;
   }
-  const log = createLogger(settings.config.log);
+  const log = await openLogger(settings.config.log);
   const warn = warningLog(log);
   const readAgain = async (): Promise<Settings> => {
     const again = await read();
@@ -117,10 +112,6 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
 async function runBackfill(flags: Flags, settings: Given): Promise<number> {
   const { config } = settings;
-  // With its defaults, V8 would use 130 MiB more for millions of short-lived samples, and be no faster (measured).
-  setFlagsFromString('--semi-space-growth-factor=1');
-  // By default the heap grows further between two collections the faster the machine is (measured: 100 MiB further).
-  setFlagsFromString('--heap-growing-percent=25');
   const abort = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -128,7 +119,9 @@ async function runBackfill(flags: Flags, settings: Given): Promise<number> {
       endInTime();
     });
   }
-  const log = createLogger(config.log);
+  useAllCompilers();
+  const { backfill } = await import('./backfill.ts');
+  const log = await openLogger(config.log);
   const terminal = process.stderr;
   try {
     print(await backfill({ ...settings, flags, log, clock: systemClock, terminal, signal: abort.signal }));
@@ -153,11 +146,12 @@ async function start(
   const processMetrics = !flags['web.disable-exporter-metrics'];
   const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const { listenAddress, configFile } = config.web;
-  const access = configFile === null ? undefined : await Access.open(configFile, systemClock, log);
+  const access = configFile === null ? undefined : await openAccess(configFile, log);
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
     const readConfig = async (): Promise<Config> => (await readAgain()).config;
     const given = { config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig };
+    const { startDemo } = await import('./demo.ts');
     return startDemo({ ...given, sandboxAddress: sandboxAddress(flags['sandbox.listen-address']), print });
   }
   if (name === 'serve') {
@@ -172,10 +166,16 @@ async function start(
   }
   const { host = '0.0.0.0', port } = listenAddress;
   const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
+  const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
   const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
   log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated service');
   return { stop: () => sandbox.close().then(() => access?.close()) };
+}
+
+async function openAccess(file: string, log: Logger): Promise<Access> {
+  const { Access } = await import('../web-config/access.ts');
+  return Access.open(file, systemClock, log);
 }
 
 /**

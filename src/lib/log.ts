@@ -1,5 +1,4 @@
-import pino, { type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import pino, { type Logger, type LoggerOptions } from 'pino';
 
 export type { Logger };
 
@@ -13,15 +12,23 @@ export interface LogOptions {
 }
 
 /** One line per event on stdout: constant messages, data in fields. */
-export function createLogger(options: LogOptions): Logger {
-  const format = options.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
-  const settings = {
-    level: options.level,
+export async function openLogger({ level, format }: LogOptions): Promise<Logger> {
+  const isPretty = (format ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
+  if (!isPretty) return jsonLogger(level);
+  const { default: pretty } = await import('pino-pretty');
+  return pino(settingsOf(level), pretty({ sync: true, translateTime: 'SYS:HH:MM:ss' }));
+}
+
+/** Synchronous, so that the last lines before an exit are not lost. */
+export function jsonLogger(level: LogLevel): Logger {
+  return pino(settingsOf(level), pino.destination({ dest: 1, sync: true }));
+}
+
+function settingsOf(level: LogLevel): LoggerOptions {
+  return {
+    level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  // Synchronous, so that the last lines before an exit are not lost.
-  if (format === 'pretty') return pino(settings, pretty({ sync: true, translateTime: 'SYS:HH:MM:ss' }));
-  return pino(settings, pino.destination({ dest: 1, sync: true }));
 }

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
-import { Bytes } from './bytes.ts';
-import { encodeHead, encodeSamples, type Format, OPENMETRICS_EOF } from './encode.ts';
+import { type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
+import { type Compress, NOTHING, type Rendered, Rendering } from './rendered.ts';
 
 /** Families that change together. */
 export interface Part {
@@ -15,12 +15,6 @@ export interface Part {
   nextChange(): UnixMs;
 }
 
-/** The bytes of a part in every form that is served. */
-type Rendered = Readonly<Record<Format, Forms>>;
-type Forms = { readonly plain: Buffer; readonly gzipped: Buffer };
-
-/** Compresses with gzip. */
-export type Compress = (plain: Buffer) => Promise<Buffer>;
 const compressed: Compress = promisify(gzip);
 
 export interface ExpositionOptions {
@@ -36,18 +30,14 @@ const PAUSE_MS = 250;
 /** How long rendering may block the event loop, plus at most one family. */
 const SLICE_MS = 5;
 
-const NO_BYTES: Forms = { plain: Buffer.alloc(0), gzipped: Buffer.alloc(0) };
-const NOTHING: Rendered = { text: NO_BYTES, openmetrics: NO_BYTES };
-
 const END: Rendered = {
-  text: NO_BYTES,
-  openmetrics: { plain: Buffer.from(OPENMETRICS_EOF), gzipped: gzipSync(OPENMETRICS_EOF) },
+  text: NOTHING.text,
+  openmetrics: { plain: [Buffer.from(OPENMETRICS_EOF)], gzipped: [gzipSync(OPENMETRICS_EOF)] },
 };
 
 /**
  * Renders families when they change and serves them as bytes. Changed parts are read at one moment and shown at one
- * moment, so a scrape sees one consistent snapshot and only joins buffers. Each part is compressed separately: a gzip
- * stream may have several members (RFC 1952, 2.2).
+ * moment, so a scrape sees one consistent snapshot and only joins buffers. Each part is compressed separately.
  */
 export class Exposition {
   readonly #parts: readonly Part[];
@@ -94,7 +84,7 @@ export class Exposition {
   chunks(format: Format, gzipped: boolean): Buffer[] {
     const form = gzipped ? 'gzipped' : 'plain';
     const parts = this.#parts.map((part) => this.#rendered.get(part) ?? NOTHING);
-    return [...parts, END].map((rendered) => rendered[format][form]).filter((bytes) => bytes.length > 0);
+    return [...parts, END].flatMap((rendered) => rendered[format][form]);
   }
 
   /** Renders what changed; await it once before `run`, so that the first scrape is complete. */
@@ -132,27 +122,15 @@ export class Exposition {
 
   /** Renders in slices, so that scrapes and other work run between two families. */
   async #render(families: readonly Family[], before: Rendered): Promise<Rendered> {
-    const text = new Bytes(before.text.plain.length);
-    const openmetrics = new Bytes(before.openmetrics.plain.length);
+    const rendering = new Rendering(before);
     let sliceEnds = this.#clock.monotonic() + SLICE_MS;
     for (const family of families) {
-      if (family.samples.length === 0) continue;
-      const lines = encodeSamples(family, 'text');
-      const hasTimes = family.samples.some(({ at }) => at !== undefined);
-      text.add(encodeHead(family, 'text'));
-      text.add(lines);
-      openmetrics.add(encodeHead(family, 'openmetrics'));
-      openmetrics.add(hasTimes ? encodeSamples(family, 'openmetrics') : lines);
+      rendering.add(family);
       if (this.#clock.monotonic() < sliceEnds) continue;
       await setImmediate();
       sliceEnds = this.#clock.monotonic() + SLICE_MS;
     }
-    // One after the other, so that compression takes only one thread.
-    return { text: await this.#formsOf(text.written()), openmetrics: await this.#formsOf(openmetrics.written()) };
-  }
-
-  async #formsOf(plain: Buffer): Promise<Forms> {
-    return { plain, gzipped: plain.length === 0 ? plain : await this.#options.compress(plain) };
+    return rendering.finish(this.#options.compress);
   }
 
   async run(signal: AbortSignal): Promise<void> {

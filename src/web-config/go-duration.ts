@@ -11,7 +11,8 @@ const UNITS_MS: Readonly<Record<string, Milliseconds>> = {
   h: 3_600_000,
 };
 
-const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
+// Both characters for micro, as escapes: the build cannot write an escape in a regular expression.
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 /** A duration such as `1m30s` or `0.5s`; undefined for any other text. https://pkg.go.dev/time#ParseDuration */
 export function parseGoDuration(text: string): Milliseconds | undefined {

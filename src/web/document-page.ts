@@ -4,6 +4,9 @@ import { Html, html } from '../lib/html.ts';
 import { VERSION } from '../lib/version.ts';
 import { BASE_STYLE, ICON, pageHead, policyOf } from './page-style.ts';
 
+/** Not in the template: the build cannot write an escape there. */
+const DOT = ' · ';
+
 const STYLE = `${BASE_STYLE}
 header { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 header p { margin: 0 0 0.25rem; color: var(--quiet); }
@@ -73,7 +76,7 @@ function frame(title: string, current: string | undefined, content: Html): strin
   return html`${pageHead(`${title} · beaconchain-exporter`, ICON, STYLE)}<body>
 <a class="skip" href="#-main">Skip to content</a>
 <header>
-<p><a href="../">Status page</a> · ${current === undefined ? '' : html`<a href="./">Documentation</a> · `}beaconchain-exporter ${VERSION}</p>
+<p><a href="../">Status page</a>${DOT}${current === undefined ? '' : html`<a href="./">Documentation</a>${DOT}`}beaconchain-exporter ${VERSION}</p>
 ${current === undefined ? '' : nav}</header>
 ${content}
 </body>

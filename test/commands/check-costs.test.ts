@@ -4,7 +4,7 @@ import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
 import type { Config } from '../../src/config/config.ts';
 import { viewOptionsOf } from '../../src/exporter/sources.ts';
-import { createLogger } from '../../src/lib/log.ts';
+import { jsonLogger } from '../../src/lib/log.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { DAY, HOUR } from '../support/timing.ts';
 
@@ -22,7 +22,7 @@ function input({
   now = NOW,
   ...known
 }: Overrides = {}): CheckInput {
-  const log = createLogger({ level: 'error', format: 'json' });
+  const log = jsonLogger('error');
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
     viewOptions: { ...viewOptionsOf(config, log, NOW), budgetOptions },

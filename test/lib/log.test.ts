@@ -7,8 +7,8 @@ const MODULE = new URL('../../src/lib/log.ts', import.meta.url);
 /** What a process of its own writes to its stdout, which is no terminal. */
 async function written(options: string): Promise<string> {
   const script = `
-    const { createLogger } = await import(${JSON.stringify(MODULE.href)});
-    const log = createLogger(${options});
+    const { openLogger } = await import(${JSON.stringify(MODULE.href)});
+    const log = await openLogger(${options});
     log.info({ slot: 7 }, 'a slashing');
     log.warn('second');
     process.exit(0);`;

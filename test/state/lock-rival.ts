@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/log.ts';
+import { jsonLogger } from '../../src/lib/log.ts';
 import { FileStore } from '../../src/state/file.ts';
 
 // A program: opens a state directory at a moment and says what came of it. It keeps what it holds until it is killed.
@@ -7,7 +7,7 @@ const [dir = '', at = ''] = process.argv.slice(2);
 // Spinning, so that several of them start within a millisecond.
 while (Date.now() < Number(at));
 try {
-  await FileStore.open(dir, systemClock, createLogger({ level: 'error', format: 'json' }));
+  await FileStore.open(dir, systemClock, jsonLogger('error'));
   process.stdout.write('held\n');
   setInterval(() => undefined, 1_000);
 } catch (error) {

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { vi } from 'vitest';
 import { atTheEnd } from './cleanup.ts';
 import { temporaryFolder } from './files.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+/** `PROGRAM=dist/main.js` runs the tests on the program as it is published. */
+const MAIN = resolve(process.env['PROGRAM'] ?? join(import.meta.dirname, '../../src/main.ts'));
 
 /** Variables for paths, for libfaketime and for the locale. */
 const INHERITED = /^(PATH|LD_PRELOAD|FAKETIME\w*|TZ|LANG|LC_ALL)$/;

@@ -7,7 +7,7 @@ import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { budgetViewOf } from '../../src/exporter/picture.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/log.ts';
+import { jsonLogger } from '../../src/lib/log.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import { Sandbox, type SandboxOptions } from '../../src/sandbox/world.ts';
 import type { SourceView } from '../../src/scheduler/views.ts';
@@ -117,7 +117,7 @@ export class Simulation {
     this.scheduler = new ViewedScheduler(sources, options.entries ?? new Map(), {
       api,
       clock: options.sleepsLong ? this.#sleepingLong() : clock,
-      log: createLogger({ level: 'error', format: 'json' }),
+      log: jsonLogger('error'),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
       budgetView: () => budgetViewOf(rateLimiter.ledger, viewOptions, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { RATE_LIMIT_HEADERS } from '../../budget/headers.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { CommandRefused } from '../refused.ts';
 import type { Finding } from './finding.ts';
 import { Impersonal } from './impersonal.ts';
 import type { Exchange } from './recorder.ts';
 
 /** The folder for the answers cannot be used; the message is one line. */
-export class DumpRefused extends Error {
+export class DumpRefused extends CommandRefused {
   override readonly name = 'DumpRefused';
 }
 

@@ -3,7 +3,7 @@ import { emptyLedger, limitsOf, withKey } from '../../../src/budget/ledger.ts';
 import { RateLimiter } from '../../../src/budget/rate-limiter.ts';
 import { budgetViewOf } from '../../../src/exporter/picture.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import { jsonLogger } from '../../../src/lib/log.ts';
 import type { SourceView } from '../../../src/scheduler/views.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { sourceId } from '../../../src/state/entry.ts';
@@ -72,7 +72,7 @@ export class Program {
     this.scheduler = new ViewedScheduler(sources, new Map(), {
       api,
       clock,
-      log: createLogger({ level: 'error', format: 'json' }),
+      log: jsonLogger('error'),
       store: { save: async () => undefined },
       budgetView: () => budgetViewOf(rateLimiter.ledger, viewOptions, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),

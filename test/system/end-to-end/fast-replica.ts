@@ -2,7 +2,7 @@ import { startDaemon } from '../../../src/commands/serve.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { openSharedState } from '../../../src/exporter/state.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import { jsonLogger } from '../../../src/lib/log.ts';
 import type { LeaseTimings } from '../../../src/replica/lease.ts';
 
 /** Runs `serve` with a wrong wall clock and a shorter lease. */
@@ -14,7 +14,7 @@ const read = async () => {
   return { config, key };
 };
 const { config, key } = await read();
-const log = createLogger({ level: 'debug', format: 'json' });
+const log = jsonLogger('debug');
 if (!config.state.redis) throw new TypeError('expected state.redis');
 const replica = await openSharedState(config.state.redis, clock, log, { timings });
 const daemon = await startDaemon({
