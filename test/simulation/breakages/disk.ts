@@ -50,13 +50,6 @@ export const DISK_BREAKAGES: readonly Breakage[] = [
     why: 'A value is shown although it could not be written, and steps back after a restart.',
   },
   {
-    name: 'change during a write not written',
-    file: 'state/latest.ts',
-    find: '    } while (this.#again);',
-    replace: '    } while (false);',
-    why: 'A request that is counted while the ledger is written is forgotten when the process is killed.',
-  },
-  {
     name: 'dead lock never taken over',
     file: 'state/lock.ts',
     find: '    await this.#remove(found);',

@@ -51,15 +51,16 @@ const REDIS_CALLS = ['redis: send', 'redis: answer', 'redis: connected', 'reques
 export const PROCESS_KINDS = [
   kind<KillWhat>({
     name: 'kill',
-    weight: 6,
+    weight: 8,
     draw: (random, setting) => {
       const calls = setting.exporter.replicas > 0 ? REDIS_CALLS : DISK_CALLS;
       const what = { host: anyHost(random, setting), downMs: downTime(random) };
       return random.pick<KillWhat>([
         what,
         { ...what, calls: random.between(1, 60) },
-        { ...what, calls: random.pick([1, 1, random.between(1, 10)]), call: random.pick(calls) },
-        { ...what, calls: random.pick([1, 1, random.between(1, 10)]), call: random.pick(calls) },
+        { ...what, calls: 1, call: random.pick(calls) },
+        { ...what, calls: 1, call: random.pick(calls) },
+        { ...what, calls: random.between(1, 10), call: random.pick(calls) },
       ]);
     },
     apply: ({ host, downMs, calls, call }, world) =>
