@@ -38,14 +38,18 @@ const RETRIED_WITHIN_MS = 5_000;
 
 /** A poll that failed is made again after half a minute at the soonest. Its first request may have had to wait. */
 const NEXT_POLL_MS = 15_000;
+const HELD_UP_MS = 5 * MINUTE;
 
 /** A request is sent again twice at most, and not at all after an answer that another try does not change (behaviour 3). */
 export function fewRetries(): Check {
   const last = new Map<string, { readonly sent: Sent; readonly what: string; readonly times: number }>();
   /** The times of what is sent again and again because it fails, by process and request. */
   const vain = new Map<string, readonly number[]>();
+  /** When a 429 last held up the polls. */
+  let refusedAt = Number.NEGATIVE_INFINITY;
   return following('requests: few retries', (event, world) => {
     if (event.kind === 'reload') vain.clear();
+    if (event.kind === 'head' && event.sent.head?.status === 429) refusedAt = event.at;
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
     const { base, path, body = '' } = sent.request;
@@ -66,7 +70,10 @@ export function fewRetries(): Check {
     const tries = [...(isVain ? (vain.get(id) ?? []) : []), sent.at];
     vain.set(id, tries);
     const since = sent.at - (tries.at(-1 - MAX_TIMES) ?? Number.NEGATIVE_INFINITY);
-    if (since < NEXT_POLL_MS && world.exporter.replicas === 0)
+    // A poll that was held up may be followed at once by the next one, which does not wait as long as another try would.
+    const isTry = sent.at - (tries.at(-2) ?? 0) >= (tries.at(-2) ?? 0) - (tries.at(-3) ?? 0);
+    const wasHeldUp = sent.at - refusedAt < HELD_UP_MS;
+    if (since < NEXT_POLL_MS && isTry && !wasHeldUp && world.exporter.replicas === 0)
       return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${MAX_TIMES + 1}th time in ${since} ms`;
     const { head } = before?.sent ?? {};
     if (!isAgain || !head || !FINAL.includes(head.status) || sent.at >= head.at + RETRIED_WITHIN_MS) return undefined;
