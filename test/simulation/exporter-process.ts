@@ -21,6 +21,8 @@ export interface Deadline {
   readonly call?: string | undefined;
   /** How many of them from now. */
   readonly calls: number;
+  /** How many calls of any kind after these. */
+  readonly more?: number | undefined;
 }
 
 export interface ProcessOptions {
@@ -138,10 +140,11 @@ export class ExporterProcess implements Gate {
   }
 
   #isDue(name: string): boolean {
-    const { call = name, calls } = this.#deadline ?? {};
+    const { call = name, calls, more = 0 } = this.#deadline ?? {};
     if (calls === undefined || call !== name) return false;
-    this.#deadline = { ...this.#deadline, calls: calls - 1 };
-    return calls <= 1;
+    const isOver = calls <= 1;
+    this.#deadline = isOver && more > 0 ? { calls: more } : { ...this.#deadline, calls: calls - 1 };
+    return isOver && more === 0;
   }
 
   /** kill -9: nothing of it runs any more. */

@@ -31,6 +31,8 @@ interface KillWhat {
   /** After so many calls, of any kind or of one. */
   readonly calls?: number;
   readonly call?: string | undefined;
+  /** And then so many of any kind. */
+  readonly more?: number | undefined;
 }
 
 /** Calls after which a death is likely to leave something half done. */
@@ -59,17 +61,20 @@ export const PROCESS_KINDS = [
         what,
         { ...what, calls: random.between(1, 60) },
         { ...what, calls: 1, call: random.pick(calls) },
-        { ...what, calls: 1, call: random.pick(calls) },
+        { ...what, calls: 1, call: calls[0], more: random.between(1, 9) },
+        { ...what, calls: random.between(1, 4), call: calls[0], more: random.between(1, 9) },
         { ...what, calls: random.between(1, 10), call: random.pick(calls) },
       ]);
     },
-    apply: ({ host, downMs, calls, call }, world) =>
-      world.host(host).kill(downMs, calls === undefined ? undefined : { calls, call }),
-    tell: ({ host, downMs, calls, call }) =>
-      `kill -9 on ${host}${calls === undefined ? '' : ` after ${call ?? 'any'} call ${calls} from now`}, down for ${secondsOf(downMs)}`,
-    simpler: ({ host, downMs, calls, call }) => [
+    apply: ({ host, downMs, calls, call, more }, world) =>
+      world.host(host).kill(downMs, calls === undefined ? undefined : { calls, call, more }),
+    tell: ({ host, downMs, calls, call, more }) => {
+      const which = calls === undefined ? '' : ` after ${call ?? 'any'} call ${calls} from now`;
+      return `kill -9 on ${host}${which}${more ? ` and ${more} more calls` : ''}, down for ${secondsOf(downMs)}`;
+    },
+    simpler: ({ host, downMs, calls = 0, call, more }) => [
       { host, downMs },
-      ...(calls !== undefined && calls > 1 ? [{ host, downMs, calls: 1, ...(call !== undefined && { call }) }] : []),
+      ...(calls > 1 ? [{ host, downMs, calls: 1, call, more }] : []),
     ],
   }),
   kind<{ host: string; downMs: number }>({
