@@ -1,4 +1,4 @@
-import { SECOND } from '../../support/timing.ts';
+import { MINUTE, SECOND } from '../../support/timing.ts';
 import { type Scrape, seriesNamed } from '../scrape.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
@@ -18,6 +18,8 @@ interface Shown {
 
 /** A clock may be slewed a little while no process runs. */
 const TOLERANCE_MS = 50;
+/** A poll may have begun so long before its last request, and a step in between counts. */
+const POLL_MS = 5 * MINUTE;
 
 /** A restart does not poll what the state says is not due: the next poll begins an interval after the last one (behaviour 11). */
 export function restartsPollWhatIsDue(): Check {
@@ -50,7 +52,7 @@ export function restartsPollWhatIsDue(): Check {
     polled.add(id);
     if (!before?.isUp || before.process === sent.process || earlier?.key !== sent.key) return undefined;
     // What is shown may have been rendered a while before.
-    const since = Math.min(earlier.at, before.at - world.exporter.refreshMs - SECOND);
+    const since = Math.min(earlier.at - POLL_MS, before.at - world.exporter.refreshMs - SECOND);
     if (steps.any(sent.host, since, sent.at) || world.host(sent.host).lostStateAt >= before.at) return undefined;
     const interval = sent.source === 'machines' ? shortest.machines : shortest.slashings;
     const early = before.lastAt + interval - sent.ownAt;
@@ -68,8 +70,11 @@ export function restartsPollWhatIsDue(): Check {
         const source = idOf(labels);
         if (source !== 'machines' && !source.startsWith('slashings')) continue;
         const isUp = scrape.series.get(`beaconchain_source_up{${labels}}`) === 1;
-        const { host, process, at } = scrape;
-        shown.set(`${host} ${source}`, { process, at, lastAt: seconds * SECOND, isUp });
+        const { host, process, at, ownAt } = scrape;
+        const lastAt = seconds * SECOND;
+        // The clock was set back while the source was polled.
+        if (lastAt > ownAt) shown.delete(`${host} ${source}`);
+        else shown.set(`${host} ${source}`, { process, at, lastAt, isUp });
       }
       return wrong;
     },

@@ -9,6 +9,8 @@ const SWEEPS_TO_FIND = [5, 12] as const;
 const LARGE_FLEET = 100;
 /** Records may be as late as this. */
 const LATEST_MS = 5 * MINUTE;
+/** By a clock that is wrong by more, a sweep asks for other records. */
+const WRONG_CLOCK_MS = MINUTE;
 /** Where sweeps are further apart, a machine that alone is late is not looked for. */
 const RARE_MS = 4 * MINUTE;
 
@@ -29,7 +31,7 @@ export function machinesFound(): Check {
       spells.onScrape?.(scrape, world);
       if (world.isCalm || world.exporter.replicas > 0 || isVague(world)) return undefined;
       const sweeps = momentOf(scrape).sources.get('machines');
-      if (!sweeps?.isUp) {
+      if (!sweeps?.isUp || Math.abs(scrape.ownAt - scrape.at) > WRONG_CLOCK_MS) {
         since.clear();
         return undefined;
       }

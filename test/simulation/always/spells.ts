@@ -78,7 +78,8 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
       const resumedAt = world.host(scrape.host).process?.clock.resumesAt ?? 0;
       if (resumedAt > since || monthOf(last) !== monthOf(scrape.at)) close(Math.max(last, resumedAt), world);
       // What is told may have been rendered before the spell began.
-      if (scrape.at - since > world.exporter.refreshMs + 1_000) moments.push(momentOf(scrape));
+      const moment = momentOf(scrape);
+      if (scrape.at - since > world.exporter.refreshMs + 1_000 && !isFromLaterClock(moment)) moments.push(moment);
       limits = { plan: world.service.account.plan, exporter: world.exporter };
       return told ?? wrong;
     },
@@ -111,6 +112,11 @@ export function momentOf(scrape: Scrape): Moment {
     });
   }
   return { at: scrape.at, ownAt: scrape.ownAt, sources };
+}
+
+/** Whether a source was last polled before the clock was set back. */
+function isFromLaterClock({ ownAt, sources }: Moment): boolean {
+  return [...sources.values()].some(({ lastAt }) => lastAt > ownAt);
 }
 
 /** `source="slashings",chain="hoodi"` as `slashings-hoodi`. */
