@@ -187,9 +187,10 @@ function isRefunded(status: number): boolean {
 
 /**
  * Takes back the charge of a request that told nothing of the account. If the service counted it, the next answer
- * corrects our count.
- * If we kept the charge, days without a network would use up the quota in our count, and no request would be left to
- * correct it. Undefined: nothing changes.
+ * corrects our count. If we kept the charge, days without a network would use up the quota in our count, and no request
+ * would be left to correct it.
+ *
+ * Undefined: nothing changes.
  */
 export function withoutAnswer(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket | undefined {
   let freed: Bucket | undefined;

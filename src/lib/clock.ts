@@ -35,6 +35,24 @@ export async function within<T, L>(
   }
 }
 
+/** A sleep that can be ended early. */
+export class Nap {
+  #alarm = new AbortController();
+
+  /** Resolves after `ms`, or when it is woken. */
+  async sleep(clock: Clock, ms: Milliseconds): Promise<void> {
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    await clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
+  }
+
+  /** Ends the newest sleep. */
+  wake(): void {
+    // Without a reason, an exception with a stack trace would be made for each call.
+    this.#alarm.abort('woken');
+  }
+}
+
 /** A time further ahead of our clock than this is wrong: synchronized clocks differ by less. */
 export const CLOCK_AHEAD_MS = 5 * MS_PER_MINUTE;
 export const CLOCK_AHEAD_SECONDS = CLOCK_AHEAD_MS / 1000;

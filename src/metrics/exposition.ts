@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, Nap } from '../lib/clock.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import { type Format, OPENMETRICS_EOF } from './encode.ts';
 import type { Family } from './family.ts';
@@ -50,7 +50,7 @@ export class Exposition {
   #renderedAt: UnixMs = 0;
   /** Until then only touched parts are rendered. */
   #pausedUntil: MonotonicMs = 0;
-  #wake: () => void = () => undefined;
+  readonly #nap = new Nap();
   /** Called when everything that is touched now is shown. */
   #waiting: (() => void)[] = [];
   #hasEnded = false;
@@ -72,7 +72,7 @@ export class Exposition {
   /** Marks parts whose families have changed. */
   touch(...names: readonly string[]): void {
     for (const part of this.#parts) if (names.includes(part.name)) this.#touched.add(part);
-    this.#wake();
+    this.#nap.wake();
   }
 
   /** Resolves when everything that was touched is shown, or when rendering has ended. */
@@ -134,23 +134,18 @@ export class Exposition {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    signal.addEventListener('abort', () => this.#nap.wake(), { once: true });
     while (!signal.aborted) {
-      if (this.#touched.size === 0) await this.#nap();
+      if (this.#touched.size === 0) await this.#nap.sleep(this.#clock, this.#untilNext());
       await this.refresh();
     }
     this.#hasEnded = true;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  async #nap(): Promise<void> {
+  #untilNext(): Milliseconds {
     const next = Math.min(...this.#changesAt.values()) - this.#clock.now();
     const pause = this.#pausedUntil - this.#clock.monotonic();
-    const alarm = new AbortController();
-    // Without a reason, an exception with a stack trace would be made for each call.
-    this.#wake = () => alarm.abort('woken');
-    await this.#clock
-      .sleep(Math.max(0, pause, Math.min(this.#options.maxNapMs, next)), alarm.signal)
-      .catch(() => undefined);
+    return Math.max(pause, Math.min(this.#options.maxNapMs, next));
   }
 }

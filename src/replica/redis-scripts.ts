@@ -2,7 +2,11 @@
  * Each script is one atomic step in Redis. Revisions and tokens are the Unix time of the server in ms, or the last known one
  * plus one where that is more. So they grow even when Redis loses its last writes, or all of them.
  *
- * KEYS: the lease; a hash with the newest token, revision and version, and the last write of each document; the documents by name; their revisions by name.
+ * KEYS:
+ * 1. the lease
+ * 2. a hash with the newest token, revision and version, and the last write of each document
+ * 3. the documents by name
+ * 4. their revisions by name
  */
 const NOW = `
 local time = redis.call('TIME')

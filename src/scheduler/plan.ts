@@ -47,7 +47,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
     ...(intervalMs === undefined ? {} : { intervalMs }),
     ...(coverage === undefined ? {} : { coverage }),
   };
-  const { pausedUntil: _, isDueNow: __, ...rest } = entry;
+  const { pausedUntil, isDueNow, ...rest } = entry;
   // Nothing was asked, so it is not known whether the cause of the failures before is over.
   if (!failure && requests === 0 && entry.failuresInARow > 0) return { ...rest, value, lastAttemptAt: start };
   const tried = {
@@ -59,7 +59,7 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   };
   const end = start + durationMs;
   if (!failure) {
-    const { failingSince: ___, intervalMs: ____, coverage: _____, ...succeeded } = tried;
+    const { failingSince, intervalMs: _interval, coverage: _coverage, ...succeeded } = tried;
     const costs = withLatest(entry.costs, requests - oneTimeRequests);
     const durations = withLatest(entry.durations, durationMs);
     // The value is not that of an earlier poll any more, which may have been at the interval of another account.

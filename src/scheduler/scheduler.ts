@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { countingApi } from '../api/counting.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
@@ -51,7 +51,7 @@ export class Scheduler {
   readonly #plan = new PlanNews();
   readonly #waits = new WaitNews();
   readonly #failures = new FailureNews();
-  #wake: () => void = () => undefined;
+  readonly #nap = new Nap();
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
@@ -110,16 +110,16 @@ export class Scheduler {
     this.#plan.reset();
     this.#failures.reset();
     for (const task of this.#lateSince.keys()) if (!task.isOn) this.#lateSince.delete(task);
-    this.#wake();
+    this.#nap.wake();
   }
 
   /** Resolves when the signal has aborted and every poll in progress has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    signal.addEventListener('abort', () => this.#nap.wake(), { once: true });
     while (!signal.aborted) {
       this.#heartbeatAt = this.#deps.clock.monotonic();
       const next = this.#startDue(signal);
-      await this.#nap(Math.min(MAX_NAP_MS, next - this.#deps.clock.now()));
+      await this.#nap.sleep(this.#deps.clock, Math.min(MAX_NAP_MS, next - this.#deps.clock.now()));
     }
     await Promise.all(this.#running);
   }
@@ -180,7 +180,7 @@ export class Scheduler {
     const run = work().finally(() => {
       if (task.run === run) task.run = undefined;
       this.#running.delete(run);
-      this.#wake();
+      this.#nap.wake();
     });
     task.run = run;
     this.#running.add(run);
@@ -236,12 +236,5 @@ export class Scheduler {
     if (entry.attempts < task.shown.attempts) return;
     task.shown = entry;
     onChange(task.source);
-  }
-
-  async #nap(ms: Milliseconds): Promise<void> {
-    const alarm = new AbortController();
-    // Without a reason, an exception with a stack trace would be made for each call.
-    this.#wake = () => alarm.abort('woken');
-    await this.#deps.clock.sleep(Math.max(0, ms), alarm.signal).catch(() => undefined);
   }
 }

@@ -14,7 +14,7 @@ export interface Steady {
 }
 
 /** Sweeps in a span in which the rate is the limit: some to learn how long they take, some to check the interval. */
-const SWEEPS = 13;
+export const SWEEPS = 13;
 const REQUESTS = 100;
 const MAX_REQUESTS = 400;
 /** A smaller quota may be that of a trial, which ends after 30 days and not with the month. */
@@ -22,8 +22,8 @@ const MORE_THAN_TRIAL = 1_050;
 const MAX_MS = 4 * DAY;
 const MIN_MS = 11 * MINUTE;
 /** Requests of a sweep per machine, including repeated reads. */
-const REQUESTS_PER_MACHINE = 0.115;
-const SLASHINGS_PER_DAY = 1_780;
+export const REQUESTS_PER_MACHINE = 0.115;
+export const SLASHINGS_PER_DAY = 1_780;
 
 /**
  * A world in which only the limits of the account decide how the program polls: nothing fails, and at most new machines

@@ -56,6 +56,20 @@ function during(
   });
 }
 
+function shortWrites(world: World, host: string, ms: number, bytesPerWrite: number): void {
+  during(
+    world,
+    host,
+    ms,
+    ({ disk }) => {
+      disk.bytesPerWrite = bytesPerWrite;
+    },
+    ({ disk }) => {
+      disk.bytesPerWrite = Number.POSITIVE_INFINITY;
+    },
+  );
+}
+
 /** What happens to the disk of a host that keeps its state in files. */
 export const DISK_KINDS = [
   kind<{ host: string; how: string; ms: number }>({
@@ -111,19 +125,7 @@ export const DISK_KINDS = [
       bytes: random.scale(50, 5_000),
       ms: spell(random),
     })),
-    apply: ({ host, bytes, ms }, world) => {
-      during(
-        world,
-        host,
-        ms,
-        ({ disk }) => {
-          disk.bytesPerWrite = bytes;
-        },
-        ({ disk }) => {
-          disk.bytesPerWrite = Number.POSITIVE_INFINITY;
-        },
-      );
-    },
+    apply: ({ host, bytes, ms }, world) => shortWrites(world, host, ms, bytes),
     tell: ({ host, bytes, ms }) => `a write on ${host} takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
   }),
   kind<{ host: string; bytes: number; downMs: number; ms: number; writes: number }>({
@@ -138,17 +140,7 @@ export const DISK_KINDS = [
     })),
     apply: ({ host, bytes, downMs, ms, writes }, world) => {
       world.host(host).kill(downMs, writes === 0 ? undefined : { calls: writes, call: 'disk write' });
-      during(
-        world,
-        host,
-        ms,
-        ({ disk }) => {
-          disk.bytesPerWrite = bytes;
-        },
-        ({ disk }) => {
-          disk.bytesPerWrite = Number.POSITIVE_INFINITY;
-        },
-      );
+      shortWrites(world, host, ms, bytes);
     },
     tell: ({ host, bytes, downMs, ms, writes }) => {
       const when = writes === 0 ? '' : ` after ${writes} of them`;

@@ -1,4 +1,5 @@
 import type { PlanLimits } from '../../../src/lib/plans.ts';
+import { REQUESTS_PER_MACHINE, SLASHINGS_PER_DAY, SWEEPS } from '../../simulation/steady.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
 
 /** Other programs on the account. `share`: of the quota of the month, or of the limit per second without one. */
@@ -56,15 +57,10 @@ const MONTH_ENDS = [
   [2027, 0],
 ] as const;
 
-/** Sweeps in a span in which the rate is the limit: some to learn how long they take, some to check the interval. */
-const SWEEPS = 13;
 const REQUESTS = 90;
 const MAX_REQUESTS = 450;
 const MAX_MS = 4 * DAY;
 const MIN_MS = 11 * MINUTE;
-/** Requests of a sweep per machine, including repeated reads. */
-const REQUESTS_PER_MACHINE = 0.115;
-const SLASHINGS_PER_DAY = 1_780;
 /** The program reserves half a day more than the others are expected to use. */
 const SPARE_DAYS = 0.5;
 /** The life that a draw stands for. */
