@@ -21,9 +21,11 @@ export interface ExpositionOptions {
   readonly compress: Compress;
   /** The loop runs at least this often, so that a step of the clock is noticed. */
   readonly maxNapMs: Milliseconds;
+  /** How long after a rendering the next one begins at the earliest, unless something waits for it. */
+  readonly restMs: Milliseconds;
 }
 
-export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 1_000 };
+export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 1_000, restMs: 0 };
 const RETRY_MS = 1_000;
 /** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
@@ -48,8 +50,7 @@ export class Exposition {
   readonly #touched: Set<Part>;
   #rendered: ReadonlyMap<Part, Rendered> = new Map();
   #renderedAt: UnixMs = 0;
-  /** Until then only touched parts are rendered. */
-  #pausedUntil: MonotonicMs = 0;
+  #endedAt: MonotonicMs = Number.NEGATIVE_INFINITY;
   readonly #nap = new Nap();
   /** Called when everything that is touched now is shown. */
   #waiting: (() => void)[] = [];
@@ -110,7 +111,7 @@ export class Exposition {
       }
     }
     this.#rendered = next;
-    if (changed.length > 0) this.#pausedUntil = this.#clock.monotonic() + PAUSE_MS;
+    if (changed.length > 0) this.#endedAt = this.#clock.monotonic();
     for (const resolve of waiting) resolve();
   }
 
@@ -137,15 +138,20 @@ export class Exposition {
     signal.addEventListener('abort', () => this.#nap.wake(), { once: true });
     while (!signal.aborted) {
       if (this.#touched.size === 0) await this.#nap.sleep(this.#clock, this.#untilNext());
+      while (this.#rest() > 0 && !signal.aborted) await this.#nap.sleep(this.#clock, this.#rest());
       await this.refresh();
     }
     this.#hasEnded = true;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
+  #rest(): Milliseconds {
+    return this.#waiting.length > 0 ? 0 : this.#endedAt + this.#options.restMs - this.#clock.monotonic();
+  }
+
   #untilNext(): Milliseconds {
     const next = Math.min(...this.#changesAt.values()) - this.#clock.now();
-    const pause = this.#pausedUntil - this.#clock.monotonic();
+    const pause = this.#endedAt + PAUSE_MS - this.#clock.monotonic();
     return Math.max(pause, Math.min(this.#options.maxNapMs, next));
   }
 }

@@ -49,7 +49,7 @@ function drawSetting(random: Random): Setting {
 function usual(seed: number): Setting {
   const machines = Array.from({ length: 10 }, (_, i) => `m${i}`);
   return {
-    service: calmSetting({ seed, machines, liveliness: 0.1 }),
+    service: calmSetting({ seed, machines, liveliness: 0.01 }),
     network: { latency: { low: 50, high: 300 }, faults: NO_FAULTS },
     exporter: USUAL,
   };

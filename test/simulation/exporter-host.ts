@@ -5,7 +5,7 @@ import { DAY } from '../support/timing.ts';
 import { ProcessClock } from './clock.ts';
 import { diskOf, SimulatedDisk } from './disk.ts';
 import { outsideOf } from './exporter-outside.ts';
-import { type Deadline, ExporterProcess } from './exporter-process.ts';
+import { type Deadline, ExporterProcess, POWER_LOST } from './exporter-process.ts';
 import { configOf, STATE_DIR } from './exporter-setting.ts';
 import type { Gate } from './gate.ts';
 import { SimulatedHost } from './host.ts';
@@ -166,14 +166,23 @@ export class ExporterHost {
     this.#world.clock.after(downMs, () => this.start());
   }
 
-  /** The machine loses power. What was not synced may be lost. */
-  losePower(downMs: number): void {
+  /** The machine loses power, now or after some more calls. What was not synced may be lost. */
+  losePower(downMs: number, after?: Deadline): void {
+    if (after) {
+      this.#downMs = downMs;
+      this.#process?.dieAfter({ ...after, takesPower: true });
+      return;
+    }
     this.#isWanted = false;
-    this.#process?.die('loss of power');
+    this.#process?.die(POWER_LOST);
+    this.#reboot();
+    this.#world.clock.after(downMs, () => this.start());
+  }
+
+  #reboot(): void {
     this.#system.reboot();
     if (this.disk.hasLied) this.spoilState();
     this.disk.loseWhatIsNotSynced(this.#world.random.fork(`loss of power ${this.name} ${this.#world.clock.now()}`));
-    this.#world.clock.after(downMs, () => this.start());
   }
 
   /** A second process on the same directory. It must refuse to start, and harm nothing. */
@@ -218,6 +227,8 @@ export class ExporterHost {
       if (!/^(stopped|refused)/.test(why))
         this.#watch.onDeath(!process.hasStarted, counted?.countedAt ?? Number.NEGATIVE_INFINITY);
       this.#process = undefined;
+      // At its own call; otherwise the disk follows.
+      if (why === POWER_LOST && this.#isWanted) this.#reboot();
       this.lastEnd = why;
       this.downSince = clock.now();
       this.#world.onEnd(this, process, why);

@@ -23,7 +23,11 @@ export interface Deadline {
   readonly calls: number;
   /** How many calls of any kind after these. */
   readonly more?: number | undefined;
+  /** The whole machine loses power. */
+  readonly takesPower?: boolean;
 }
+
+export const POWER_LOST = 'loss of power';
 
 export interface ProcessOptions {
   /** Of all processes of the story. */
@@ -126,7 +130,7 @@ export class ExporterProcess implements Gate {
       const result = effect();
       this.#onCall(name, undefined);
       if (!this.#isDue(name)) return Promise.resolve(result);
-      this.die('kill -9 between two calls');
+      this.die(this.#deadline?.takesPower ? POWER_LOST : 'kill -9 between two calls');
       return never();
     } catch (error) {
       this.#onCall(name, codeOf(error));

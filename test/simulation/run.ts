@@ -1,11 +1,13 @@
+import { DAY } from '../support/timing.ts';
 import { ALWAYS } from './always/index.ts';
 import { operate } from './calm-operator.ts';
 import { applyEvent } from './events/index.ts';
+import type { ExporterProcess } from './exporter-process.ts';
 import type { Scrape } from './scrape.ts';
 import { seriesIn } from './scrape.ts';
 import type { Failure } from './shrink-search.ts';
 import type { RareState } from './sometimes.ts';
-import type { Story } from './story.ts';
+import { isLong, type Story } from './story.ts';
 import { World } from './world.ts';
 
 export interface Outcome {
@@ -24,6 +26,8 @@ const LOOKS = [1.1, 2.2, 4, 8, 16];
 /** A source that was refused (403) pauses for an hour. */
 const MAX_CALM_MS = 75 * 60_000;
 const MAX_SCRAPES = 150;
+/** Without this, the memory of a long story would take much of its time. */
+const FORGET_MS = 2 * DAY;
 
 /** Runs a story: trouble, then calm. It ends with the first thing that is wrong. */
 export async function run(story: Story): Promise<Outcome> {
@@ -36,6 +40,10 @@ export async function run(story: Story): Promise<Outcome> {
   } finally {
     process.off('unhandledRejection', onRejection);
   }
+}
+
+function canAnswer({ clock, isStopping }: ExporterProcess): boolean {
+  return !clock.isPaused && !isStopping;
 }
 
 class Run {
@@ -58,7 +66,7 @@ class Run {
       if (world.failure) return this.#outcome();
       await applyEvent(event, world);
       await world.clock.advanceTo(world.clock.now());
-      this.#look();
+      await this.#look();
     }
     await this.#until(start + lengthMs, scrapes);
     if (!world.failure) await this.#calm();
@@ -69,7 +77,7 @@ class Run {
     const { world } = this;
     while (this.#nextScrape < end && !world.failure) {
       await this.#advance(this.#nextScrape);
-      this.#look();
+      await this.#look();
       this.#nextScrape = scrapes.next().value ?? Number.POSITIVE_INFINITY;
     }
     await this.#advance(end);
@@ -90,7 +98,7 @@ class Run {
     const waits = [...LOOKS.map((count) => count * intervalMs), MAX_CALM_MS + 4 * intervalMs];
     for (const [i, wait] of waits.entries()) {
       await this.#advance(begun + wait);
-      this.#look();
+      await this.#look();
       const current = [...this.#last.values()].filter(({ at }) => at === world.clock.now());
       const wrong = this.#checks.map((check) => [check.name, check.atEnd?.(world, current)] as const);
       const first = wrong.find(([, message]) => message !== undefined);
@@ -101,11 +109,16 @@ class Run {
   }
 
   /** Scrapes every host that runs. */
-  #look(): void {
+  async #look(): Promise<void> {
     const { world } = this;
+    if (isLong(world.story)) {
+      for (const { process } of world.hosts) if (process && canAnswer(process)) void process.exporter?.engine().touch();
+      // A process may be killed meanwhile.
+      await world.clock.advanceTo(world.clock.now());
+    }
     for (const host of world.hosts) {
       const exporter = host.process?.exporter;
-      if (!host.process || !exporter || host.process.clock.isPaused || host.process.isStopping) continue;
+      if (!host.process || !exporter || !canAnswer(host.process)) continue;
       this.#scrapes += 1;
       const text = Buffer.concat(exporter.engine().metrics('text', false)).toString();
       const { number: process, clock } = host.process;
@@ -121,6 +134,9 @@ class Run {
       for (const check of this.#checks) this.#note(check.name, check.onScrape?.(scrape, world));
     }
     for (const check of this.#checks) this.#note(check.name, check.onMoment?.(world));
+    const oldest = world.clock.now() - FORGET_MS;
+    world.traffic.forgetBefore(oldest);
+    world.service.records.forgetBefore(oldest);
   }
 
   #note(check: string, wrong: string | undefined): void {
@@ -143,7 +159,7 @@ class Run {
     return {
       failure: world.failure,
       reached: world.reached,
-      requests: world.service.records.requests.length,
+      requests: world.service.records.count,
       scrapes: this.#scrapes,
       simulatedMs: world.elapsed,
       log,

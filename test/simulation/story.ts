@@ -1,3 +1,4 @@
+import { DAY } from '../support/timing.ts';
 import type { ExporterSetting } from './exporter-setting.ts';
 import type { NetworkSetting } from './service/network.ts';
 import type { ServiceSetting } from './service/setting.ts';
@@ -16,6 +17,11 @@ export interface Story {
   readonly setting: Setting;
   /** In order of time. */
   readonly events: readonly StoryEvent[];
+}
+
+/** A long story is scraped so seldom that its program renders only for a scrape: the rest would take most of the time. */
+export function isLong({ lengthMs }: Pick<Story, 'lengthMs'>): boolean {
+  return lengthMs > DAY;
 }
 
 /** The world as it is before anything happens. Plain data. */

@@ -44,6 +44,9 @@ export type TrafficEvent =
   /** The clock of a host is set. */
   | { readonly kind: 'step'; readonly at: number; readonly host: string; readonly byMs: number };
 
+/** Fewer are not worth the copy of the others. */
+const MANY = 1_000;
+
 interface Sender {
   readonly host: string;
   readonly process: number;
@@ -54,16 +57,40 @@ interface Sender {
 
 /** What passes between the processes and the network, and what else decides what they may send. */
 export class Traffic {
-  readonly events: TrafficEvent[] = [];
+  #events: TrafficEvent[] = [];
+  #forgotten = 0;
+  #readUpTo = 0;
   readonly #sent = new WeakMap<WireRequest, Sent>();
 
   /** The requests of the last events. */
   get newest(): readonly Sent[] {
-    return this.events.slice(-20).flatMap((event) => (event.kind === 'sent' ? [event.sent] : []));
+    return this.#events.slice(-20).flatMap((event) => (event.kind === 'sent' ? [event.sent] : []));
   }
 
   note(event: TrafficEvent): void {
-    this.events.push(event);
+    this.#events.push(event);
+  }
+
+  /** The events since a time. */
+  since(at: number): readonly TrafficEvent[] {
+    return this.#events.slice(this.#events.findLastIndex((event) => event.at < at) + 1);
+  }
+
+  /** The events from a number on, counted from the first one. */
+  from(number: number): readonly TrafficEvent[] {
+    if (number < this.#forgotten) throw new Error(`event ${number} is forgotten`);
+    return this.#events.slice(number - this.#forgotten);
+  }
+
+  /** Drops what is older and was there at the call before: everything that reads has read it since. */
+  forgetBefore(at: number): void {
+    const index = this.#events.findIndex((event) => event.at >= at);
+    const old = index < 0 ? this.#events.length : index;
+    const count = Math.min(old, this.#readUpTo - this.#forgotten);
+    this.#readUpTo = this.#forgotten + this.#events.length;
+    if (count < MANY) return;
+    this.#events = this.#events.slice(count);
+    this.#forgotten += count;
   }
 
   of(request: WireRequest): Sent | undefined {

@@ -30,13 +30,6 @@ export interface Ended {
   readonly pausedUntil: number;
 }
 
-/** A request that has left a process. */
-interface Sent {
-  readonly host: string;
-  readonly process: number;
-  readonly at: number;
-}
-
 /** Everything in a story: the account and its service, the machines that run the exporter, and what becomes of them. */
 export class World {
   readonly story: Story;
@@ -51,8 +44,6 @@ export class World {
   readonly traffic = new Traffic();
   /** The configuration file has a mistake. */
   isFileBroken = false;
-  /** A check empties it from time to time. */
-  readonly sent: Sent[] = [];
   #redisTroubleAt = Number.NEGATIVE_INFINITY;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
@@ -76,7 +67,11 @@ export class World {
       const sent = this.traffic.of(request);
       if (sent) this.traffic.note({ kind: 'counted', at: exchange.countedAt, sent, exchange });
     };
-    const answers = new AnswerWatch(this.service, (state) => this.reach(state));
+    const answers = new AnswerWatch(
+      this.service,
+      () => this.exporter.chains.length > 1,
+      (state) => this.reach(state),
+    );
     this.service.onServed = (served, request, now) => answers.see(served, request, now);
     this.network = new Network(setting.network);
     const { replicas } = setting.exporter;

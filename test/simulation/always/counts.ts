@@ -107,10 +107,7 @@ export function ownCounts(): Check {
   }
 
   function lateIn({ traffic, exporter }: World, { at }: Scrape): number {
-    const since = at - 2 * exporter.refreshMs - 1_000;
-    let count = 0;
-    for (let i = traffic.events.length - 1; i >= 0 && (traffic.events[i]?.at ?? 0) >= since; i -= 1) count += 1;
-    return count;
+    return traffic.since(at - 2 * exporter.refreshMs - 1_000).length;
   }
 
   const follower = following('own counters: requests and failures are those that happened', happened);

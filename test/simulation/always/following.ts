@@ -11,10 +11,9 @@ export function following(
   return {
     name,
     onMoment(world) {
-      const { events } = world.traffic;
-      for (; next < events.length; next += 1) {
-        const event = events[next];
-        const wrong = event && read(event, world);
+      for (const event of world.traffic.from(next)) {
+        next += 1;
+        const wrong = read(event, world);
         if (wrong !== undefined) return wrong;
       }
       return undefined;

@@ -130,9 +130,11 @@ export function shareOfRate(): Check {
   let mostAtOnce = 0;
   /** When the plan changed, until an answer tells it. */
   let planAt = Number.POSITIVE_INFINITY;
+  let perSecond: number | undefined;
 
-  function restart({ service, exporter }: World): void {
-    const rate = service.account.plan.perSecond * exporter.utilization;
+  function restart({ story, exporter }: World): void {
+    perSecond ??= story.setting.service.plan.perSecond;
+    const rate = perSecond * exporter.utilization;
     level = 0;
     if (planAt < Number.POSITIVE_INFINITY) return;
     most = rate;
@@ -142,7 +144,10 @@ export function shareOfRate(): Check {
   return following('pace: no more than the share of the rate', (event, world) => {
     if (event.kind === 'reload' || event.kind === 'start') restart(world);
     // Until an answer tells of another plan, the limit may be that of the one before.
-    if (event.kind === 'plan') planAt = event.at;
+    if (event.kind === 'plan') {
+      planAt = event.at;
+      perSecond = world.service.account.plan.perSecond;
+    }
     if (event.kind === 'head' && event.sent.at >= planAt && event.sent.head?.status === 200) {
       planAt = Number.POSITIVE_INFINITY;
       restart(world);
@@ -150,7 +155,7 @@ export function shareOfRate(): Check {
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
     if (process !== sent.process) restart(world);
-    const { perSecond } = world.service.account.plan;
+    perSecond ??= world.story.setting.service.plan.perSecond;
     most = Math.max(most, perSecond * world.exporter.utilization);
     level = Math.max(0, level - ((sent.at - last) / SECOND) * most) + 1;
     [process, last] = [sent.process, sent.at];

@@ -1,4 +1,5 @@
 import { HOUR } from '../../support/timing.ts';
+import { POWER_LOST } from '../exporter-process.ts';
 import type { Ended, World } from '../world.ts';
 import type { Check } from './check.ts';
 
@@ -31,7 +32,7 @@ export function endsForAReason(): Check {
 }
 
 function problemOf({ host, at, why, startedAt, stoppingSince, pausedUntil }: Ended, world: World): string | undefined {
-  if (why.startsWith('kill -9') || why === 'loss of power' || why === 'stopped while it started') return undefined;
+  if (why.startsWith('kill -9') || why === POWER_LOST || why === 'stopped while it started') return undefined;
   const isWell = storeTroubleAt(world, host) < startedAt - AFTERWARDS_MS;
   if (why.startsWith('refused: StateRefused: ')) return isWell ? `${host} has no reason: ${why}` : undefined;
   if (why.includes('config.yaml')) return undefined;
@@ -53,7 +54,7 @@ export function healthy(): Check {
         if (clock.now() - process.clock.resumesAt < WAKING_MS) continue;
         const why = process.exporter.engine().unhealthy();
         // Polls are really overdue where one of them has no end, such as the first one against a service that fails.
-        const isOverdue = why?.endsWith('is overdue') && service.records.requests.length === 0;
+        const isOverdue = why?.endsWith('is overdue') && service.records.count === 0;
         if (why !== undefined && !isOverdue) return `${name}: ${why}`;
       }
       return undefined;

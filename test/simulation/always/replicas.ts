@@ -3,6 +3,7 @@ import type { Term } from '../redis-record.ts';
 import type { Scrape } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
+import { following } from './following.ts';
 import { storeTroubleAt } from './process.ts';
 
 const { ttlMs, marginMs } = LEASE_TIMINGS;
@@ -33,29 +34,22 @@ const SLACK_MS = 2;
  */
 export function onlyTheLeaderSends(): Check {
   let newest = 0;
-  return {
-    name: 'replicas: only the leader sends requests',
-    onMoment(world) {
-      const { redis, sent } = world;
-      const requests = sent.splice(0);
-      if (!redis) return undefined;
-      const { terms } = redis.record;
-      for (const request of requests) {
-        const { host, process, at } = request;
-        const running = world.host(host).process;
-        if (running?.number === process && running.clock.lostMs > 0) continue;
-        const index = terms.findLastIndex((one) => isOf(one, request) && one.from <= at + SLACK_MS);
-        const term = terms[index];
-        if (!term) return `${host}-${process} sent a request and never led`;
-        if (at > term.renewedAt + ttlMs - marginMs + SLACK_MS)
-          return `${host}-${process} sent a request ${at - term.renewedAt} ms after it had renewed its lease`;
-        if (index < newest && !wasUnseen(terms[index + 1], world))
-          return `${host}-${process} sent a request after one of ${terms[newest]?.value}`;
-        newest = Math.max(newest, index);
-      }
-      return undefined;
-    },
-  };
+  return following('replicas: only the leader sends requests', (event, world) => {
+    if (event.kind !== 'sent' || !world.redis) return undefined;
+    const { terms } = world.redis.record;
+    const { host, process, at } = event.sent;
+    const running = world.host(host).process;
+    if (running?.number === process && running.clock.lostMs > 0) return undefined;
+    const index = terms.findLastIndex((one) => isOf(one, event.sent) && one.from <= at + SLACK_MS);
+    const term = terms[index];
+    if (!term) return `${host}-${process} sent a request and never led`;
+    if (at > term.renewedAt + ttlMs - marginMs + SLACK_MS)
+      return `${host}-${process} sent a request ${at - term.renewedAt} ms after it had renewed its lease`;
+    if (index < newest && !wasUnseen(terms[index + 1], world))
+      return `${host}-${process} sent a request after one of ${terms[newest]?.value}`;
+    newest = Math.max(newest, index);
+    return undefined;
+  });
 }
 
 /** Whether the lease before was lost while the next holder did not look: it had just started, or could not reach Redis. */

@@ -155,12 +155,12 @@ export function refusedKeys(): Check {
     key = sent.key;
     if (!refused) return undefined;
     const { how, since, by } = refused;
-    refused = { how, since: sent.at, by: sent };
-    if (steps.any(sent.host, since, sent.at)) return undefined;
+    const isKnown = by.process === sent.process || isKept(by, since, world);
+    // A process that does not know of the refusal learns of it from its own answer.
+    refused = isKnown ? { how, since: sent.at, by: sent } : undefined;
+    if (!isKnown || steps.any(sent.host, since, sent.at)) return undefined;
     // It was on its way to the network before the answer came.
     if (sent.at === since) return undefined;
-    const isKnown = by.process === sent.process || isKept(by, since, world);
-    if (!isKnown) return undefined;
     const isAllowed =
       how === 'refused'
         ? sent.at >= since + KEY_WAIT_MS - TOLERANCE_MS

@@ -58,32 +58,53 @@ export const ACCOUNT_KINDS = [
     apply: ({ plan }, world) => world.setPlan(plan),
     tell: ({ plan }) => `the plan of the account allows ${planText(plan)} from now on`,
   }),
-  kind<object>({
+  kind<{ waitMs: number }>({
     name: 'renewal',
-    weight: 1,
-    draw: () => ({}),
-    apply: (_, world) => {
-      world.service.account.renew();
-      world.traffic.note({ kind: 'renewal', at: world.clock.now() });
+    weight: 2,
+    draw: (random) => ({ waitMs: random.pick([0, random.scale(MINUTE, HOUR)]) }),
+    apply: ({ waitMs }, world) => {
+      if (waitMs > 0) {
+        const headers = { 'retry-after': String(Math.ceil(waitMs / SECOND)) };
+        world.service.disturbances.refuse({ times: 1, headers, body: 'json' });
+      }
+      later(world, waitMs, () => {
+        world.service.account.renew();
+        world.traffic.note({ kind: 'renewal', at: world.clock.now() });
+      });
     },
-    tell: () => 'the quota of the account is renewed',
+    tell: ({ waitMs }) => {
+      const wait = waitMs > 0 ? `the next request is refused for ${secondsOf(waitMs)}, in which ` : '';
+      return `${wait}the quota of the account is renewed`;
+    },
+    simpler: ({ waitMs }) => (waitMs > 0 ? [{ waitMs: 0 }] : []),
   }),
-  kind<{ forMs: number; reloadsAfterMs: number }>({
+  kind<{ forMs: number; reloadsAfterMs: number; key?: string }>({
     name: 'revocation',
-    weight: 1,
+    weight: 2,
     draw: (random) => ({
       forMs: aWhile(random),
       reloadsAfterMs: random.pick([0, 12 * MINUTE, random.scale(SECOND, HOUR)]),
+      ...(random.happens(0.4) ? { key: `key-${random.between(0, 3)}` } : {}),
     }),
-    apply: ({ forMs, reloadsAfterMs }, world) => {
+    apply: ({ forMs, reloadsAfterMs, key }, world) => {
       world.service.account.isRevoked = true;
+      if (key !== undefined) {
+        later(world, forMs / 2, () => {
+          world.service.account.key = key;
+          world.configure({ key });
+          world.reload();
+        });
+      }
       later(world, forMs, () => {
         world.service.account.isRevoked = false;
       });
       later(world, forMs + reloadsAfterMs, () => world.reload());
     },
-    tell: ({ forMs, reloadsAfterMs }) =>
-      `access is revoked for ${secondsOf(forMs)}; a reload comes ${secondsOf(reloadsAfterMs)} after that`,
+    tell: ({ forMs, reloadsAfterMs, key }) => {
+      const another = key === undefined ? '' : ` half of which a reload brings ${key}`;
+      return `access is revoked for ${secondsOf(forMs)}${another && `, after${another}`}; a reload comes ${secondsOf(reloadsAfterMs)} after that`;
+    },
+    simpler: ({ key, ...what }) => (key === undefined ? [] : [what]),
   }),
   kind<{ forMs: number }>({
     name: 'key refused',

@@ -47,6 +47,8 @@ const DISK_CALLS = [
   'request',
   'answer',
 ] as const;
+/** Calls after which something is not yet synced. */
+const UNSYNCED = ['disk create', 'disk write', 'disk rename', 'disk rm'] as const;
 const REDIS_CALLS = ['redis: send', 'redis: answer', 'redis: connected', 'request', 'answer'] as const;
 
 /** What happens to the processes and their machines. */
@@ -84,12 +86,22 @@ export const PROCESS_KINDS = [
     apply: ({ host, downMs }, world) => world.host(host).restart(downMs),
     tell: ({ host, downMs }) => `SIGTERM to ${host}, started again ${secondsOf(downMs)} later`,
   }),
-  kind<{ host: string; downMs: number }>({
+  kind<{ host: string; downMs: number; calls?: number; call?: string }>({
     name: 'power',
-    weight: 3,
-    draw: (random, setting) => ({ host: anyHost(random, setting), downMs: downTime(random) }),
-    apply: ({ host, downMs }, world) => world.host(host).losePower(downMs),
-    tell: ({ host, downMs }) => `${host} loses power for ${secondsOf(downMs)}`,
+    weight: 5,
+    draw: (random, setting) => {
+      const what = { host: anyHost(random, setting), downMs: downTime(random) };
+      if (setting.exporter.replicas > 0 || random.happens(0.3)) return what;
+      return { ...what, calls: random.between(1, 6), call: random.pick(UNSYNCED) };
+    },
+    apply: ({ host, downMs, calls, call }, world) =>
+      world.host(host).losePower(downMs, calls === undefined ? undefined : { calls, call }),
+    tell: ({ host, downMs, calls, call }) =>
+      `${host} loses power${calls === undefined ? '' : ` after ${call} call ${calls} from now`} for ${secondsOf(downMs)}`,
+    simpler: ({ host, downMs, calls = 0, call }) => [
+      ...(calls > 0 ? [{ host, downMs }] : []),
+      ...(calls > 1 && call !== undefined ? [{ host, downMs, calls: 1, call }] : []),
+    ],
   }),
   kind<{ host: string; ms: number; suspended: boolean }>({
     name: 'pause',

@@ -28,14 +28,18 @@ export class AnswerWatch {
   readonly #told: Readonly<Record<Chain, Told>> = { mainnet: nothing(), hoodi: nothing() };
   #answeredAt = Number.POSITIVE_INFINITY;
 
-  constructor(service: Service, reach: (state: RareState) => void) {
+  readonly #hasBoth: () => boolean;
+
+  /** `hasBoth`: both chains are configured. A chain that nobody reads is not simulated. */
+  constructor(service: Service, hasBoth: () => boolean, reach: (state: RareState) => void) {
     this.#service = service;
+    this.#hasBoth = hasBoth;
     this.#reach = reach;
   }
 
   see(served: Served, request: WireRequest, now: number): void {
     if (served.status !== 200) return;
-    this.#seeReorganisations(now);
+    if (this.#hasBoth()) this.#seeReorganisations(now);
     const { endpoint } = request;
     const { body } = served;
     if (endpoint === 'epoch_slots') this.#seeEpoch(served, request, now);

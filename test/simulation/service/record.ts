@@ -22,6 +22,9 @@ export interface Exchange {
   deliveredAt: number | undefined;
 }
 
+/** Fewer are not worth the copy of the others. */
+const MANY = 1_000;
+
 /** What a process has read of a chain. */
 interface Reader {
   /** The canonical slashings of each epoch, by block root, as last delivered. */
@@ -35,6 +38,8 @@ interface Reader {
 /** Every request, and which slashings a process has read. */
 export class Records {
   #requests: Exchange[] = [];
+  /** How many there were, with those that are forgotten. */
+  count = 0;
   /** Is told of each request when it is counted. */
   onCounted: (exchange: Exchange, request: WireRequest) => void = () => undefined;
   readonly #readers = new Map<string, Reader>();
@@ -46,6 +51,7 @@ export class Records {
 
   add(exchange: Exchange, request: WireRequest): void {
     this.#requests.push(exchange);
+    this.count += 1;
     this.onCounted(exchange, request);
   }
 
@@ -75,13 +81,10 @@ export class Records {
     return this.#reader(process, chain).finalEpochs;
   }
 
-  /** Drops what is older. Slashings that were read are kept. */
-  forgetBefore(at: number, oldestEpochs: Readonly<Record<Chain, number>>): void {
-    this.#requests = this.#requests.filter(({ countedAt }) => countedAt >= at);
-    for (const [id, { canonical }] of this.#readers) {
-      const oldest = oldestEpochs[id.endsWith(' hoodi') ? 'hoodi' : 'mainnet'];
-      for (const epoch of canonical.keys()) if (epoch < oldest) canonical.delete(epoch);
-    }
+  /** Drops older requests. What was read is kept: evidence may be read long after the block. */
+  forgetBefore(at: number): void {
+    const index = this.#requests.findIndex(({ countedAt }) => countedAt >= at);
+    if (index > MANY) this.#requests = this.#requests.slice(index);
   }
 
   #reader(process: string, chain: Chain): Reader {

@@ -1,5 +1,5 @@
 import type { WireRequest } from '../../../src/api/transport.ts';
-import { CHAIN_NAMES, type Chain, epochAt } from '../../../src/lib/chain.ts';
+import { CHAIN_NAMES, type Chain } from '../../../src/lib/chain.ts';
 import { v1Error, v2Error } from '../../../src/sandbox/refusal.ts';
 import type { Random } from '../random.ts';
 import { Account } from './account.ts';
@@ -135,11 +135,6 @@ export class Service {
     if (this.#setting.headers.sent === 'basic')
       this.change({ headers: { ...this.#setting.headers, sent: 'extended' } });
     this.change({ views: { latest: true, finalized: true, committee: true } });
-  }
-
-  /** Drops the records of what is older. */
-  forgetBefore(at: number): void {
-    this.records.forgetBefore(at, { mainnet: epochAt('mainnet', at), hoodi: epochAt('hoodi', at) });
   }
 
   #answer(
