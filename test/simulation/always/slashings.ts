@@ -39,8 +39,8 @@ class ChainHistory {
     this.view = view;
     this.#truths = new EpochTruths(view);
     this.#series = seriesOfCounters(chain);
-    // An epoch may have become final between the start and the first scrape.
-    this.#firstFinal = view.chain.finalized - 1;
+    // Epochs may have become final between the start and the first scrape.
+    this.#firstFinal = view.chain.finalizedAtStart;
     this.#finality = [{ at: now, epoch: view.chain.finalized }];
   }
 

@@ -23,6 +23,8 @@ export class WorldChain extends LivelyChain {
   /** How often there was one. */
   reorganisations = 0;
   readonly #liveliness: number;
+  /** The newest final epoch when the story began. */
+  readonly finalizedAtStart: number;
   readonly #moodSeed: number;
   #isCalm = false;
   /** Finality stands still below this head epoch. */
@@ -38,6 +40,7 @@ export class WorldChain extends LivelyChain {
     this.#moodSeed = seed;
     this.#liveliness = liveliness;
     this.moveTo(start);
+    this.finalizedAtStart = this.finalized;
   }
 
   get headSlot(): number {
