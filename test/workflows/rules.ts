@@ -1,0 +1,125 @@
+import { isScalar, parse, parseDocument, visit } from 'yaml';
+
+/** Rules for workflows that actionlint does not have, after those of zizmor. Each names what an attacker gets without it. */
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly 'runs-on'?: string;
+  readonly 'timeout-minutes'?: number;
+  readonly permissions?: unknown;
+  readonly steps?: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions?: unknown;
+  readonly concurrency?: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+/** The rights to write that jobs have, each with a reason in a comment beside it. All others only read. */
+const WRITERS: Readonly<Record<string, readonly string[]>> = {
+  'release.yml attest': ['id-token', 'attestations'],
+  'release.yml image': ['packages', 'id-token', 'attestations'],
+  'release.yml npm': ['id-token'],
+  'release.yml github': ['contents'],
+  'security.yml codeql': ['security-events'],
+};
+
+/** Events that run with the rights of the repository on what a stranger has written. */
+const DANGEROUS = ['pull_request_target', 'workflow_run', 'issue_comment', 'issues', 'discussion'];
+
+/** What runs code of packages. */
+const INSTALLS = /\bnpm (ci|install|i|exec|x|run|test)\b|\bnpx\b|\.ci\/|try-package/;
+
+/** Actions that take what other workflows have cached, and how they are told not to. */
+const CACHES: Readonly<Record<string, string>> = {
+  'actions/setup-node': 'package-manager-cache',
+  'docker/setup-qemu-action': 'cache-image',
+  'docker/setup-buildx-action': 'cache-binary',
+};
+
+export function complaintsAbout(name: string, text: string): string[] {
+  const workflow: Workflow = parse(text);
+  const isRelease = JSON.stringify(workflow.on).includes('"tags"');
+  return [
+    ...unpinned(text),
+    ...DANGEROUS.filter((event) => event in workflow.on).map((event) => `runs on ${event}`),
+    ...(isEmpty(workflow.permissions) ? [] : ['permissions are not {} at the top']),
+    ...(workflow.concurrency === undefined ? ['no concurrency'] : []),
+    ...(/\$\{\{[^}]*\bsecrets\b/.test(text) ? ['uses a secret: github.token and identities are enough'] : []),
+    ...Object.entries(workflow.jobs).flatMap(([job, content]) =>
+      jobComplaints(content, WRITERS[`${name} ${job}`] ?? [], isRelease).map((complaint) => `${job}: ${complaint}`),
+    ),
+  ];
+}
+
+/** A tag can be moved to other code, a commit cannot. The comment is for readers and for the bot that updates both. */
+function unpinned(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const uses = /^\s*(?:- )?uses:\s*(.*)$/.exec(line)?.[1];
+    if (uses === undefined || /^[\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(uses)) return [];
+    return [`not pinned by commit with its version: ${uses}`];
+  });
+}
+
+function jobComplaints(job: Job, writes: readonly string[], isRelease: boolean): string[] {
+  const { steps = [] } = job;
+  const given = typeof job.permissions === 'object' && job.permissions !== null ? Object.entries(job.permissions) : [];
+  const written = given.filter(([, right]) => right !== 'read').map(([scope]) => scope);
+  return [
+    ...(given.length === 0 ? ['no permissions of its own'] : []),
+    ...written.filter((scope) => !writes.includes(scope)).map((scope) => `may write ${scope}`),
+    ...writes.filter((scope) => !written.includes(scope)).map((scope) => `the table lets it write ${scope}`),
+    ...(job['timeout-minutes'] === undefined ? ['no timeout'] : []),
+    ...(/latest$/.test(job['runs-on'] ?? 'latest') ? ['the runner is not of one version'] : []),
+    ...(written.some((scope) => scope !== 'security-events') && steps.some(({ run = '' }) => INSTALLS.test(run))
+      ? ['runs code of packages with a right to write']
+      : []),
+    ...steps.flatMap((step) => stepComplaints(step, isRelease)),
+  ];
+}
+
+function stepComplaints({ uses = '', run = '', with: inputs = {}, env = {} }: Step, isRelease: boolean): string[] {
+  const [action = ''] = uses.split('@');
+  const cache = CACHES[action];
+  return [
+    // The text is put into the script before the shell sees it. In `env` it stays a value.
+    ...(run.includes('${{') ? ['an expression in a script'] : []),
+    ...(/GITHUB_(ENV|PATH)\b/.test(run) ? ['changes the environment of later steps'] : []),
+    ...(/\b(curl|wget)\b.*\|\s*(ba)?sh\b/.test(run) ? ['runs what it has just downloaded'] : []),
+    // Otherwise every later step finds the token in .git/config.
+    ...(action === 'actions/checkout' && inputs['persist-credentials'] !== false
+      ? ['the checkout keeps its token']
+      : []),
+    ...(isRelease && cache && inputs[cache] !== false ? [`${action} takes what other workflows have cached`] : []),
+    ...(isRelease && 'cache' in inputs ? [`${action} takes what other workflows have cached`] : []),
+    ...('NODE_AUTH_TOKEN' in env || 'NPM_TOKEN' in env ? ['a token for npm'] : []),
+  ];
+}
+
+function isEmpty(permissions: unknown): boolean {
+  return typeof permissions === 'object' && permissions !== null && Object.keys(permissions).length === 0;
+}
+
+/** The commit of each action in these files. */
+export function commitsOf(texts: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const commits = new Map<string, Set<string>>();
+  for (const text of texts) {
+    visit(parseDocument(text), {
+      Pair: (_, { key, value }) => {
+        if (!isScalar(key) || key.value !== 'uses' || !isScalar(value)) return;
+        const [path = '', commit = ''] = String(value.value).split('@');
+        const action = path.split('/').slice(0, 2).join('/');
+        commits.set(action, (commits.get(action) ?? new Set()).add(commit));
+      },
+    });
+  }
+  return commits;
+}
