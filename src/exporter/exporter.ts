@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { StateStore } from '../state/store.ts';
 import type { Engine } from './engine.ts';
-import { noteStart, noteTimes } from './process-record.ts';
+import { lastStop, noteTimes } from './process-record.ts';
 import { type SupervisorOptions, supervise } from './reload.ts';
 
 export interface ExporterOptions extends Omit<SupervisorOptions, 'startedAt' | 'stoppedAt'> {
@@ -28,8 +28,10 @@ export async function startExporter(options: ExporterOptions): Promise<Exporter>
   starting.defer(() => documents.close());
   const startedAt = ownClock.now();
   // Other replicas show the same values while this one is stopped.
-  const stoppedAt = replica ? undefined : await noteStart(documents, log, startedAt);
+  const stoppedAt = replica ? undefined : await lastStop(documents);
   const supervisor = await supervise({ ...options, startedAt, stoppedAt });
+  // Only now, so that a start that is refused because of the state changes nothing. Nobody has scraped yet.
+  if (!replica) await noteTimes(documents, log, { startedAt });
   starting.defer(async () => {
     const times = { startedAt, stoppedAt: ownClock.now() };
     await supervisor.stop();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { StateStore } from '../state/store.ts';
+import { loadDocument } from './state.ts';
 
 /** The name of the document. */
 export const PROCESS = 'process';
@@ -15,11 +16,9 @@ export const ProcessRecord = z.object({
 
 type ProcessTimes = z.infer<typeof ProcessRecord>;
 
-/** Notes that this process has started. Returns when the one before it stopped; undefined: unknown. */
-export async function noteStart(documents: StateStore, log: Logger, startedAt: UnixMs): Promise<UnixMs | undefined> {
-  const before = await documents.load(PROCESS, ProcessRecord);
-  await noteTimes(documents, log, { startedAt });
-  return before?.stoppedAt;
+/** When the process before this one stopped; undefined: unknown. @throws StateRefused */
+export async function lastStop(documents: StateStore): Promise<UnixMs | undefined> {
+  return (await loadDocument(documents, PROCESS, ProcessRecord))?.stoppedAt;
 }
 
 /** Without the times a backfill leaves out a few minutes more than it has to. */

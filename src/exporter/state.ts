@@ -12,6 +12,7 @@ import { Replica, type ReplicaOptions } from '../replica/replica.ts';
 import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
+import { StateTooNew } from '../state/envelope.ts';
 import { FileStore, type FileStoreOptions } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
@@ -117,8 +118,8 @@ export async function restore(
   now: UnixMs,
   before?: State,
 ): Promise<State> {
-  const ledger = before?.ledger ?? (await load(documents, LEDGER, Ledger)) ?? emptyLedger();
-  const totals = before?.totals ?? (await load(documents, TOTALS, SavedTotals)) ?? [];
+  const ledger = before?.ledger ?? (await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger();
+  const totals = before?.totals ?? (await loadDocument(documents, TOTALS, SavedTotals)) ?? [];
   const entries = await restoreEntries(documents, sources, before?.entries);
   return { ...underKey({ ledger, entries }, key, now), totals };
 }
@@ -132,7 +133,7 @@ export async function restoreEntries(
   const entries = new Map<string, Entry>();
   for (const source of sources) {
     const id = sourceId(source);
-    const entry = known.get(id) ?? (await load(documents, id, entrySchema(source)));
+    const entry = known.get(id) ?? (await loadDocument(documents, id, entrySchema(source)));
     if (entry) entries.set(id, entry);
   }
   return entries;
@@ -150,10 +151,14 @@ export function underKey({ ledger, entries }: AccountState, key: string, now: Un
   };
 }
 
-async function load<S extends z.ZodType>(documents: StateStore, name: string, schema: S) {
+const GO_BACK = 'nothing was changed. Start that version again, or this one with another state.dir';
+
+/** @throws StateRefused */
+export async function loadDocument<S extends z.ZodType>(documents: StateStore, name: string, schema: S) {
   try {
     return await documents.load(name, schema);
   } catch (error) {
+    if (error instanceof StateTooNew) throw new StateRefused(`the state cannot be read: ${error.message}; ${GO_BACK}`);
     throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error) ?? String(error)}`);
   }
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Logger } from '../lib/log.ts';
-import { parseValue, unwrap } from '../state/envelope.ts';
+import { parseValue, StateTooNew, unwrap } from '../state/envelope.ts';
 import { LeaseLost } from './lease.ts';
 import type { HeartbeatReply, RedisState } from './redis.ts';
 
@@ -48,14 +48,15 @@ export class SharedDocuments {
     return values;
   }
 
-  /** Undefined: there is none. @throws RedisAway; Error where it is of a newer version, which is not to be overwritten. */
+  /** Undefined: there is none. @throws RedisAway; StateTooNew */
   async load<S extends z.ZodType>(name: string, schema: S): Promise<Loaded<z.output<S>> | undefined> {
     const stored = await this.#redis.load(name);
     if (!stored) return undefined;
     const { text, revision } = stored;
     this.#revisions.set(name, revision);
     const opened = unwrap(text);
-    if (!opened.success && opened.isNewer) throw new Error(opened.why);
+    if (!opened.success && opened.isNewer)
+      throw new StateTooNew(`it was written by a newer version of the exporter: ${opened.why}`);
     const parsed = opened.success ? parseValue(opened.value, schema) : opened;
     return parsed.success ? parsed : { success: false, why: parsed.why, text, revision };
   }

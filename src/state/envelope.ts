@@ -10,6 +10,11 @@ const Envelope = z.object({
   value: z.unknown(),
 });
 
+/** A document that a later version of the program wrote. It is not to be overwritten. */
+export class StateTooNew extends Error {
+  override readonly name = 'StateTooNew';
+}
+
 type Unwrapped = { success: true; value: unknown; version: number } | { success: false; why: string; isNewer: boolean };
 
 export function wrap(value: unknown): string {

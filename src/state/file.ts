@@ -6,7 +6,7 @@ import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { writeWhole } from '../lib/whole-file.ts';
 import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
-import { type Parsed, parseValue, STATE_VERSION, unwrap, wrap } from './envelope.ts';
+import { type Parsed, parseValue, StateTooNew, unwrap, wrap } from './envelope.ts';
 import { type Host, realHost } from './holder.ts';
 import { DirectoryLock } from './lock.ts';
 import type { StateStore } from './store.ts';
@@ -59,6 +59,7 @@ export class FileStore implements StateStore {
     }
     const parsed = parse(text, schema);
     if (parsed.success) return parsed.data;
+    if (parsed.isNewer) throw new StateTooNew(`${file} was written by a newer version of the exporter: ${parsed.why}`);
     const aside = `${file}.unreadable-${this.#clock.now()}`;
     await this.#disk.rename(file, aside);
     this.#log.warn({ document: name, moved_to: aside, why: parsed.why }, 'state not readable, starting without it');
@@ -111,11 +112,7 @@ export async function peek<S extends z.ZodType>(
   }
 }
 
-/** Reads only its own version: unlike Redis, a directory is never shared with a newer version. */
-function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> {
+function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> & { readonly isNewer?: boolean } {
   const opened = unwrap(text);
-  const isOther = opened.success ? opened.version !== STATE_VERSION : opened.isNewer;
-  if (isOther) return { success: false, why: `not a version ${STATE_VERSION} document` };
-  if (!opened.success) return opened;
-  return parseValue(opened.value, schema);
+  return opened.success ? parseValue(opened.value, schema) : opened;
 }

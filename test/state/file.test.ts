@@ -64,7 +64,7 @@ describe('state/file', () => {
     ['empty', '', 'not JSON'],
     ['cut off', '{"version":1,"value":{"count":7,"na', 'not JSON'],
     ['of another program', '<html></html>', 'not JSON'],
-    ['of another version', '{"version":2,"value":{}}', 'not a version 1 document'],
+    ['of no version', '{"version":0,"value":{}}', 'version 0, but this program reads version 1'],
     ['no document', '[]', 'not a version 1 document'],
     ['of another shape', '{"version":1,"value":{"count":"7","names":[]}}', 'unexpected count'],
     ['without a value', '{"version":1}', 'not a version 1 document'],
@@ -77,6 +77,27 @@ describe('state/file', () => {
     expect(readFileSync(aside, 'utf8')).toBe(text);
     expect(lines).toEqual([expect.objectContaining({ level: 'warn', document: 'machines', why, moved_to: aside })]);
     await documents.save('machines', VALUE);
+    expect(await documents.load('machines', Value)).toEqual(VALUE);
+  });
+
+  it('leaves a file of a newer version as it is, and gives no value', async () => {
+    const dir = temporaryFolder();
+    const { documents, lines } = await open(dir);
+    const text = '{"version":2,"value":{"count":7,"names":[]}}';
+    writeFileSync(join(dir, 'machines.json'), text);
+    await expect(documents.load('machines', Value)).rejects.toThrow(
+      'machines.json was written by a newer version of the exporter: version 2, but this program reads version 1',
+    );
+    expect(readFileSync(join(dir, 'machines.json'), 'utf8')).toBe(text);
+    expect(readdirSync(dir).filter((name) => name !== 'lock')).toEqual(['machines.json']);
+    expect(lines).toEqual([]);
+  });
+
+  it('reads a file of a newer version that says this one can', async () => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    const newer = { version: 2, oldest_reader: 1, value: { ...VALUE, more: true } };
+    writeFileSync(join(dir, 'machines.json'), JSON.stringify(newer));
     expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
 
