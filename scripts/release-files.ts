@@ -10,7 +10,7 @@ import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { releaseNotes } from './release-notes.ts';
 
@@ -34,8 +34,9 @@ export function checksums(files: readonly (readonly [name: string, content: Uint
   return files.map(([name, content]) => `${hash('sha256', content)}  ${name}\n`).join('');
 }
 
-/** Packs the project, with these fields in its package.json. Returns the name of the file. */
-function pack(output: string, fields: Record<string, unknown>): string {
+/** Packs the project into a folder, with these fields in its package.json. Returns the path of the tarball. */
+export function pack(output: string, fields: Record<string, unknown>): string {
+  mkdirSync(output, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'release-'));
   try {
     const tarball = npmPack(['--pack-destination', work], ROOT);
@@ -43,7 +44,7 @@ function pack(output: string, fields: Record<string, unknown>): string {
     const file = join(work, 'package/package.json');
     const manifest: Record<string, unknown> = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(file, `${JSON.stringify({ ...manifest, ...fields }, undefined, 2)}\n`);
-    return npmPack(['--ignore-scripts', '--pack-destination', output], join(work, 'package'));
+    return join(output, npmPack(['--ignore-scripts', '--pack-destination', output], join(work, 'package')));
   } finally {
     rmSync(work, { recursive: true });
   }
@@ -59,8 +60,7 @@ function npmPack(options: readonly string[], cwd: string): string {
 export function writeRelease(tag: string, output: string, env: NodeJS.ProcessEnv): string[] {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const notes = releaseNotes(tag, version, readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
-  mkdirSync(output, { recursive: true });
-  const tarball = pack(output, originOf(env));
+  const tarball = basename(pack(output, originOf(env)));
   const sbom = execFileSync(process.execPath, [join(ROOT, 'scripts/sbom.ts')]);
   writeFileSync(join(output, 'sbom.cdx.json'), sbom);
   writeFileSync(join(output, 'notes.md'), notes);

@@ -1,0 +1,59 @@
+/**
+ * Turns what is unreleased into a version, in the files that name it:
+ *
+ *     node scripts/cut-release.ts 1.2.3
+ *
+ * It writes package.json, the lockfile, the changelog, the tags of the image in manifests and docs, and the record of the
+ * metric families. CONTRIBUTING.md has the steps before and after.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** The files whose text names the version, with the place in them. */
+const PLACES: Readonly<Record<string, RegExp>> = {
+  'package.json': /(?<=^ {2}"version": ")[^"]+/m,
+  // Twice: of the project, and of its own entry among the packages.
+  'package-lock.json': /(?<="name": "beaconchain-exporter",\n\s+"version": ")[^"]+/g,
+  'deploy/kubernetes/exporter/kustomization.yaml': /(?<=newTag: )\S+/,
+  'docs/installation.md': /(?<=newTag: )[\d.]+/,
+  'docs/high-availability.md': /(?<=newTag: )[\d.]+/,
+};
+
+export const VERSIONED = Object.keys(PLACES);
+
+/** The versions that a file names. */
+export function versionsIn(file: string, text: string): string[] {
+  const place = PLACES[file];
+  return place ? [...text.matchAll(new RegExp(place.source, 'gm'))].map(([version]) => version) : [];
+}
+
+/** The text of the file with another version. */
+export function withVersion(file: string, text: string, version: string): string {
+  const place = PLACES[file];
+  if (versionsIn(file, text).length === 0) throw new Error(`${file} names no version`);
+  return place ? text.replace(place, version) : text;
+}
+
+/** The changelog with what is unreleased under a heading of its own. */
+export function withHeading(changelog: string, version: string, date: string): string {
+  const heading = '## Unreleased\n';
+  const notes = changelog.split(/^(?=## )/m).find((section) => section.startsWith(heading));
+  if (!notes?.slice(heading.length).trim()) throw new Error('CHANGELOG.md says nothing under "## Unreleased"');
+  if (changelog.includes(`\n## ${version} `)) throw new Error(`CHANGELOG.md has ${version} already`);
+  return changelog.replace(heading, () => `${heading}\n## ${version} - ${date}\n`);
+}
+
+if (import.meta.main) {
+  const [version = ''] = process.argv.slice(2);
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('expected a version such as 1.2.3');
+  const edit = (file: string, change: (text: string) => string): void => {
+    const path = join(ROOT, file);
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+  };
+  edit('CHANGELOG.md', (text) => withHeading(text, version, new Date().toISOString().slice(0, 10)));
+  for (const file of VERSIONED) edit(file, (text) => withVersion(file, text, version));
+  execFileSync(process.execPath, [join(ROOT, 'scripts/release-metrics.ts')]);
+}

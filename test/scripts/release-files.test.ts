@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checksums, originOf } from '../../scripts/release-files.ts';
+import { temporaryFolder } from '../support/files.ts';
+
+const RUN = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Some-One/exporter' };
+
+describe('scripts/release-files', () => {
+  it('the packed package.json names the repository that builds it, and none outside of a workflow', () => {
+    expect(originOf(RUN)).toEqual({
+      repository: { type: 'git', url: 'git+https://git.example/Some-One/exporter.git' },
+      homepage: 'https://git.example/Some-One/exporter#readme',
+      bugs: { url: 'https://git.example/Some-One/exporter/issues' },
+    });
+    expect(originOf({})).toEqual({});
+    expect(originOf({ ...RUN, GITHUB_REPOSITORY: '' })).toEqual({});
+  });
+
+  it('checksums are in the form that sha256sum checks', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'a.tgz'), 'content');
+    writeFileSync(join(folder, 'SHA256SUMS'), checksums([['a.tgz', Buffer.from('content')]]));
+    const check = (): number | null =>
+      spawnSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder }).status;
+    expect(check()).toBe(0);
+    writeFileSync(join(folder, 'a.tgz'), 'other content');
+    expect(check()).toBe(1);
+  });
+});
