@@ -1,5 +1,5 @@
-# The same Node that the project is developed on. Pinned by tag; to pin the content, append its @sha256 digest.
-ARG NODE=node:24.21.0-bookworm-slim
+# The same Node that the project is developed on, pinned by the digest of its index of architectures.
+ARG NODE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 
 FROM ${NODE} AS build
 WORKDIR /app

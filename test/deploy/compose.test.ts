@@ -48,12 +48,12 @@ describe('deploy/compose', () => {
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
-  it.each(services)('$name is an image of one version, or built here, with a health check', (service) => {
+  it.each(services)('$name is an image of one version and content, or built here, with a health check', (service) => {
     if (service.build) {
       const context = join(FOLDER, service.build.context);
       expect(readFileSync(join(context, 'Dockerfile'), 'utf8')).toContain('HEALTHCHECK');
     } else {
-      expect(service.image).toMatch(/:v?\d+\.\d+\.\d+$/);
+      expect(service.image).toMatch(/:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
       expect(service.healthcheck).toBeDefined();
     }
   });

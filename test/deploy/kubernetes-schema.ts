@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
@@ -29,6 +30,10 @@ const KINDS: Readonly<Record<string, readonly [module: string, build: (manifest:
   PersistentVolumeClaim: ['kubernetes-models/v1', (manifest) => new PersistentVolumeClaim(manifest)],
   PodDisruptionBudget: ['kubernetes-models/policy/v1', (manifest) => new PodDisruptionBudget(manifest)],
   Service: ['kubernetes-models/v1', (manifest) => new Service(manifest)],
+  PodMonitor: [
+    '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
+    (manifest) => new PodMonitor(manifest as never),
+  ],
   PrometheusRule: [
     '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
     (manifest) => new PrometheusRule(manifest as never),

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../scripts/prometheus-rule.ts';
+import { temporaryFolder } from '../support/files.ts';
 import { areMissing, KUBECTL, runTool } from '../support/tools.ts';
 import { type Manifest, unknownFields, validateValues } from './kubernetes-schema.ts';
 
@@ -96,6 +97,73 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     expect(state.persistentVolumeClaim.claimName).toBe(one('PersistentVolumeClaim').metadata.name);
   });
 
+  it('its dashboards are ConfigMaps for the sidecar of Grafana, small enough for kubectl', () => {
+    const dashboards = build('deploy/grafana');
+    for (const manifest of dashboards) expect(() => validateValues(manifest)).not.toThrow();
+    expect(unknownFields(dashboards)).toBe('');
+    const files = readdirSync('deploy/grafana/dashboards');
+    // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
+    const contents = dashboards.map(({ data, metadata }: any) => ({
+      ...data,
+      label: metadata.labels.grafana_dashboard,
+    }));
+    expect(contents.map(({ label, ...data }) => [label, ...Object.keys(data)])).toEqual(
+      files.map((name) => ['1', name]),
+    );
+    for (const [i, name] of files.entries()) {
+      const text = readFileSync(join('deploy/grafana/dashboards', name), 'utf8');
+      expect(contents[i][name]).toBe(text);
+      // `kubectl apply` keeps the whole object in an annotation, which may have 256 KiB.
+      expect(JSON.stringify(text).length).toBeLessThan(250_000);
+    }
+  });
+
+  it.each([
+    ['one pod', FOLDER, 'ServiceMonitor'],
+    ['replicas', `${FOLDER}-replicas`, 'ServiceMonitor'],
+  ])('a PodMonitor in the place of the ServiceMonitor gives the same series: %s', (_, folder, kind) => {
+    const overlay = temporaryFolder();
+    const [resource, component] = [folder, `${folder}/pod-monitor`].map((path) =>
+      relative(realpathSync(overlay), path),
+    );
+    writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\ncomponents: [${component}]\n`);
+    const built = build(overlay);
+    for (const manifest of built) expect(() => validateValues(manifest)).not.toThrow();
+    expect(unknownFields(built)).toBe('');
+    // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
+    const of = (all: Manifest[], name: string): any => all.find((manifest) => manifest.kind === name);
+    expect(of(built, kind)).toBeUndefined();
+    const before = of(build(folder), kind);
+    const { spec, metadata } = of(built, 'PodMonitor');
+    expect(spec.podMetricsEndpoints).toEqual(before.spec.endpoints);
+    expect(metadata).toEqual(before.metadata);
+    const pod = of(built, 'Deployment').spec.template;
+    expect(pod.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    expect(pod.metadata.labels[spec.jobLabel]).toBe(NAME);
+    expect(pod.spec.containers[0].ports[0].name).toBe(spec.podMetricsEndpoints[0].port);
+  });
+
+  it('an existing Secret takes the place of ours with the patch of the docs', () => {
+    const patch = /^ {4}- target: \{kind: Deployment[\s\S]*?(?=\n {2}```)/m.exec(
+      readFileSync('docs/installation.md', 'utf8'),
+    )?.[0];
+    const overlay = temporaryFolder();
+    const resource = relative(realpathSync(overlay), FOLDER);
+    writeFileSync(join(overlay, 'kustomization.yaml'), `resources: [${resource}]\npatches:\n${patch}\n`);
+    // biome-ignore lint/suspicious/noExplicitAny: whether it has the fields is for the schemas to say
+    const deployment: any = build(overlay).find(({ kind }) => kind === 'Deployment');
+    expect(() => validateValues(deployment)).not.toThrow();
+    const { volumes, containers } = deployment.spec.template.spec;
+    // Its key becomes the file that the configuration names.
+    expect(volumes[1]).toEqual({
+      name: 'api-key',
+      secret: { secretName: 'staking', defaultMode: 0o440, items: [{ key: 'beaconchain', path: 'api-key' }] },
+    });
+    const mounted = containers[0].volumeMounts.find(({ name }: { name: string }) => name === 'api-key').mountPath;
+    const { api } = parse(readFileSync(join(FOLDER, 'exporter/config.yaml'), 'utf8'));
+    expect(api.key_file).toBe(`${mounted}/api-key`);
+  });
+
   it('its replicas need no volume, reach Redis, and have series of their own', () => {
     const replicas = build(`${FOLDER}-replicas`);
     for (const manifest of replicas) expect(() => validateValues(manifest)).not.toThrow();
@@ -105,6 +173,9 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     expect(of('PersistentVolumeClaim')).toBeUndefined();
     const { spec } = of('Deployment');
     expect(spec.replicas).toBe(2);
+    // A drain takes one of them at a time.
+    expect(of('PodDisruptionBudget').spec.maxUnavailable).toBe(1);
+    expect(of('PodDisruptionBudget').spec.selector).toEqual(spec.selector);
     const names = (list: { name: string }[]): string[] => list.map(({ name }) => name);
     expect(names(spec.template.spec.volumes)).toEqual(['config', 'api-key']);
     expect(names(spec.template.spec.containers[0].volumeMounts)).toEqual(['config', 'api-key']);

@@ -22,4 +22,16 @@ describe('deploy', () => {
     const [, node] = /^ARG NODE=node:([\d.]+)-/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
     expect(node).toBe(devDependencies.node);
   });
+
+  it('every image that the image is built from is pinned by its content', () => {
+    const text = readFileSync('Dockerfile', 'utf8');
+    const given = new Map([...text.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]));
+    const stages = [...text.matchAll(/^FROM .* AS (\S+)$/gm)].map(([, stage]) => stage);
+    const bases = [...text.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(([, base = '']) =>
+      base.replace(/\$\{(\w+)\}/, (_, name) => given.get(name) ?? ''),
+    );
+    expect(bases.length).toBeGreaterThan(0);
+    for (const base of bases.filter((name) => name !== 'scratch' && !stages.includes(name)))
+      expect(base).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+  });
 });

@@ -29,6 +29,7 @@ export const ALERTMANAGER: Tool = {
 export const AMTOOL: Tool = { command: 'amtool', probe: ['--version'], how: ALERTMANAGER.how };
 export const CURL: Tool = { command: 'curl', probe: ['--version'], how: `${APT} curl` };
 export const JQ: Tool = { command: 'jq', probe: ['--version'], how: `${APT} jq` };
+export const JSONNET: Tool = { command: 'jsonnet', probe: ['--version'], how: `${APT} jsonnet` };
 export const KUBECTL: Tool = { command: 'kubectl', probe: ['kustomize', '--help'], how: `${APT} kubectl` };
 export const SYSTEMD_ANALYZE: Tool = { command: 'systemd-analyze', probe: ['--version'], how: `${APT} systemd` };
 /** Redis or a compatible server: `REDIS_SERVER=valkey-server npx vitest run ...`. */

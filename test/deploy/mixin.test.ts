@@ -1,0 +1,44 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { temporaryFolder } from '../support/files.ts';
+import { areMissing, JSONNET, runTool } from '../support/tools.ts';
+
+const DASHBOARDS = 'deploy/grafana/dashboards';
+const RULES = parse(readFileSync('deploy/prometheus/rules.yaml', 'utf8'));
+
+/** The mixin with the rules as JSON: the jsonnet of Debian cannot parse YAML with texts of several lines. */
+function mixin(): { dashboards: object; alerts: { groups: unknown[] }; rules: { groups: unknown[] } } {
+  const folder = temporaryFolder();
+  const text = readFileSync('deploy/mixin.libsonnet', 'utf8');
+  const asJson = text.replace("std.parseYaml(importstr 'prometheus/rules.yaml')", "(import 'prometheus/rules.json')");
+  expect(asJson).not.toBe(text);
+  writeFileSync(join(folder, 'mixin.libsonnet'), asJson);
+  symlinkSync(resolve('deploy/grafana'), join(folder, 'grafana'));
+  mkdirSync(join(folder, 'prometheus'));
+  writeFileSync(join(folder, 'prometheus/rules.json'), JSON.stringify(RULES));
+  const fields = '{dashboards: m.grafanaDashboards, alerts: m.prometheusAlerts, rules: m.prometheusRules}';
+  const code = `local m = import '${join(folder, 'mixin.libsonnet')}'; ${fields}`;
+  const { status, stdout, stderr } = runTool(JSONNET, ['--exec', code], '');
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+describe.skipIf(areMissing(JSONNET))('deploy/mixin', () => {
+  it('has all dashboards, as they are', () => {
+    const files = readdirSync(DASHBOARDS).map((name) => [
+      name,
+      JSON.parse(readFileSync(join(DASHBOARDS, name), 'utf8')),
+    ]);
+    expect(mixin().dashboards).toEqual(Object.fromEntries(files));
+  });
+
+  it('has every group of rules once, as it is: those with alerts apart', () => {
+    const { alerts, rules } = mixin();
+    expect([...rules.groups, ...alerts.groups]).toEqual(RULES.groups);
+    expect(rules.groups.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rules.groups)).not.toContain('"alert":');
+    expect(alerts.groups.filter((group) => !JSON.stringify(group).includes('"alert":'))).toEqual([]);
+  });
+});
