@@ -122,7 +122,8 @@ describe('docs', () => {
   });
 
   it('every log line that operations.md explains is written', () => {
-    const table = /## Logs\n([\s\S]*?)\n## /.exec(readFileSync('docs/operations.md', 'utf8'))?.[1] ?? '';
+    const table =
+      /## Logs\n([\s\S]*?)(?:\n## |$(?![\s\S]))/.exec(readFileSync('docs/operations.md', 'utf8'))?.[1] ?? '';
     const lines = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? []);
     const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))

@@ -12,7 +12,8 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
   { name: 'installation', title: 'Installation', about: 'Compose, a container, systemd, Kubernetes' },
   { name: 'push', title: 'Clients that push', about: 'the flags of Lighthouse, Lodestar, Teku, Prysm and Nimbus' },
   { name: 'configuration', title: 'Configuration', about: 'every setting and flag, with its default' },
-  { name: 'operations', title: 'Operations', about: 'addresses, reload, proxies, state, logs, upgrades' },
+  { name: 'operations', title: 'Operations', about: 'addresses, reload, proxies, state, logs' },
+  { name: 'upgrading', title: 'Upgrades', about: 'what a version may change, and how to get back' },
   { name: 'troubleshooting', title: 'Troubleshooting', about: 'symptoms, where to look, what to do' },
   { name: 'faq', title: 'Questions and answers', about: 'common questions of stakers' },
   { name: 'alerts', title: 'Alerts', about: 'the runbook: what each alert means and what to do' },
@@ -35,6 +36,7 @@ export const DOCUMENTS: readonly DocumentEntry[] = [
     about: 'how to try the exporter without a key, and to cause alerts',
   },
   { name: 'high-availability', title: 'High availability', about: 'replicas that share one account' },
+  { name: 'verification', title: 'Verify a release', about: 'signatures and provenance of package and image' },
   { name: 'glossary', title: 'Glossary', about: 'the terms used in these pages' },
 ];
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checksums, originOf } from '../../scripts/release-files.ts';
@@ -16,6 +16,18 @@ describe('scripts/release-files', () => {
     });
     expect(originOf({})).toEqual({});
     expect(originOf({ ...RUN, GITHUB_REPOSITORY: '' })).toEqual({});
+  });
+
+  it('the command of the docs, "Build it again", gets as far as the changelog of this version', () => {
+    const page = readFileSync('docs/verification.md', 'utf8');
+    const command = /## Build it again\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const output = join(temporaryFolder(), 'again');
+    const script = `version=${version} repository=some-one/exporter\n${command.replace('=again', `=${output}`)}`;
+    const { stdout, stderr } = spawnSync('bash', ['-uc', script], { encoding: 'utf8' });
+    const isCut = readFileSync('CHANGELOG.md', 'utf8').includes(`\n## ${version} `);
+    if (isCut) expect(stdout.trim().split('\n').at(-1)).toBe('SHA256SUMS');
+    else expect(stderr).toContain(`CHANGELOG.md has no heading "## ${version}"`);
   });
 
   it('checksums are in the form that sha256sum checks', () => {

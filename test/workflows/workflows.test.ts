@@ -48,6 +48,21 @@ describe('workflows', () => {
     for (const [action, commits] of commitsOf(NAMES.map(read))) expect([...commits], action).toHaveLength(1);
   });
 
+  it('the release is verified with the commands of docs/verification.md', () => {
+    const { jobs } = parse(read('release.yml'));
+    const run: string = jobs.verify.steps.find((step: { run?: string }) => step.run?.includes('cosign')).run;
+    const page = readFileSync('docs/verification.md', 'utf8');
+    const told = ['Set the release', 'The tarball', 'The image', 'The installed package'].flatMap((heading) => {
+      const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+      return section.split('```sh\n')[1]?.split('\n```')[0]?.split('\n');
+    });
+    const lines = run.trim().split('\n');
+    // The reader sets what the workflow knows.
+    const given = (line: string): boolean => /^(version|repository)=/.test(line);
+    expect(lines.filter((line) => !given(line))).toEqual(told.filter((line) => !given(line)));
+    expect(lines.filter(given)).toHaveLength(2);
+  });
+
   it('odd-moments.yml has every moment of the script', () => {
     const { jobs } = parse(read('odd-moments.yml'));
     const listed = execFileSync(join(FOLDER, '../../scripts/odd-moments'), ['--list'], { encoding: 'utf8' });

@@ -9,6 +9,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm ci*', 'needs the registry; .ci/run and the Dockerfile do it'],
   ['npm audit *', 'needs the registry'],
   ['npm install --save-exact', NAMED],
+  ['npm view *', 'needs the registry'],
   ['npm test', 'would run this test again'],
   ['npm run verify', LONG],
   ['npm --prefix scripts/dashboard-pictures/page ci', 'needs the registry, and 420 MB'],
@@ -49,6 +50,11 @@ export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, tes
   ...['Checkout', 'npm package', 'systemd', 'Compose', 'Kubernetes'].map(
     (heading) => ['docs/backfill.md', heading, 'test/system/documented-commands/backfill-recipes.test.ts'] as const,
   ),
+  // The workflow of a release runs them, on the release.
+  ...['Set the release', 'The tarball', 'The image', 'The installed package'].map(
+    (heading) => ['docs/verification.md', heading, 'test/workflows/workflows.test.ts'] as const,
+  ),
+  ['docs/verification.md', 'Build it again', 'test/scripts/release-files.test.ts'],
 ];
 
 /** What a document leaves for its reader to fill in, and what the tests fill in. */
