@@ -1,0 +1,155 @@
+/**
+ * Shows what the exporter does, in two minutes, without a key and without the network: npm run tour
+ *
+ * It starts the simulated service and the exporter as a user would, lets something happen, and prints what the metrics say.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+const work = mkdtempSync(join(tmpdir(), 'tour-'));
+const file = join(work, 'config.yaml');
+const running = new Set<ChildProcess>();
+
+/** Polls faster than a real plan would suggest, so that nobody waits. */
+const CONFIG = `api: {base_url: "@URL@", key: sandbox}
+chains:
+  mainnet: {v1_base_url: "@URL@"}
+machines: {interval: 5s, expected: [node-a, node-b]}
+slashings: {interval: 5s, watch: ["12340-12349"]}
+`;
+
+function run(...args: string[]): ChildProcess {
+  const child = spawn(process.execPath, ['--disable-sigusr1', MAIN, ...args], {
+    cwd: work,
+    env: { PATH: process.env['PATH'], BEACONCHAIN_EXPORTER_LOG_FORMAT: 'json' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** The value of a field of the log. */
+function logged(child: ChildProcess, field: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = '';
+  const read = (chunk: Buffer): void => {
+    text += chunk;
+    const found = new RegExp(`"${field}":"?([^",}]+)`).exec(text)?.[1];
+    if (found !== undefined) resolve(found);
+  };
+  child.stdout?.on('data', read);
+  child.stderr?.on('data', read);
+  child.once('exit', () => reject(new Error(`it ended:\n${text}`)));
+  return promise;
+}
+
+async function output(child: ChildProcess): Promise<string> {
+  let text = '';
+  child.stdout?.on('data', (chunk) => {
+    text += chunk;
+  });
+  child.stderr?.resume();
+  await once(child, 'close');
+  return text;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+function title(text: string): void {
+  process.stdout.write(`\n== ${text}\n`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text.trimEnd()}\n`);
+}
+
+let port = '';
+
+async function scrape(): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+/** Prints the lines once they are there, and how long that took. */
+async function shows(...lines: RegExp[]): Promise<void> {
+  const began = performance.now();
+  for (;;) {
+    const text = await scrape();
+    const found = lines.map((line) => line.exec(text)?.[0]);
+    if (found.every((line) => line !== undefined)) {
+      for (const line of found) say(`   ${line}`);
+      say(`   (after ${((performance.now() - began) / 1000).toFixed(1)} s)`);
+      return;
+    }
+    if (performance.now() - began > 60_000) throw new Error(`not seen within a minute: ${lines.join(' ')}`);
+    await delay(200);
+  }
+}
+
+async function start(): Promise<ChildProcess> {
+  const child = run('serve', '--config.file=config.yaml', '--web.listen-address=127.0.0.1:0');
+  port = await logged(child, 'port');
+  return child;
+}
+
+async function tour(): Promise<void> {
+  const began = performance.now();
+  const sandbox = run('sandbox', '--web.listen-address=127.0.0.1:0');
+  const url = await logged(sandbox, 'url');
+  const order = (path: string): Promise<Response> => fetch(`${url}/-/${path}`, { method: 'POST' });
+  writeFileSync(file, CONFIG.replaceAll('@URL@', url), { mode: 0o600 });
+
+  title('One file, and `check` says what it costs before anything is sent');
+  say(readFileSync(file, 'utf8'));
+  say(await output(run('check', '--config.file=config.yaml')));
+
+  title('Machines, chain, returns and committees as metrics');
+  let exporter = await start();
+  await shows(
+    /^beaconchain_machine_peers\{.*$/m,
+    /^beaconchain_finalized_epoch\{.*$/m,
+    /^beaconchain_daily_return_apr_ratio\{.*$/m,
+    /^beaconchain_sync_committee_period\{.*$/m,
+  );
+
+  title('A validator that you watch is slashed: counted once, from the head');
+  await order('slash?validators=12340');
+  await shows(
+    /^beaconchain_attester_slashings_total\{.*double_vote.*\} [1-9].*$/m,
+    /^beaconchain_watched_validators_slashed\{.*\} [1-9].*$/m,
+  );
+
+  title('kill -9, and a start: no counter steps back, and nothing is asked twice');
+  await end(exporter, 'SIGKILL');
+  exporter = await start();
+  await shows(/^beaconchain_attester_slashings_total\{.*double_vote.*\} [1-9].*$/m);
+
+  title('The service fails: the exporter says so, and keeps what it knows');
+  await order('fail');
+  await shows(/^beaconchain_source_up\{source="machines"\} 0$/m, /^beaconchain_machine_peers\{.*$/m);
+  await order('recover');
+  await shows(/^beaconchain_source_up\{source="machines"\} 1$/m);
+
+  title('A smaller plan: the intervals become longer, so that the quota lasts until it renews');
+  await order('plan?plan=free_trial');
+  await shows(/^beaconchain_ratelimit_limit\{.*month.*$/m, /^beaconchain_budget_stretch_ratio\{.*\} (?!1$)[\d.e+]+$/m);
+
+  await end(exporter, 'SIGTERM');
+  title(`${Math.round((performance.now() - began) / 1000)} seconds. Next: npm run demo, and http://localhost:10032`);
+}
+
+try {
+  await tour();
+} finally {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(work, { recursive: true, force: true });
+}

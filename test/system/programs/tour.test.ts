@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { start } from '../../support/program.ts';
+
+/** What each part must show: the numbers are of the simulated service. */
+const SHOWN = [
+  /The configuration is valid\./,
+  /beaconchain_machine_peers\{.*\} \d+/,
+  /beaconchain_daily_return_apr_ratio\{/,
+  /kill -9[^=]*beaconchain_attester_slashings_total\{[^}]*double_vote"\} 1\n/,
+  /beaconchain_source_up\{source="machines"\} 0\n +beaconchain_machine_peers/,
+  /beaconchain_ratelimit_limit\{[^}]*window="month"\} 1000/,
+  /beaconchain_budget_stretch_ratio\{[^}]*\} [\d.]+/,
+];
+
+it('npm run tour shows in two minutes what the exporter does', async () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(scripts.tour).toBe('node scripts/tour.ts');
+  const tour = start(process.execPath, [resolve('scripts/tour.ts')]);
+  expect(await tour.ended, tour.output).toMatchObject({ code: 0 });
+  for (const line of SHOWN) expect(tour.stdout).toMatch(line);
+  const [, seconds] = /== (\d+) seconds/.exec(tour.stdout) ?? [];
+  expect(Number(seconds)).toBeLessThan(120);
+});
