@@ -22,7 +22,7 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   {
     name: 'own counters reset at a restart',
     file: 'exporter/state.ts',
-    find: 'before?.totals ?? (await load(documents, TOTALS, SavedTotals)) ?? [];',
+    find: 'before?.totals ?? (await loadDocument(documents, TOTALS, SavedTotals)) ?? [];',
     replace: 'before?.totals ?? [];',
     why: 'The counters of the exporter begin at 0 again.',
   },
