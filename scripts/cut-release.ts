@@ -56,4 +56,5 @@ if (import.meta.main) {
   edit('CHANGELOG.md', (text) => withHeading(text, version, new Date().toISOString().slice(0, 10)));
   for (const file of VERSIONED) edit(file, (text) => withVersion(file, text, version));
   execFileSync(process.execPath, [join(ROOT, 'scripts/release-metrics.ts')]);
+  execFileSync(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'test/golden'], { cwd: ROOT });
 }
