@@ -151,7 +151,8 @@ export function underKey({ ledger, entries }: AccountState, key: string, now: Un
   };
 }
 
-const GO_BACK = 'nothing was changed. Start that version again, or this one with another state.dir';
+const GO_BACK =
+  'nothing was changed. Start that version again, or give this one another state.dir or state.redis.prefix';
 
 /** @throws StateRefused */
 export async function loadDocument<S extends z.ZodType>(documents: StateStore, name: string, schema: S) {

@@ -120,6 +120,16 @@ describe.concurrent('upgrade', () => {
     expect(existsSync(join(dir, 'lock'))).toBe(false);
   });
 
+  it('the refusal is the line that docs/upgrading.md shows', async () => {
+    const { dir, config } = left(versions.at(-1) ?? '');
+    makeNewer(dir, (name) => name === 'ledger.json');
+    const refusal = await refusalOf(startServe(config, 'sandbox'));
+    const line = /the state cannot be read: .*prefix/
+      .exec(refusal)?.[0]
+      .replaceAll(dir, '/var/lib/beaconchain-exporter');
+    expect(readFileSync('docs/upgrading.md', 'utf8').split('\n')).toContain(line);
+  });
+
   it('a reload that adds a chain whose state is newer is refused, and the rest goes on', async () => {
     const { dir, config } = left(versions.at(-1) ?? '');
     const single = config
