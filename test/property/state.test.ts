@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -14,6 +14,7 @@ import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
 import { type Entry, entrySchema } from '../../src/state/entry.ts';
+import { STATE_VERSION, StateTooNew } from '../../src/state/envelope.ts';
 import { FileStore } from '../../src/state/file.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { cases, PATIENT } from '../support/fuzz.ts';
@@ -132,14 +133,22 @@ describe('fuzz state', PATIENT, () => {
     });
     afterAll(() => rm(dir, { recursive: true }));
 
-    it('is read, or moved aside, whatever is in it', async () => {
+    it('is read, or moved aside, whatever is in it; only one of a newer version is refused, and stays', async () => {
       const { log } = logLines();
       const documents = await FileStore.open(dir, systemClock, log);
       const good = { version: 1, value: entryOf(SLASHINGS.empty) };
       await fc.assert(
         fc.asyncProperty(spoil, async (spoilt) => {
-          await writeFile(join(dir, 'document.json'), spoilt(good));
-          const read = await documents.load('document', entrySchema(SLASHINGS));
+          const text = spoilt(good);
+          const file = join(dir, 'document.json');
+          await writeFile(file, text);
+          const read = await documents.load('document', entrySchema(SLASHINGS)).catch(async (error: unknown) => {
+            expect(error).toBeInstanceOf(StateTooNew);
+            expect(JSON.parse(text).version).toBeGreaterThan(STATE_VERSION);
+            expect(await readFile(file, 'utf8')).toBe(text);
+            await rm(file);
+            return undefined;
+          });
           if (read === undefined) expect(await documents.load('document', entrySchema(SLASHINGS))).toBeUndefined();
         }),
         cases(100),

@@ -201,20 +201,20 @@ describe('system/faults/disk', () => {
     await files.close();
   });
 
-  it('half written, or of a newer version: moved aside with a warning, the rest is kept, and nothing waits for it', async () => {
+  it('half written, or of no version: moved aside with a warning, the rest is kept, and nothing waits for it', async () => {
     const dir = temporaryFolder();
     const first = await startOn({ dir });
     await first.until((metrics) => metrics.isWell(), MINUTE);
     await first.end();
     const half = readFileSync(join(dir, 'machines.json'), 'utf8').slice(0, 200);
     writeFileSync(join(dir, 'machines.json'), half);
-    writeFileSync(join(dir, 'ledger.json'), '{"version":2,"value":{"of":"tomorrow"}}');
+    writeFileSync(join(dir, 'ledger.json'), '{"version":0,"value":{"of":"another program"}}');
     const { log, lines } = logLines();
     const second = await startOn({ dir }, log);
     const metrics = await second.look();
     expect(metrics.value('beaconchain_source_attempts_total', 'slashings')).toBe(1);
     expect(lines.map(({ document, why }) => `${document}: ${why}`)).toEqual([
-      'ledger: not a version 1 document',
+      'ledger: version 0, but this program reads version 1',
       'machines: not JSON',
     ]);
     await second.until((later) => later.isWell(), MINUTE);
