@@ -1,17 +1,11 @@
-import type { Logger } from 'pino';
-import { openSharedState, openState } from '../../src/exporter/state.ts';
-import type { Replica } from '../../src/replica/replica.ts';
 import { DAY } from '../support/timing.ts';
-import { ProcessClock } from './clock.ts';
-import { diskOf, SimulatedDisk } from './disk.ts';
-import { outsideOf } from './exporter-outside.ts';
-import { type Deadline, ExporterProcess, POWER_LOST } from './exporter-process.ts';
-import { configOf, STATE_DIR } from './exporter-setting.ts';
-import type { Gate } from './gate.ts';
+import { SimulatedDisk } from './disk.ts';
+import { type Deadline, type ExporterProcess, POWER_LOST } from './exporter-process.ts';
+import { STATE_DIR } from './exporter-setting.ts';
+import { startProcess } from './exporter-start.ts';
 import { SimulatedHost } from './host.ts';
 import { HostWatch } from './host-watch.ts';
 import type { Random } from './random.ts';
-import { connectTo } from './redis-connection.ts';
 import { RedisNetwork } from './redis-network.ts';
 import { StoredVersions } from './stored-versions.ts';
 import type { World } from './world.ts';
@@ -239,49 +233,12 @@ export class ExporterHost {
   }
 
   #create(onEnd: (why: string) => void): ExporterProcess {
-    const { clock } = this.#world;
-    const number = this.#world.nextProcess();
-    const own = new ProcessClock(clock, this.#clockOffsetMs);
-    const system = this.#system.start();
-    return new ExporterProcess({
-      number,
-      clock: own,
-      read: (kind) => this.#world.readConfiguration(kind, this.name, number),
-      latencyOf: (call) => this.#latencyOf(call),
-      onCall: (call, code) => this.#watch.onCall(call, code),
-      outside: (gate) =>
-        outsideOf(this.#world, { host: this.name, process: number }, gate, own, (now) => this.#watch.onRequest(now)),
-      open: async (gate, log) => {
-        if (this.#world.exporter.replicas > 0) {
-          const replica = await this.#openShared(gate, own, log, number);
-          return { documents: replica, replica };
-        }
-        const documents = await openState(STATE_DIR, own, log, { disk: diskOf(this.disk, gate), host: system });
-        this.#watch.onStarted();
-        return { documents: this.versions.through(documents) };
-      },
-      onEnd: (why) => {
-        system.end();
-        onEnd(why);
-      },
-    });
-  }
-
-  #latencyOf(call: string): number {
-    const [low, high] = this.diskLatencyMs;
-    return high > 0 && call.startsWith('disk') ? this.#random.scale(low, high) : 0;
+    const place = { world: this.#world, host: this, system: this.#system, watch: this.#watch, random: this.#random };
+    return startProcess(place, onEnd);
   }
 
   /** Who holds the lease: `host-number` of a process. */
   #leaseOf(): string {
     return this.#world.redis?.record.term?.value.split(' ')[1] ?? '';
-  }
-
-  #openShared(gate: Gate, own: ProcessClock, log: Logger, number: number): Promise<Replica> {
-    const { clock, redis, exporter } = this.#world;
-    const { redis: settings } = configOf(exporter).state;
-    if (!settings || !redis) throw new TypeError('no redis');
-    const connect = connectTo(redis, this.redisNetwork, clock, gate);
-    return openSharedState(settings, own, log, { connect, id: `${this.name}-${number}` });
   }
 }
