@@ -5,6 +5,7 @@ import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following } from './following.ts';
 import { Steps } from './steps.ts';
+import { isRevocation } from './waits.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -18,8 +19,7 @@ function reasonOf({ head, failure }: Sent): string | undefined {
   if (failure !== undefined) return failure;
   if (!head || head.status === 200) return undefined;
   if (head.status === 429) {
-    const limits = Object.entries(head.headers).filter(([name]) => name.startsWith('x-ratelimit-limit-'));
-    return limits.length > 0 && limits.every(([, limit]) => limit === '0') ? 'revoked' : 'rate_limited';
+    return isRevocation(head.headers) ? 'revoked' : 'rate_limited';
   }
   return head.status >= 500 ? 'server_error' : (REASONS[head.status] ?? 'unexpected_status');
 }

@@ -4,7 +4,7 @@ import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
-import { idOf } from './spells.ts';
+import { idOf, isPaced } from './spells.ts';
 import { Steps } from './steps.ts';
 
 /** What a process showed of a source before it ended. What is shown is in the state. Unix ms by the clock of the host. */
@@ -68,7 +68,7 @@ export function restartsPollWhatIsDue(): Check {
       if (world.exporter.replicas > 0) return wrong;
       for (const [labels, seconds] of seriesNamed(scrape, 'beaconchain_source_last_attempt_timestamp_seconds')) {
         const source = idOf(labels);
-        if (source !== 'machines' && !source.startsWith('slashings')) continue;
+        if (!isPaced(source)) continue;
         const isUp = scrape.series.get(`beaconchain_source_up{${labels}}`) === 1;
         const { host, process, at, ownAt } = scrape;
         const lastAt = seconds * SECOND;

@@ -113,7 +113,6 @@ export function longWindows(): Check {
       const bucket = buckets.get(event.sent);
       if (bucket !== undefined) surprises[bucket] = at;
     }
-    if (kind === 'head' || kind === 'end') return undefined;
     if (kind !== 'counted') return undefined;
     const { sent, exchange } = event;
     const { bucket, refusedBy } = exchange;

@@ -4,6 +4,7 @@ import { seriesNamed } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
+import { idOf, isDisturbance, isPaced } from './spells.ts';
 
 /** A gap may be this many times the longest interval told in it. */
 const MAX_GAP = 1.5;
@@ -40,9 +41,7 @@ export function toldIsMet(): Check {
       lastSent.set(`${event.sent.process} ${event.sent.source}`, event.at);
       sent = [...sent.filter((at) => at > event.at - QUEUED_MS), event.at];
     }
-    const isDisturbance = ['others', 'plan', 'renewal', 'start', 'reload', 'step', 'ended'].includes(event.kind);
-    const isFailure = event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
-    if (isDisturbance || isFailure) disturbedAt = event.at;
+    if (isDisturbance(event)) disturbedAt = event.at;
     return undefined;
   });
 
@@ -86,7 +85,7 @@ export function toldIsMet(): Check {
       if (world.exporter.replicas > 0) return undefined;
       for (const [labels, seconds] of seriesNamed(scrape, 'beaconchain_source_interval_seconds')) {
         const source = idOf(labels);
-        if (source !== 'machines' && !source.startsWith('slashings')) continue;
+        if (!isPaced(source)) continue;
         const of = (what: string): number => scrape.series.get(`beaconchain_source_${what}{${labels}}`) ?? 0;
         const told: Told = {
           intervalMs: seconds * SECOND,
@@ -107,11 +106,6 @@ interface Told {
   readonly nextAt: number;
   readonly waitAt: number;
   readonly isUp: boolean;
-}
-
-/** `source="slashings",chain="hoodi"` as `slashings-hoodi`. */
-function idOf(labels: string): string {
-  return [...labels.matchAll(/="([^"]*)"/g)].map(([, value]) => value).join('-');
 }
 
 /** Requests; for the whole ms of the clocks. */

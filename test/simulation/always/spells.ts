@@ -42,6 +42,12 @@ export interface Spell {
 
 const DISTURBANCES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'renewal', 'start', 'reload', 'step', 'ended'];
 
+/** Whether something else than the limits may decide from now on how a process polls. */
+export function isDisturbance(event: TrafficEvent): boolean {
+  const isFailure = event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
+  return DISTURBANCES.includes(event.kind) || isFailure;
+}
+
 /**
  * A check of the times without disturbance: no failure of a request, no start, reload, pause or step of a clock, nothing
  * that others do with the account, and no new month. `judge` returns what was wrong in one of them.
@@ -62,8 +68,7 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
   }
 
   const follower = following(name, (event, world) => {
-    const isFailure = event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
-    if (DISTURBANCES.includes(event.kind) || isFailure) close(event.at, world);
+    if (isDisturbance(event)) close(event.at, world);
     else if (event.kind === 'sent') sent.push(event.sent);
     return wrong;
   });
@@ -92,9 +97,13 @@ export function momentsIn({ since, end, moments }: Spell, [from, to]: readonly [
   return moments.filter((one) => one.at >= at(from) && one.at <= at(to));
 }
 
-/** The sources that follow an interval. The others follow their data. */
+/** Whether a source follows an interval. The others follow their data. */
+export function isPaced(id: string): boolean {
+  return id === 'machines' || id.startsWith('slashings');
+}
+
 export function pacedIn(moments: readonly Moment[]): string[] {
-  return [...(moments[0]?.sources.keys() ?? [])].filter((id) => id === 'machines' || id.startsWith('slashings'));
+  return [...(moments[0]?.sources.keys() ?? [])].filter(isPaced);
 }
 
 export function momentOf(scrape: Scrape): Moment {

@@ -62,9 +62,11 @@ export function waits(): Check {
       const { status, headers, at } = sent.head;
       const name = String(headers['ratelimit-bucket'] ?? '').trim();
       if (name !== '') buckets.set(routeOf(sent), name);
-      // It may have been in the same bucket. Then a wait that is not named is again the first one.
-      if (status !== 429 || isRevocation(headers)) lastBlind = undefined;
-      if (status !== 429 || isRevocation(headers)) return undefined;
+      if (status !== 429 || isRevocation(headers)) {
+        // It may have been in the same bucket. Then a wait that is not named is again the first one.
+        lastBlind = undefined;
+        return undefined;
+      }
       const told = namedWaitMs(headers, at);
       const earlier = closed.findLast((one) => isSameBucket(one.by, sent) && one.blind > 0 && sent.at <= one.at);
       // Those under way together that name no wait were refused by one event, whose wait is under way.
