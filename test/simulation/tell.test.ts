@@ -23,6 +23,7 @@ it('tells a story', () => {
     events: [
       { at: 1_000, kind: 'kill', what: { process: 'a' } },
       { at: 61_500, kind: 'clock', what: { ms: -5_000 } },
+      { at: 62_001, kind: 'after the failure', what: {} },
     ],
   };
   const failure = { check: 'counters never step back', message: 'slots_total fell from 64 to 32', at: 62_000 };

@@ -12,7 +12,8 @@ export function tell(
 ): string {
   const lines = [
     worldOf(story),
-    ...story.events.map((event) => `${timeOf(event.at)}  ${tellEvent(event)}`),
+    // What comes later has not happened.
+    ...story.events.filter(({ at }) => at <= failure.at).map((event) => `${timeOf(event.at)}  ${tellEvent(event)}`),
     `${timeOf(failure.at)}  FAILED ${failure.check}: ${failure.message}`,
     replay,
   ];
