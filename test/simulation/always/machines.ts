@@ -75,7 +75,7 @@ function* valuesOf({ labels, array }: Seen, push: Push): Generator<readonly [ser
     yield [`beaconchain_machine_${metric}{${labels},process="${array}"}`, Number(fields[field])];
 }
 
-/** Every value is that of the newest known push, and is withdrawn when it is too old. The time of the push stays. */
+/** Every value is that of the newest known push, and is withdrawn when it is too old and no sooner. The time of the push stays. */
 export function machinesShown(): Check {
   const before = new Map<string, Map<string, number>>();
   const restlessness = new Restlessness();
@@ -111,7 +111,8 @@ export function machinesShown(): Check {
         const push = pushAt(world, one, scrape.at);
         if (!push) return `${host}: ${key} never pushed at ${one.at}`;
         const now = nowOf(scrape, world);
-        const wrong = shownWrong(scrape, one, push, { age: now - one.at * 1_000, maxAge });
+        const mustShow = maxAge !== undefined && restlessness.mustShow(scrape, one.at * 1_000, world);
+        const wrong = shownWrong(scrape, one, push, { age: now - one.at * 1_000, maxAge, mustShow });
         if (wrong) return `${host}: ${key}: ${wrong}`;
       }
       // A reload can exclude a machine, or expect it no more.
@@ -141,15 +142,16 @@ function nowOf({ host, at, ownAt }: Scrape, world: World): number {
 
 const HEARD_WITHIN_MS = 15_000;
 
-/** `maxAge`: ms; undefined: nothing can be said of the age. */
+/** `maxAge`: ms; undefined: nothing can be said of the age. `mustShow`: the push is too young to be withdrawn. */
 function shownWrong(
   scrape: Scrape,
   seen: Seen,
   push: Push,
-  { age, maxAge }: { readonly age: number; readonly maxAge: number | undefined },
+  { age, maxAge, mustShow }: { readonly age: number; readonly maxAge: number | undefined; readonly mustShow: boolean },
 ): string | undefined {
   for (const [series, expected] of valuesOf(seen, push)) {
     const value = scrape.series.get(series);
+    if (value === undefined && mustShow) return `${series} is not shown, but its push is only ${age} ms old`;
     if (value === undefined) continue;
     if (value !== expected) return `${series} is ${value}, but the push of ${seen.at} has ${expected}`;
     if (maxAge !== undefined && age > maxAge) return `${series} is ${age} ms old, more than ${maxAge}`;

@@ -1,8 +1,11 @@
+import { SECOND } from '../../support/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 
 /** The interval is told with the exporter's own metrics, and values are withdrawn a moment later. */
 const SLACK_MS = 5_000;
+/** `stale_after: auto` is at least this. */
+const SHORTEST_SECONDS = 600;
 
 interface Told {
   readonly at: number;
@@ -38,6 +41,17 @@ export class Restlessness {
     this.#staleAfter = staleAfter;
   }
 
+  /**
+   * Whether the values of a push must be shown: it is younger than any configuration allows to withdraw, and nothing has
+   * disturbed its host since, which may withdraw values until the next poll.
+   */
+  mustShow({ host, ownAt }: Scrape, pushedAt: number, { clock, redis, exporter }: World): boolean {
+    const clocks = [clock.now(), ownAt, redis?.now() ?? ownAt];
+    const youngest = SECOND * (exporter.staleAfter ?? SHORTEST_SECONDS) - exporter.refreshMs - SLACK_MS;
+    const isFromFuture = pushedAt > Math.min(...clocks);
+    return !isFromFuture && Math.max(...clocks) - pushedAt < youngest && pushedAt > (this.#at.get(host) ?? 0);
+  }
+
   /** How old a value may be that is shown, ms. undefined: nothing can be said. */
   staleAfter(scrape: Scrape, world: World): number | undefined {
     const { staleAfter, refreshMs } = world.exporter;
@@ -61,7 +75,7 @@ export class Restlessness {
       return undefined;
     // A little more, because others change the interval between two scrapes.
     const longest = 1.2 * Math.max(told.seconds, ...recent.map(({ seconds }) => seconds));
-    const allowed = staleAfter === undefined ? Math.max(600, 2 * longest + 180) : staleAfter;
+    const allowed = staleAfter === undefined ? Math.max(SHORTEST_SECONDS, 2 * longest + 180) : staleAfter;
     return allowed * 1_000 + refreshMs + SLACK_MS;
   }
 }
