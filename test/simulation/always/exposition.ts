@@ -8,12 +8,14 @@ const EACH = 10;
 
 /** /metrics is well formed, and no series is there twice. */
 export function wellFormed(): Check {
-  let scrapes = 0;
+  /** By host, because with two replicas each tenth scrape is always one of the same replica. */
+  const scrapes = new Map<string, number>();
   return {
     name: 'exposition: well formed',
-    onScrape({ text }) {
-      scrapes += 1;
-      if (scrapes % EACH !== 1) return undefined;
+    onScrape({ host, text }) {
+      const before = scrapes.get(host) ?? 0;
+      scrapes.set(host, before + 1);
+      if (before % EACH !== 0) return undefined;
       try {
         const seen = new Set<string>();
         for (const { name, labels } of parseExposition(text).flatMap(({ samples }) => samples)) {
