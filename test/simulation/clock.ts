@@ -26,9 +26,9 @@ export class WorldClock {
     return this.#now;
   }
 
-  /** The number of timers that wait. Cancelled ones leave when their time has come. */
+  /** The number of timers that wait. Cancelled ones leave the queue only when their time has come. */
   get waiting(): number {
-    return this.#timers.length;
+    return this.#timers.filter(({ fire }) => fire !== undefined).length;
   }
 
   /** Calls `fire` after `ms`. Returns how to cancel it. */

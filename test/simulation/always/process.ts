@@ -2,6 +2,8 @@ import { HOUR } from '../../support/timing.ts';
 import { POWER_LOST } from '../exporter-process.ts';
 import type { Ended, World } from '../world.ts';
 import type { Check } from './check.ts';
+import { following } from './following.ts';
+import { isRevocation } from './waits.ts';
 
 /** Trouble may show this much later: a lock is watched for half a minute, and a command to Redis is tried three times. */
 const AFTERWARDS_MS = 40_000;
@@ -62,30 +64,56 @@ export function healthy(): Check {
   };
 }
 
-/** What may be logged as an error, and whether the story has a cause for it. */
-const CAUSES: Readonly<Record<string, 'store' | 'chain' | 'reload' | 'account'>> = {
+type Cause = 'store' | 'watched' | 'file' | 'refused' | 'revoked';
+
+/** What may be logged as an error, and what in the story is the cause of it. */
+const CAUSES: Readonly<Record<string, Cause>> = {
   'state not written': 'store',
   'ledger not written': 'store',
   'redis is unreachable': 'store',
   'role not changed': 'store',
   'cannot lead': 'store',
-  'watched validator slashed': 'chain',
-  'configuration not reloaded': 'reload',
-  'the API key is refused': 'account',
-  'access is revoked': 'account',
+  'watched validator slashed': 'watched',
+  'configuration not reloaded': 'file',
+  'the API key is refused': 'refused',
+  'access is revoked': 'revoked',
 };
 
 /** Each error in the log has a cause in the story. */
 export function errorsHaveCauses(): Check {
+  let wasRefused = false;
+  let wasRevoked = false;
+  const watched = new Set<number>();
+  const follower = following('process: errors in the log have a cause', ({ kind, ...event }) => {
+    if (kind !== 'head' || !('sent' in event) || !event.sent.head) return undefined;
+    const { status, headers } = event.sent.head;
+    wasRefused ||= status === 401;
+    wasRevoked ||= status === 429 && isRevocation(headers);
+    return undefined;
+  });
+
+  function hasCause(line: string, isStoreTroubled: boolean): boolean {
+    const { msg, err = '', validators = [] }: { msg: string; err?: string; validators?: number[] } = JSON.parse(line);
+    const causes: Readonly<Record<Cause, boolean>> = {
+      store: isStoreTroubled,
+      watched: validators.some((one) => watched.has(one)),
+      file: isStoreTroubled || err.includes('config.yaml'),
+      refused: wasRefused,
+      revoked: wasRevoked,
+    };
+    const cause = CAUSES[msg];
+    return cause !== undefined && causes[cause];
+  }
+
   return {
-    name: 'process: errors in the log have a cause',
+    ...follower,
     onMoment(world) {
+      follower.onMoment(world);
+      for (const validator of world.exporter.watch) watched.add(validator);
       for (const { name, process, pausedAt } of world.hosts) {
         for (const { at, line } of process?.errors.splice(0) ?? []) {
-          const { msg }: { msg: string } = JSON.parse(line);
-          const cause = CAUSES[msg];
           const last = Math.max(storeTroubleAt(world, name), pausedAt);
-          if (cause === undefined || (cause === 'store' && at - last > AFTERWARDS_MS)) return `${name}: ${line}`;
+          if (!hasCause(line, at - last <= AFTERWARDS_MS)) return `${name}: ${line}`;
         }
       }
       return undefined;
@@ -93,7 +121,8 @@ export function errorsHaveCauses(): Check {
   };
 }
 
-const MAX_TIMERS = 5_000;
+/** Usual are fewer than 40. A short story has some hundred requests, and may not leave a timer for each. */
+const MAX_TIMERS = 150;
 const MAX_LOG_BYTES_AN_HOUR = 500_000;
 
 /** Neither timers nor the log grow without end. */

@@ -3,6 +3,22 @@ import type { Breakage } from './breakage.ts';
 /** Faults of the scheduler, of a start, of a reload, and of /metrics. */
 export const PROCESS_BREAKAGES: readonly Breakage[] = [
   {
+    name: 'a timer left by each request',
+    file: 'api/client.ts',
+    find: '        return await attempt(request, read, signal);',
+    replace: `        void clock.sleep(86_400_000).catch(() => undefined);
+        return await attempt(request, read, signal);`,
+    why: 'Memory grows with the number of requests.',
+  },
+  {
+    name: 'revocation logged without a cause',
+    file: 'exporter/key-log.ts',
+    find: '    if (key.mayProbe) this.#isShutOut = true;',
+    replace: `    this.#log.error({}, MESSAGES.revoked);
+    if (key.mayProbe) this.#isShutOut = true;`,
+    why: 'An operator is told to renew a subscription that is valid.',
+  },
+  {
     name: 'value shown before it is written',
     file: 'scheduler/scheduler.ts',
     find: '    const entry = task.known;\n',
