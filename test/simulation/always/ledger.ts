@@ -1,8 +1,8 @@
-import { seriesNamed } from '../scrape.ts';
+import { type Scrape, seriesNamed } from '../scrape.ts';
 import type { TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
-import { following } from './following.ts';
+import { following, when } from './following.ts';
 
 /** Requests that can be under way at once. */
 const UNDER_WAY = 10;
@@ -73,21 +73,44 @@ function isOneMonth({ clock, story }: World): boolean {
   return months[0] === months[1];
 }
 
-/** What is told to be left of the month is what an answer said. */
+/** So many answers may have come in another order than the service counted their requests. */
+const LATEST_ANSWERS = 20;
+/** More than the latest, because what is shown was rendered a while ago. */
+const MANY_ANSWERS = 500;
+
+/** What is told to be left of the month is what an answer said, and one of the latest. */
 export function toldRemaining(): Check {
-  const said = new Set<number>();
+  /** When each amount was last said. */
+  const said = new Map<number, number>();
+  /** When the answers came that said one, by process. */
+  const answers = new Map<number, readonly number[]>();
   const follower = following('ledger: what is told to be left was said by an answer', (event) => {
     if (event.kind !== 'head') return undefined;
-    const { 'x-ratelimit-remaining-month': month, 'ratelimit-remaining': one } = event.sent.head?.headers ?? {};
-    said.add(Number(month)).add(Number(one));
+    const { head, process } = event.sent;
+    const { 'x-ratelimit-remaining-month': month, 'ratelimit-remaining': one } = head?.headers ?? {};
+    said.set(Number(month), event.at).set(Number(one), event.at);
+    if (head?.status === 200 && month !== undefined)
+      answers.set(process, [...(answers.get(process) ?? []), event.at].slice(-MANY_ANSWERS));
     return undefined;
   });
+
+  /** What was said before this is out of date. A process that starts shows what is in the state. */
+  function oldest({ process, at }: Scrape, { exporter, service }: World): number {
+    // Other buckets may not be asked for hours, and replicas show what the leader was told.
+    if (service.setting.buckets !== 'one' || exporter.replicas > 0) return Number.NEGATIVE_INFINITY;
+    const shown = (answers.get(process) ?? []).filter((one) => one <= at - exporter.refreshMs - 1_000);
+    return shown.at(-LATEST_ANSWERS) ?? Number.NEGATIVE_INFINITY;
+  }
+
   return {
     ...follower,
     onScrape(scrape, world) {
       follower.onMoment(world);
       for (const [labels, left] of seriesNamed(scrape, 'beaconchain_ratelimit_remaining')) {
-        if (labels.includes('window="month"') && !said.has(left)) return `${labels} ${left} was never said`;
+        if (!labels.includes('window="month"')) continue;
+        const at = said.get(left);
+        if (at === undefined) return `${labels} ${left} was never said`;
+        if (at < oldest(scrape, world)) return `${labels} ${left} was last said at ${when(at, world)}`;
       }
       return undefined;
     },
