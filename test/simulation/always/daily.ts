@@ -97,7 +97,9 @@ export function daysShown(): Check {
     const key = `${scrape.host} ${chain}`;
     const before = shown.get(key);
     if (before !== undefined && (day === undefined || day < before)) return `day ${before} was shown, and then ${day}`;
-    if (day === undefined || (day === before && whole.has(`${key} ${day}`))) return undefined;
+    // A process that starts restores it from the state.
+    const id = `${key} ${scrape.process} ${day}`;
+    if (day === undefined || whole.has(id)) return undefined;
     shown.set(key, day);
     const newest = service.periods.newestDay(chain, scrape.at);
     if (day > newest) return `day ${day} is shown, but the newest is ${newest}`;
@@ -108,7 +110,7 @@ export function daysShown(): Check {
       const value = valueIn(scrape, `beaconchain_daily_return_${name}`, all);
       if (value !== expected) return `${name}{${all}} of day ${day} is ${value}, not ${expected}`;
     }
-    whole.add(`${key} ${day}`);
+    whole.add(id);
     return undefined;
   }
 
@@ -137,6 +139,7 @@ export function daysShown(): Check {
 /** The period that is shown has begun, is whole, and is never followed by an earlier one; members are those of it. */
 export function committeesShown(): Check {
   const shown = new Map<string, number>();
+  const whole = new Set<string>();
   const successes = new Successes();
   const losses = new Losses();
   /** The latest time that a clock of a process has shown, Unix ms. */
@@ -174,7 +177,8 @@ export function committeesShown(): Check {
     const before = shown.get(key);
     if (before !== undefined && (period === undefined || period < before))
       return `period ${before} was shown, and then ${period}`;
-    if (period === undefined || period === before) return undefined;
+    const id = `${key} ${scrape.process} ${period}`;
+    if (period === undefined || whole.has(id)) return undefined;
     shown.set(key, period);
     const current = Math.floor(epochAt(chain, scrape.at) / EPOCHS_PER_PERIOD);
     // Where `latest` is refused, a clock that is ahead asks for a period ahead, which is known to the service.
@@ -186,6 +190,7 @@ export function committeesShown(): Check {
     const parts = { start_epoch: first, end_epoch: first + EPOCHS_PER_PERIOD - 1, start_timestamp_seconds: start };
     for (const [name, expected] of Object.entries(parts))
       if (read(name) !== expected) return `${name} of period ${period} is ${read(name)}, not ${expected}`;
+    whole.add(id);
     return undefined;
   }
 }

@@ -8,6 +8,7 @@ import { machinesFound } from './found.ts';
 import { toldRemaining, usedByOthers } from './ledger.ts';
 import { longWindows, secondWindow } from './limits.ts';
 import { machinesShown } from './machines.ts';
+import { newsShown } from './news.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
 import { plansToldSeldom, pollsSucceed, stretchedByNothing } from './quota.ts';
@@ -29,6 +30,7 @@ export const ALWAYS: readonly NewCheck[] = [
   machinesShown,
   daysShown,
   committeesShown,
+  newsShown,
   secondWindow,
   longWindows,
   waits,

@@ -44,8 +44,12 @@ const DISTURBANCES: readonly TrafficEvent['kind'][] = ['others', 'plan', 'renewa
 
 /** Whether something else than the limits may decide from now on how a process polls. */
 export function isDisturbance(event: TrafficEvent): boolean {
-  const isFailure = event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
-  return DISTURBANCES.includes(event.kind) || isFailure;
+  return DISTURBANCES.includes(event.kind) || isFailure(event);
+}
+
+/** Whether it is the end of a request that failed. */
+export function isFailure(event: TrafficEvent): event is Extract<TrafficEvent, { sent: Sent }> {
+  return event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
 }
 
 /**

@@ -60,6 +60,13 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
     why: 'During an outage old values stay.',
   },
   {
+    name: 'values withdrawn too early',
+    file: 'sources/machines/shown.ts',
+    find: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs);',
+    replace: '  return Math.min(staleAfter(options, timing), options.forgetAfterMs) / 4;',
+    why: 'A machine that pushes each minute has gaps in its values.',
+  },
+  {
     name: 'last_seen withdrawn with the values',
     file: 'sources/machines/shown.ts',
     find: '    seen: recordsUpTo(machine, options.forgetAfterMs, now),',
@@ -72,6 +79,20 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
     find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
     replace: 'days.at(-1) ?? known;',
     why: 'An answer from a node that lags takes a day back.',
+  },
+  {
+    name: 'next day never asked for',
+    file: 'sources/daily-returns/due.ts',
+    find: '  const delay = Math.max(MIN_DELAY_SECONDS,',
+    replace: '  if (newest) return Number.POSITIVE_INFINITY;\n  const delay = Math.max(MIN_DELAY_SECONDS,',
+    why: 'The day that was newest at the first start is shown for ever.',
+  },
+  {
+    name: 'next sync committee never asked for',
+    file: 'sources/sync-committee/due.ts',
+    find: '  const { period } = value;\n',
+    replace: '  const { period } = value;\n  if (period) return Number.POSITIVE_INFINITY;\n',
+    why: 'The period of the first start is shown for ever.',
   },
   {
     name: 'earlier sync committee replaces a later one',
