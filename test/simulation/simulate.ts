@@ -20,7 +20,7 @@ import { inWorkers } from './workers.ts';
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '100' },
+    seeds: { type: 'string' },
     seed: { type: 'string', default: '1' },
     days: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
@@ -38,7 +38,7 @@ const SEEDS_FOR_ALL_STATES = 1_000;
 const TABLE_FILE = 'docs/internals/simulation.md';
 
 const first = wholeNumber('seed', values.seed);
-const seeds = wholeNumber('seeds', values.seeds);
+const seeds = wholeNumber('seeds', values.seeds ?? (values.breakages ? '200' : '100'));
 const days = values.days === undefined ? undefined : wholeNumber('days', values.days);
 process.exitCode = values.breakages ? await breakages() : await simulate();
 
@@ -97,7 +97,7 @@ async function breakages(): Promise<number> {
   const root = join(import.meta.dirname, '../..');
   const results = await runBreakages(chosen, {
     root,
-    seeds: values.seeds === '100' ? 200 : seeds,
+    seeds,
     seed: first,
     parallel: Number(values.jobs),
     onResult: ({ breakage, found, problem, seconds }) =>
