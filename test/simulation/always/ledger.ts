@@ -1,5 +1,6 @@
-import { type Scrape, seriesNamed } from '../scrape.ts';
-import type { TrafficEvent } from '../traffic.ts';
+import { SECOND } from '../../support/timing.ts';
+import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
+import type { Sent, TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
@@ -7,32 +8,66 @@ import { following, when } from './following.ts';
 /** Requests that can be under way at once. */
 const UNDER_WAY = 10;
 
+/** What a process was told before, it has written by its death. */
+const KEPT_AFTER_MS = 5 * SECOND;
+
+interface Answered {
+  readonly at: number;
+  /** What others had used of the bucket when the service counted the request. */
+  readonly theirs: number;
+}
+
 /**
  * The use of the month by others, as the program tells it, is what others used (behaviour 8). A request of ours whose
- * answer tells nothing counts as theirs until its cause is over. Judged while nothing else has happened to the quota and
- * to what the program knows of it: what a killed process did not write counts as theirs for the rest of the month.
+ * answer tells nothing counts as theirs until its cause is over, and what a killed process did not write counts as theirs
+ * for the rest of the month. Judged while nothing else has happened to the quota and to what the program knows of it.
  */
 export function usedByOthers(): Check {
   let isClear = true;
-  let uninformed = 0;
+  /** Requests of ours that may count as those of others. */
+  let unknown = 0;
   let total = 0;
-  /** What others had used when the service counted a request that was answered, in order of the answers. */
-  const told: { readonly at: number; readonly theirs: number }[] = [];
-  const theirsAt = new Map<object, number>();
+  /** What others have used, by bucket. They use each one that is in use. */
+  const used = new Map<string, number>();
+  const theirsAt = new Map<Sent, { readonly bucket: string; readonly theirs: number }>();
+  /** By bucket, in order of the answers. */
+  const answers = new Map<string, Answered[]>();
+  let recent: number[] = [];
 
-  function note(event: TrafficEvent): undefined {
-    if (event.kind === 'others') total += event.requests;
-    if (event.kind === 'counted') theirsAt.set(event.sent, total);
-    if (event.kind === 'end') {
-      const { head } = event.sent;
-      if (head?.status !== 200) uninformed += 1;
+  function note(event: TrafficEvent, world: World): undefined {
+    const { at } = event;
+    if (event.kind === 'others') {
+      total += event.requests;
+      for (const [bucket, before] of used) used.set(bucket, before + event.requests);
     }
-    if (event.kind === 'head') {
-      const theirs = theirsAt.get(event.sent);
-      theirsAt.delete(event.sent);
-      if (event.sent.head?.status === 200 && theirs !== undefined) told.push({ at: event.at, theirs });
+    if (event.kind === 'counted') onCounted(event);
+    if (event.kind === 'end' && event.sent.head?.status !== 200) unknown += 1;
+    if (event.kind === 'head') onHead(event.sent, at);
+    if (event.kind === 'ended' && event.why !== 'stopped') {
+      unknown += recent.filter((one) => one > at - KEPT_AFTER_MS).length;
+      // What could not be written for long is lost, too.
+      if (world.host(event.host).diskTroubleAt > Number.NEGATIVE_INFINITY) isClear = false;
     }
     isClear &&= !changesMore(event);
+  }
+
+  function onCounted({ sent, exchange: { bucket }, at }: Extract<TrafficEvent, { kind: 'counted' }>): void {
+    recent = [...recent.filter((one) => one > at - KEPT_AFTER_MS), at];
+    if (bucket === undefined) return;
+    // With one bucket, others use it before the first request.
+    const theirs = used.get(bucket) ?? (used.size === 0 && bucket === 'default' ? total : 0);
+    used.set(bucket, theirs);
+    theirsAt.set(sent, { bucket, theirs });
+  }
+
+  function onHead(sent: Sent, at: number): void {
+    const counted = theirsAt.get(sent);
+    theirsAt.delete(sent);
+    if (sent.head?.status !== 200 || !counted) return;
+    const { bucket, theirs } = counted;
+    const before = answers.get(bucket) ?? [];
+    before.push({ at, theirs });
+    answers.set(bucket, before);
   }
 
   const follower = following('ledger: what others used is told', note);
@@ -40,30 +75,36 @@ export function usedByOthers(): Check {
     ...follower,
     onScrape(scrape, world) {
       follower.onMoment(world);
+      // Another key begins anew, and so does the first one after it.
+      isClear &&= world.exporter.key === world.story.setting.exporter.key;
       if (!isClear || !isTold(world) || !isOneMonth(world)) return undefined;
-      // Rendered now and then; the newest answer may have come since.
-      const before = told.findLast(({ at }) => at <= scrape.at - world.exporter.refreshMs - 1_000)?.theirs;
-      for (const [labels, used] of seriesNamed(scrape, 'beaconchain_ratelimit_used_by_others')) {
-        if (!labels.includes('window="month"') || before === undefined) continue;
-        if (used < before) return `others used ${before}, told are ${used}`;
-        if (used > total + uninformed + UNDER_WAY) return `others used ${total}, told are ${used}`;
+      const { lostStateAt } = world.host(scrape.host);
+      if (lostStateAt > Number.NEGATIVE_INFINITY) return undefined;
+      // Until an answer names its bucket, a request counts in the one that all share.
+      const misplaced = world.service.setting.buckets === 'one' ? 0 : UNDER_WAY;
+      for (const [bucket, all] of answers) {
+        // Rendered now and then; the newest answer may have come since.
+        const before = all.findLast(({ at }) => at <= scrape.at - world.exporter.refreshMs - SECOND)?.theirs;
+        const labels = `bucket="${bucket}",window="month"`;
+        const told = valueIn(scrape, 'beaconchain_ratelimit_used_by_others', labels);
+        if (before === undefined || told === undefined) continue;
+        if (told < before - misplaced) return `${bucket}: others used ${before}, told are ${told}`;
+        if (told > total + unknown + UNDER_WAY) return `${bucket}: others used ${total}, told are ${told}`;
       }
       return undefined;
     },
   };
 }
 
-function changesMore(event: TrafficEvent): boolean {
-  if (event.kind === 'ended') return event.why !== 'stopped';
-  return event.kind === 'plan' || event.kind === 'renewal' || event.kind === 'step';
+function changesMore({ kind }: TrafficEvent): boolean {
+  return kind === 'plan' || kind === 'renewal' || kind === 'step';
 }
 
-/** Whether every answer tells what is left of a month that all requests share. */
-function isTold({ service, exporter, story }: World): boolean {
-  const { headers, buckets, plan } = service.setting;
-  const isSame = exporter.key === story.setting.exporter.key && exporter.replicas === 0;
+/** Whether every answer tells what is left of the month. */
+function isTold({ service, exporter }: World): boolean {
+  const { headers, plan } = service.setting;
   return (
-    isSame && headers.sent === 'all' && headers.without.length === 0 && buckets === 'one' && plan.perMonth !== undefined
+    exporter.replicas === 0 && headers.sent === 'all' && headers.without.length === 0 && plan.perMonth !== undefined
   );
 }
 
@@ -83,14 +124,17 @@ export function toldRemaining(): Check {
   /** When each amount was last said. */
   const said = new Map<number, number>();
   /** When the answers came that said one, by process. */
-  const answers = new Map<number, readonly number[]>();
+  const answers = new Map<number, number[]>();
   const follower = following('ledger: what is told to be left was said by an answer', (event) => {
     if (event.kind !== 'head') return undefined;
     const { head, process } = event.sent;
     const { 'x-ratelimit-remaining-month': month, 'ratelimit-remaining': one } = head?.headers ?? {};
     said.set(Number(month), event.at).set(Number(one), event.at);
-    if (head?.status === 200 && month !== undefined)
-      answers.set(process, [...(answers.get(process) ?? []), event.at].slice(-MANY_ANSWERS));
+    if (head?.status !== 200 || month === undefined) return undefined;
+    const before = answers.get(process) ?? [];
+    before.push(event.at);
+    if (before.length > 2 * MANY_ANSWERS) before.splice(0, MANY_ANSWERS);
+    answers.set(process, before);
     return undefined;
   });
 
@@ -98,7 +142,7 @@ export function toldRemaining(): Check {
   function oldest({ process, at }: Scrape, { exporter, service }: World): number {
     // Other buckets may not be asked for hours, and replicas show what the leader was told.
     if (service.setting.buckets !== 'one' || exporter.replicas > 0) return Number.NEGATIVE_INFINITY;
-    const shown = (answers.get(process) ?? []).filter((one) => one <= at - exporter.refreshMs - 1_000);
+    const shown = (answers.get(process) ?? []).filter((one) => one <= at - exporter.refreshMs - SECOND);
     return shown.at(-LATEST_ANSWERS) ?? Number.NEGATIVE_INFINITY;
   }
 
