@@ -1,11 +1,11 @@
 import { Ledger } from '../../src/budget/ledger.ts';
+import { LEASE_TIMINGS } from '../../src/replica/lease.ts';
 import type { DiskRarity } from './disk-faults.ts';
 import type { ExporterHost } from './exporter-host.ts';
 import { STATE_DIR } from './exporter-setting.ts';
 import type { RareState } from './sometimes.ts';
 
 const DRAFT = /\.json\.tmp-/;
-const LEASE_MS = 9_000;
 
 /** Notices the rare states of one host: of its disk, and of its process. */
 export class HostWatch {
@@ -94,7 +94,7 @@ export class HostWatch {
 
   onPause(ms: number, leaseOf: string): void {
     const isLeader = leaseOf === `${this.#host.name}-${this.#host.process?.number}`;
-    if (isLeader && ms > LEASE_MS) this.#reach('a leader paused for longer than its lease');
+    if (isLeader && ms > LEASE_TIMINGS.ttlMs) this.#reach('a leader paused for longer than its lease');
   }
 
   /** What the process knew of the account when it last wrote. */

@@ -1,11 +1,10 @@
+import { LEASE_TIMINGS } from '../../src/replica/lease.ts';
 import type { SimulatedRedis } from './redis.ts';
 import type { Term } from './redis-record.ts';
 import type { RareState } from './sometimes.ts';
 import type { World } from './world.ts';
 
-const LEASE_MS = 9_000;
-const GRACE_MS = 2_000;
-const HEARTBEAT_MS = 500;
+const { ttlMs, graceMs, heartbeatMs } = LEASE_TIMINGS;
 
 /** A command as the scripts of the program send it: EVALSHA, digest, keys, then arguments. */
 function argumentsOf(command: readonly string[]): readonly string[] {
@@ -81,7 +80,7 @@ export class RedisWatch {
   onDown(isDown: boolean): void {
     const now = this.#world.clock.now();
     if (isDown) this.#downSince = now;
-    else if (now - this.#downSince > LEASE_MS) this.#reach('redis away for everyone');
+    else if (now - this.#downSince > ttlMs) this.#reach('redis away for everyone');
   }
 
   /** Another copy takes over, or a restart has lost the data. */
@@ -96,7 +95,7 @@ export class RedisWatch {
   #onHeartbeat(by: string, take: string | undefined): void {
     if (take !== 'free') return;
     const at = this.#world.clock.now();
-    if (by !== this.#asked.by && at - this.#asked.at <= HEARTBEAT_MS) this.#reach('two processes after one lease');
+    if (by !== this.#asked.by && at - this.#asked.at <= heartbeatMs) this.#reach('two processes after one lease');
     this.#asked = { by, at };
   }
 
@@ -107,7 +106,7 @@ export class RedisWatch {
     if (before.end === 'released' && isOther) this.#reach('a lease given back');
     if (before.end !== 'expired') return;
     if (!isOther) this.#reach('a lease taken again by its last holder');
-    if (isOther && term.from - before.until >= GRACE_MS) this.#reach('a lease taken after the grace');
+    if (isOther && term.from - before.until >= graceMs) this.#reach('a lease taken after the grace');
     if (isOther && this.#ownerRuns(before.value) && this.#world.host(last.split('-')[0] ?? '').redisNetwork.isCut)
       this.#reach('a leader cut off');
   }

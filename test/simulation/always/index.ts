@@ -1,4 +1,5 @@
 import { rareScrapes } from '../rare/scrapes.ts';
+import { rareTraffic } from '../rare/traffic.ts';
 import type { NewCheck } from './check.ts';
 import { ownCounts, ownTimes } from './counts.ts';
 import { committeesShown, daysShown } from './daily.ts';
@@ -12,7 +13,6 @@ import { newsShown } from './news.ts';
 import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
 import { plansToldSeldom, pollsSucceed, stretchedByNothing } from './quota.ts';
-import { rareTraffic } from './rare-traffic.ts';
 import { recovers } from './recovery.ts';
 import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
 import { fewRetries, noOverlap } from './requests.ts';

@@ -1,8 +1,8 @@
+import { SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import type { Check } from '../always/check.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 
-const SECONDS_PER_EPOCH = 384;
 const LATE_MS = 120_000;
 /** Seconds: at an interval of a minute. */
 const AUTO_STALE_AFTER = 600;

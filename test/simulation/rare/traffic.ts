@@ -1,8 +1,8 @@
+import type { Check } from '../always/check.ts';
+import { following } from '../always/following.ts';
+import { isRevocation, namedWaitMs } from '../always/waits.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
-import type { Check } from './check.ts';
-import { following } from './following.ts';
-import { isRevocation, namedWaitMs } from './waits.ts';
 
 /** Detects the rare states that can be read from the traffic. It finds nothing wrong. */
 export function rareTraffic(): Check {
