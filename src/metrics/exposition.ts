@@ -15,7 +15,10 @@ export interface Part {
   nextChange(): UnixMs;
 }
 
-const compressed: Compress = promisify(gzip);
+/** Takes a third of the time of the default level, for 6 % more bytes. */
+const LEVEL = { level: 3 };
+const compress = promisify(gzip);
+const compressed: Compress = (plain) => compress(plain, LEVEL);
 
 export interface ExpositionOptions {
   readonly compress: Compress;
@@ -29,7 +32,7 @@ export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, max
 const RETRY_MS = 1_000;
 /** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
-/** How long rendering may block the event loop, plus at most one family. */
+/** How long rendering may block the event loop, plus at most one piece of a family. */
 const SLICE_MS = 5;
 
 const END: Rendered = {
@@ -121,16 +124,16 @@ export class Exposition {
     return part.families();
   }
 
-  /** Renders in slices, so that scrapes and other work run between two families. */
+  /** Renders in slices, so that scrapes and other work run between. */
   async #render(families: readonly Family[], before: Rendered): Promise<Rendered> {
-    const rendering = new Rendering(before);
     let sliceEnds = this.#clock.monotonic() + SLICE_MS;
-    for (const family of families) {
-      rendering.add(family);
-      if (this.#clock.monotonic() < sliceEnds) continue;
-      await setImmediate();
-      sliceEnds = this.#clock.monotonic() + SLICE_MS;
-    }
+    const rendering = new Rendering(before, () => {
+      if (this.#clock.monotonic() < sliceEnds) return undefined;
+      return setImmediate().then(() => {
+        sliceEnds = this.#clock.monotonic() + SLICE_MS;
+      });
+    });
+    for (const family of families) await rendering.add(family);
     return rendering.finish(this.#options.compress);
   }
 

@@ -24,16 +24,17 @@ export interface Family {
 /** A family without its samples, declared once. */
 export type FamilyHead = Omit<Family, 'samples'>;
 
-/** A family whose samples are computed on first use, so that rendering computes large families one at a time. */
+/**
+ * A family whose samples are computed whenever they are read, so that rendering computes large families one at a time and
+ * does not keep them.
+ */
 export function lazyFamily({ name, type, help }: FamilyHead, read: () => Sample[]): Family {
-  let samples: Sample[] | undefined;
   return {
     name,
     type,
     help,
     get samples() {
-      samples ??= read();
-      return samples;
+      return read();
     },
   };
 }
@@ -41,10 +42,10 @@ export function lazyFamily({ name, type, help }: FamilyHead, read: () => Sample[
 /** Merges families of one name, such as those of several chains, in order of first appearance. */
 export function mergeFamilies(families: Iterable<Family>): Family[] {
   const merged = new Map<string, Family & { samples: Sample[] }>();
-  for (const family of families) {
-    const known = merged.get(family.name);
-    if (known) for (const sample of family.samples) known.samples.push(sample);
-    else merged.set(family.name, { ...family, samples: [...family.samples] });
+  for (const { name, type, help, samples } of families) {
+    const known = merged.get(name);
+    if (known) for (const sample of samples) known.samples.push(sample);
+    else merged.set(name, { name, type, help, samples: [...samples] });
   }
   return [...merged.values()];
 }

@@ -1,6 +1,9 @@
 import { Bytes } from './bytes.ts';
-import { encodeHead, encodeSamples, type Format } from './encode.ts';
+import { encodeHead, encodeSamples, type Format, LabelTexts, PIECE } from './encode.ts';
 import type { Family } from './family.ts';
+
+/** Lets other work run if it is time. */
+export type Pause = () => Promise<void> | undefined;
 
 /** Compresses with gzip. */
 export type Compress = (plain: Buffer) => Promise<Buffer>;
@@ -18,36 +21,51 @@ interface Forms {
 const NO_BYTES: Forms = { plain: [], gzipped: [] };
 export const NOTHING: Rendered = { text: NO_BYTES, openmetrics: NO_BYTES };
 
-/** Smaller blocks are copied into one buffer for each format: few chunks for a scrape, and few members of gzip. */
-const LARGE = 32 * 1024;
-
-/** Both formats of some families. Most of their bytes are the lines of samples, which are kept and compressed once. */
+/**
+ * Both formats of some families. Most of their bytes are the lines of samples, which are kept and compressed once, unless
+ * they are few: those are copied into one buffer for each format, so that a scrape has few chunks and gzip few members.
+ */
 export class Rendering {
   readonly #text: Blocks;
   readonly #openmetrics: Blocks;
+  readonly #pause: Pause;
+  readonly #labels = new LabelTexts();
 
-  /** @param before The previous rendering, which is about as large. */
-  constructor(before: Rendered) {
+  /**
+   * @param before The previous rendering, which is about as large.
+   * @param pause Called after each piece of at most some hundred lines.
+   */
+  constructor(before: Rendered, pause: Pause = () => undefined) {
     this.#text = new Blocks(before.text);
     this.#openmetrics = new Blocks(before.openmetrics);
+    this.#pause = pause;
   }
 
-  add(family: Family): void {
-    const { samples } = family;
+  async add(given: Family): Promise<void> {
+    // Read once, because a family may compute them.
+    const { name, type, help, samples } = given;
     if (samples.length === 0) return;
-    const lines = encodeSamples(family, 'text');
+    const family = { name, type, help, samples };
     this.#text.add(encodeHead(family, 'text'));
     this.#openmetrics.add(encodeHead(family, 'openmetrics'));
     if (samples.some(({ at }) => at !== undefined)) {
-      this.#text.add(lines);
-      this.#openmetrics.add(encodeSamples(family, 'openmetrics'));
-    } else if (lines.length < LARGE) {
-      this.#text.add(lines);
-      this.#openmetrics.add(lines);
+      await this.#addLines(family, 'text', [this.#text]);
+      await this.#addLines(family, 'openmetrics', [this.#openmetrics]);
+    } else if (samples.length < PIECE) {
+      await this.#addLines(family, 'text', [this.#text, this.#openmetrics]);
     } else {
-      const block = Buffer.from(lines);
+      const shared = new Lines(samples.length);
+      await this.#addLines(family, 'text', [shared]);
+      const block = shared.written();
       this.#text.append(block);
       this.#openmetrics.append(block);
+    }
+  }
+
+  async #addLines(family: Family, format: Format, blocks: readonly { add(lines: string): void }[]): Promise<void> {
+    for (const lines of encodeSamples(family, format, this.#labels)) {
+      for (const block of blocks) block.add(lines);
+      await this.#pause();
     }
   }
 
@@ -64,6 +82,25 @@ export class Rendering {
       return { plain, gzipped: members.length > 1 ? [Buffer.concat(members)] : members };
     };
     return { text: await formsOf(this.#text.finish()), openmetrics: await formsOf(this.#openmetrics.finish()) };
+  }
+}
+
+/** The lines of one family, of which all are about as long as those of the first piece. */
+class Lines {
+  readonly #count: number;
+  #bytes: Bytes | undefined;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  add(piece: string): void {
+    this.#bytes ??= new Bytes((Buffer.byteLength(piece) / PIECE) * this.#count);
+    this.#bytes.add(piece);
+  }
+
+  written(): Buffer {
+    return this.#bytes?.written() ?? Buffer.alloc(0);
   }
 }
 

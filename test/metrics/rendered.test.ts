@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Family, Sample } from '../../src/metrics/family.ts';
+import { type Family, lazyFamily, type Sample } from '../../src/metrics/family.ts';
 import { NOTHING, Rendering } from '../../src/metrics/rendered.ts';
 
 function family(name: string, count: number, more: Partial<Sample> = {}): Family {
@@ -15,7 +15,7 @@ const TIMED = family('timed', 5_000, { at: 7 });
 async function render(families: readonly Family[], before = NOTHING) {
   const compressed: Buffer[] = [];
   const rendering = new Rendering(before);
-  for (const one of families) rendering.add(one);
+  for (const one of families) await rendering.add(one);
   const rendered = await rendering.finish(async (plain) => {
     compressed.push(plain);
     return gzipSync(plain);
@@ -49,6 +49,25 @@ describe('metrics/rendered', () => {
       }
     },
   );
+
+  it.each([MANY, TIMED])('pauses between the pieces of a large family', async (large) => {
+    let pauses = 0;
+    const rendering = new Rendering(NOTHING, async () => {
+      pauses += 1;
+    });
+    await rendering.add(large);
+    expect(pauses).toBeGreaterThanOrEqual(10);
+  });
+
+  it('computes the samples of a family once', async () => {
+    let reads = 0;
+    const read = (): Sample[] => {
+      reads += 1;
+      return [...MANY.samples];
+    };
+    await new Rendering(NOTHING).add(lazyFamily(MANY, read));
+    expect(reads).toBe(1);
+  });
 
   it('has no chunks without samples', async () => {
     expect((await render([family('none', 0)])).rendered).toEqual(NOTHING);

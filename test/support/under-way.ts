@@ -44,11 +44,12 @@ export function underWay<T>(work: Promise<T>): Promise<T> {
 
 let compressions = 0;
 const { gzip, createGunzip } = zlib;
-zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
+zlib.gzip = ((data: zlib.InputType, given: zlib.ZlibOptions | zlib.CompressCallback, last?: zlib.CompressCallback) => {
+  const [options, done] = typeof given === 'function' ? [{}, given] : [given, last];
   compressions += 1;
-  gzip(data, (error, result) => {
+  gzip(data, options, (error, result) => {
     compressions -= 1;
-    done(error, result);
+    done?.(error, result);
   });
 }) as typeof gzip;
 // The property is read-only, so it is defined anew.

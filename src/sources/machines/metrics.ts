@@ -51,17 +51,17 @@ function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: reado
       const record = machine.fresh[process];
       const value = record && field.value(record);
       if (!record || value == null) continue;
-      const labels = field.processes.length > 1 ? { ...machine.labels, process } : machine.labels;
+      const labels = field.processes.length > 1 ? machine.processLabels[process] : machine.labels;
       samples.push({ labels, value: Number(value), ...timeOf(options, record) });
     }
   }
   return samples;
 }
 
-function lastSeenSamples({ labels, seen }: Shown): Sample[] {
+function lastSeenSamples({ processLabels, seen }: Shown): Sample[] {
   return PROCESSES.flatMap((process) => {
     const record = seen[process];
-    return record ? [{ labels: { ...labels, process }, value: record.timestamp }] : [];
+    return record ? [{ labels: processLabels[process], value: record.timestamp }] : [];
   });
 }
 

@@ -3,7 +3,7 @@ import { autoStaleAfter } from '../../lib/stale-after.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Polls, Timing } from '../source.ts';
 import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES } from './schema.ts';
+import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 
 /** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
 export function staleAfter(options: MachinesOptions, timing: Timing): Milliseconds {
@@ -32,9 +32,13 @@ export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, no
   return now - timestamp * 1000 > options.forgetAfterMs;
 }
 
+type MachineLabels = { readonly chain: string; readonly machine: string };
+
 /** A machine as it is shown at one time. */
 export interface Shown {
-  readonly labels: { readonly chain: string; readonly machine: string };
+  readonly labels: MachineLabels;
+  /** The same objects for all families, whose texts are then encoded once. */
+  readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
   /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
   /** Those of them that are not stale. */
@@ -44,7 +48,7 @@ export interface Shown {
 function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
   const { now } = timing;
   return {
-    labels: labelsOf(options, machine),
+    ...labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
     // A record further ahead is from before the clock was set back, so its age is unknown.
     fresh: recordsUpTo(machine, shownFor(options, timing), now, CLOCK_AHEAD_MS),
@@ -53,11 +57,13 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
 
 /** A machine at a past time. Every record is fresh at its own time. */
 export function pastOf(options: MachinesOptions, machine: Machine): Shown {
-  return { labels: labelsOf(options, machine), seen: machine, fresh: machine };
+  return { ...labelsOf(options, machine), seen: machine, fresh: machine };
 }
 
-function labelsOf(options: MachinesOptions, { name }: Machine): Shown['labels'] {
-  return { chain: chainOf(options, name), machine: name };
+function labelsOf(options: MachinesOptions, { name }: Machine): Pick<Shown, 'labels' | 'processLabels'> {
+  const labels = { chain: chainOf(options, name), machine: name };
+  const of = <P extends Process>(process: P) => ({ ...labels, process });
+  return { labels, processLabels: { system: of('system'), validator: of('validator'), node: of('node') } };
 }
 
 /** How long values are shown: until they are stale or forgotten. */
