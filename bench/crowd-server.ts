@@ -1,5 +1,6 @@
 /** Serves the series of 1,000 machines, behind a web config file if one is named; tells its port. */
 
+import { limitMemory } from '../src/commands/memory.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { jsonLogger } from '../src/lib/log.ts';
 import { Exposition } from '../src/metrics/exposition.ts';
@@ -7,6 +8,7 @@ import { startServer } from '../src/web/server.ts';
 import { Access } from '../src/web-config/access.ts';
 import { partsAt } from './values.ts';
 
+limitMemory();
 const fail = (error: unknown): never => {
   throw error;
 };

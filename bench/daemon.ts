@@ -40,7 +40,12 @@ export async function benchDaemon(): Promise<void> {
   await idle.message();
   const { rssMiB: idleMiB } = await idle.message();
   await idle.stop();
-  const all = await Promise.all([...TARGETS.keys()].map((machines, i) => measure(machines, i)));
+  // Each starts and restarts alone: there are fewer CPUs than processes.
+  const begun: Begun[] = [];
+  for (const machines of TARGETS.keys()) begun.push(await begin(machines));
+  const watched = await Promise.all(begun.map(({ seen }) => seen));
+  const all: Measured[] = [];
+  for (const [i, one] of begun.entries()) all.push(await end(one, watched[i] as Watched));
   table(
     `The program over ${SECONDS} s, with a scrape each second; an idle Node has ${digits(idleMiB)} MiB`,
     [
@@ -101,32 +106,49 @@ export async function benchDaemon(): Promise<void> {
   );
 }
 
-async function measure(machines: number, turn: number): Promise<Measured> {
+interface Begun {
+  readonly machines: number;
+  readonly folder: string;
+  readonly api: Child<{ url: string; key: string }>;
+  readonly service: { readonly url: string; readonly key: string };
+  readonly first: Started;
+  readonly seen: Promise<Watched>;
+}
+
+type Watched = Pick<Measured, 'seen' | 'promClient'>;
+
+async function begin(machines: number): Promise<Begun> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const api = new Child<{ url: string; key: string }>(join(BUILT, 'bench/api-server.js'), { args: [`${machines}`] });
-  const { url, key } = await api.message();
-  // Not all at once: there are fewer CPUs than processes.
-  await setTimeout(7_000 * turn);
-  const first = await start(folder, url, key);
-  const seen = await watch(first.child, first.port, SECONDS);
+  const service = await api.message();
+  const first = await start(folder, service);
+  return { machines, folder, api, service, first, seen: watchBoth(first) };
+}
+
+/** The program, and then prom-client with the same series. */
+async function watchBoth({ child, port }: Started): Promise<Watched> {
+  const seen = await watch(child, port, SECONDS);
   const other = new Child<number | Observation>(join(BUILT, 'bench/prom-client-same.js'), {
-    args: [`http://127.0.0.1:${first.port}/metrics`],
+    args: [`http://127.0.0.1:${port}/metrics`],
     node: OBSERVE,
   });
-  const port = await portIn(other);
-  const promClient = await watch(other as Child<Observation>, port, OTHER_SECONDS);
-  await Promise.all([first.child.stop(), other.stop()]);
+  const promClient = await watch(other as Child<Observation>, await portIn(other), OTHER_SECONDS);
+  await Promise.all([child.stop(), other.stop()]);
+  return { seen, promClient };
+}
+
+async function end({ machines, folder, api, service, first }: Begun, watched: Watched): Promise<Measured> {
   const restarted: number[] = [];
   const empty: number[] = [];
   for (let i = 0; i < STARTS; i += 1) {
     empty.push(await timeOfEmpty());
-    const again = await start(folder, url, key, false);
+    const again = await start(folder, service, false);
     restarted.push(again.shownMs);
     await again.child.stop();
   }
   await api.stop();
   rmSync(folder, { recursive: true });
-  return { machines, seen, promClient, first, restarted, empty };
+  return { machines, ...watched, first, restarted, empty };
 }
 
 /** Observations may come before the port. */
@@ -152,7 +174,7 @@ interface Started {
   readonly apiMs: number;
 }
 
-async function start(folder: string, url: string, key: string, isAwaited = true): Promise<Started> {
+async function start(folder: string, { url, key }: Begun['service'], isAwaited = true): Promise<Started> {
   const file = join(folder, 'config.yaml');
   const chains = `{mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}`;
   writeFileSync(
