@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { KEY } from '../../support/backfill.ts';
@@ -45,9 +44,8 @@ export class Surroundings {
     );
     for (const [name, text] of Object.entries(STAND_INS)) this.program(name, text);
     // As the image has it.
-    const [, wrapper = ''] = /^RUN (printf .*\n.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
-    const installed = wrapper.replaceAll('/usr/local/bin', this.bin).replace('/app/dist/main.js', main);
-    execFileSync('bash', ['-c', installed.replace('exec prlimit', 'exec inside serving prlimit')]);
+    const [, launcher = ''] = /^launcher='#!(.*)'$/m.exec(readFileSync(join(ROOT, 'scripts/image-root'), 'utf8')) ?? [];
+    this.program('beaconchain-exporter', `exec inside serving ${launcher.replace('/usr/local/bin/', '')} ${main} "$@"`);
   }
 
   /** Puts a program into the path, or where the name says. */

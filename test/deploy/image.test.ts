@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/files.ts';
+
+const isRootOnLinux = process.platform === 'linux' && process.getuid?.() === 0;
+
+/** A root folder as the Dockerfile makes it. */
+function makeRoot(): string {
+  const [root, context] = [temporaryFolder(), temporaryFolder()];
+  chmodSync(root, 0o755);
+  for (const file of ['docs', 'package.json', 'config.example.yaml', 'LICENSE']) {
+    cpSync(file, join(context, file), { recursive: true });
+  }
+  run(process.execPath, [resolve('scripts/build.ts'), join(context, 'dist')]);
+  run(resolve('scripts/image-root'), [root], {
+    cwd: context,
+    env: { PATH: process.env['PATH'], NODE: process.execPath },
+  });
+  return root;
+}
+
+function run(command: string, args: readonly string[], options: Parameters<typeof spawnSync>[2] = {}): string {
+  const { status, stdout, stderr } = spawnSync(command, [...args], { encoding: 'utf8', ...options });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
+  return `${stdout}`;
+}
+
+describe('the image', () => {
+  it.each(['Dockerfile', 'scripts/image-root'])('%s names no architecture', (file) => {
+    expect(readFileSync(file, 'utf8')).not.toMatch(/amd64|arm64|aarch64|x86[-_]64|linux-gnu/);
+  });
+
+  it('ends with an empty file system, into which nothing but the built one is copied', () => {
+    const [, last = ''] = readFileSync('Dockerfile', 'utf8').split('\nFROM scratch\n');
+    expect(last).toMatch(/^COPY --from=build \/image \/$/m);
+    expect(last).not.toMatch(/^RUN|^COPY (?!--from=build )|^ADD/m);
+  });
+
+  it.runIf(isRootOnLinux)('runs the program without any other file, as its user', () => {
+    const root = makeRoot();
+    const inside = (...command: string[]) =>
+      spawnSync('chroot', ['--userspec=1000:1000', root, ...command], {
+        encoding: 'utf8',
+        env: { PATH: `${process.env['PATH']}:/usr/sbin` },
+      });
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(inside('/usr/local/bin/beaconchain-exporter', '--version').stdout).toContain(
+      `beaconchain-exporter ${version}`,
+    );
+    expect(inside('/bin/cat', '/etc/passwd').stdout).toContain('node:x:1000:');
+    expect(readdirSync(join(root, 'bin')).sort()).toEqual(['cat', 'ls', 'rm']);
+    expect(readdirSync(join(root, 'usr/local/bin')).sort()).toEqual(['beaconchain-exporter', 'node']);
+    // The kernel writes no core file for the user of a program that this user cannot read.
+    expect(inside('/bin/cat', '/usr/local/bin/node').stderr).toContain('Permission denied');
+  });
+});
