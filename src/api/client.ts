@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Budget } from '../budget/permit.ts';
 import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { type AnswerLimits, limitsOf } from './limits.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { isObject } from '../lib/is-object.ts';
 
 /** This many are parsed in a few milliseconds. Ordinary pages have fewer records. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { Span } from '../sources/history.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UnixSeconds } from '../lib/time.ts';
 import { type PastRange, type Span, WINDOWS } from '../sources/history.ts';
 import { Covered } from './covered.ts';

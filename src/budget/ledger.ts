@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UnixMs } from '../lib/time.ts';
 import {
   Bucket,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MS_PER_DAY, MS_PER_HOUR } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { unixMs } from './long-window.ts';

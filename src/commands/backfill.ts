@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Api } from '../api/client.ts';
 import { costsText, isOverBudget } from '../backfill/costs.ts';
 import { isScraped } from '../backfill/covered.ts';

@@ -1,10 +1,26 @@
 import { setFlagsFromString } from 'node:v8';
 
+/** Those that a daemon needs, and which need others. */
+const NODE_MODULES = [
+  'node:assert',
+  'node:crypto',
+  'node:fs/promises',
+  'node:http',
+  'node:inspector',
+  'node:module',
+  'node:tls',
+  'node:worker_threads',
+  'node:zlib',
+  'node:stream/consumers',
+];
+
 /**
  * Limits the memory that V8 takes for speed that this program does not need. Here and not on the command line, so that
  * every way to start the program has it. Measured in docs/internals/performance.md.
  */
 export function limitMemory(): void {
+  // Node's own modules are loaded first: V8 refuses the code that Node has compiled of them once a flag is changed.
+  for (const name of NODE_MODULES) process.getBuiltinModule(name);
   // The young generation stays at 1 MiB. By default a start alone makes it grow to 16 MiB, and it never shrinks.
   setFlagsFromString('--semi-space-growth-factor=1');
   // By default the heap grows further between two collections the faster the machine is.

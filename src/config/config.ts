@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
 import {

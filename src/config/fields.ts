@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
 import type { Milliseconds } from '../lib/time.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Environment, nonEmpty } from './environment.ts';
 import { type Finding, fileFailure, notBoth } from './mistakes.ts';
 import { mayBeKey } from './paths.ts';

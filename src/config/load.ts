@@ -62,7 +62,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(given, folder), overrides), process.cwd());
-  const parsed = ConfigFile.safeParse(value);
+  const parsed = ConfigFile.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv, { document: given, folder });

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { codeOf } from '../lib/error-code.ts';
 import { valueAt } from './value-at.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { keyPrefix, redisUrl, section, text } from './fields.ts';
 
 export const DEFAULT_DIR = './beaconchain-exporter-state';

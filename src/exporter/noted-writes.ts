@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { LeaseLost } from '../replica/lease.ts';

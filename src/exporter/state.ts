@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { codeOf } from '../lib/error-code.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Logger } from '../lib/log.ts';
 import { parseValue, StateTooNew, unwrap } from '../state/envelope.ts';
 import { LeaseLost } from './lease.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { parseValue, STATE_VERSION, unwrap } from '../state/envelope.ts';
 import type { LeaseStatus, Takeable } from './lease.ts';

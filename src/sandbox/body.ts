@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHAIN_NAMES } from '../lib/chain.ts';
 import { Refusal } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { FAILURE_REASONS } from '../api/errors.ts';
 
 /** The endpoints of histories, and the cheap request with which a backfill learns the limits. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type FailureReason, KEY_REFUSALS, RequestFailed } from '../api/errors.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import type { UnixMs } from '../lib/time.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { COVERAGES, type Source } from '../sources/source.ts';
 import { Scraped } from './scraped.ts';

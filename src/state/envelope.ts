@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The version of the format in which this program writes documents. */
 export const STATE_VERSION = 1;
@@ -29,7 +29,7 @@ export function unwrap(text: string): Unwrapped {
   } catch {
     return { success: false, why: 'not JSON', isNewer: false };
   }
-  const envelope = Envelope.safeParse(json);
+  const envelope = Envelope.safeParse(json, { jitless: true });
   if (!envelope.success) return { success: false, why: `not a version ${STATE_VERSION} document`, isNewer: false };
   const { version, oldest_reader: oldestReader = version, value } = envelope.data;
   if (oldestReader <= STATE_VERSION && version >= 1) return { success: true, value, version };
@@ -42,8 +42,9 @@ export function unwrap(text: string): Unwrapped {
 
 export type Parsed<T> = { success: true; data: T } | { success: false; why: string };
 
-export function parseValue<S extends z.ZodType>(value: unknown, schema: S): Parsed<z.output<S>> {
-  const parsed = schema.safeParse(value);
+/** `isSmall`: it takes less time to check the value than to generate code that checks it quickly. */
+export function parseValue<S extends z.ZodType>(value: unknown, schema: S, isSmall = false): Parsed<z.output<S>> {
+  const parsed = schema.safeParse(value, { jitless: isSmall });
   if (parsed.success) return { success: true, data: parsed.data };
   return { success: false, why: `unexpected ${parsed.error.issues[0]?.path.join('.') || 'value'}` };
 }

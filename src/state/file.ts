@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { type Disk, realDisk } from '../lib/disk.ts';
 import { hasCode } from '../lib/error-code.ts';
@@ -10,6 +10,9 @@ import { type Parsed, parseValue, StateTooNew, unwrap, wrap } from './envelope.t
 import { type Host, realHost } from './holder.ts';
 import { DirectoryLock } from './lock.ts';
 import type { StateStore } from './store.ts';
+
+/** In characters: the machines of most users. */
+const SMALL = 100_000;
 
 export interface FileStoreOptions {
   /** Aborts the wait for a lock whose holder may be dead. */
@@ -114,5 +117,5 @@ export async function peek<S extends z.ZodType>(
 
 function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> & { readonly isNewer?: boolean } {
   const opened = unwrap(text);
-  return opened.success ? parseValue(opened.value, schema) : opened;
+  return opened.success ? parseValue(opened.value, schema, text.length < SMALL) : opened;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasCode } from '../lib/error-code.ts';
 
 /** The process that holds a lock, as written in the lock file. Earlier versions do not write the optional fields. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../lib/time.ts';
 import type { Span } from '../sources/history.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** Keeps values by name over restarts. */
 export interface StateStore {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { either, flag, optional, section } from '../config/fields.ts';
 import { parseGoDuration } from './go-duration.ts';
 import { CLIENT_POLICIES, CURVES, suiteNames, VERSIONS } from './tls-names.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Api, ApiRequest } from '../../api/client.ts';
 import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';

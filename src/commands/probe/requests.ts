@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ApiRequest } from '../../api/client.ts';
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { isObject } from '../../lib/is-object.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Alternatives } from '../alternatives.ts';
 
 /** Wei as a decimal string (api-facts 3.2); rewards can be negative. v1 gave null for some averages (api-facts 3.5). */
