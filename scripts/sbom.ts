@@ -1,13 +1,12 @@
 /**
- * Writes what is installed with the exporter as CycloneDX on stdout: `npm run sbom`.
- *
- * Not `npm sbom --omit=dev` here: that leaves out what a development tool happens to use as well (zod, yaml). So npm is
- * given the project as if it had no development dependencies.
+ * Writes what the bundle contains as CycloneDX on stdout: `npm run sbom`. npm is given the project as if it depended on the
+ * bundled packages and on nothing else.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundledPackages, readLockfile, withAllItBrings } from './lockfile.ts';
 
 function read(name: string): Record<string, Record<string, Record<string, unknown>>> {
   return JSON.parse(readFileSync(join(import.meta.dirname, '..', name), 'utf8'));
@@ -18,14 +17,20 @@ const outer = mkdtempSync(join(tmpdir(), 'sbom-'));
 const folder = join(outer, 'beaconchain-exporter');
 mkdirSync(folder);
 try {
-  const { devDependencies: _, ...project } = read('package.json');
+  const { devDependencies, ...project } = read('package.json');
   const { packages = {}, ...lock } = read('package-lock.json');
-  const { devDependencies: __, ...root } = packages[''] ?? {};
-  const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(project));
+  const names = bundledPackages();
+  const dependencies = Object.fromEntries(names.map((name) => [name, devDependencies?.[name]]));
+  const { devDependencies: _, ...root } = packages[''] ?? {};
+  const paths = new Set(names.flatMap((name) => withAllItBrings(readLockfile(), name)));
+  const bundled = [...paths].map((path) => {
+    const { dev: __, ...entry } = packages[path] ?? {};
+    return [path, entry];
+  });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...project, dependencies }));
   writeFileSync(
     join(folder, 'package-lock.json'),
-    JSON.stringify({ ...lock, packages: { '': root, ...Object.fromEntries(installed) } }),
+    JSON.stringify({ ...lock, packages: { '': { ...root, dependencies }, ...Object.fromEntries(bundled) } }),
   );
   const options = ['--package-lock-only', '--sbom-format=cyclonedx'];
   execFileSync('npm', ['sbom', ...options], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });

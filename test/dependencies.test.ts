@@ -2,15 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complaints, readLockfile, sizeOf, withAllItBrings } from './lockfile.ts';
+import { bundledPackages, complaints, readLockfile, sizeOf, withAllItBrings } from '../scripts/lockfile.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENT = readFileSync(join(ROOT, 'docs/internals/dependencies.md'), 'utf8');
-const PACKAGE: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
+const PACKAGE: { dependencies?: unknown; devDependencies: Record<string, string> } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
 const LOCK = readLockfile();
-const NAMES = Object.keys(PACKAGE.dependencies);
+const NAMES = bundledPackages();
+const BUNDLED = new Set(NAMES.flatMap((name) => withAllItBrings(LOCK, name)));
 
 /** The rows of the table: package, licence, packages it brings, megabytes, who keeps it, why. */
 const ROWS = [...DOCUMENT.matchAll(/^\| `(\S+)` \|(.*)\|$/gm)].map(([, name = '', rest = '']) => ({
@@ -32,6 +33,11 @@ function facts(name: string): string[] {
 }
 
 describe('dependencies', () => {
+  it('are bundled, so that none is installed with the exporter', () => {
+    expect(NAMES).toContain('undici');
+    expect(PACKAGE.dependencies).toBeUndefined();
+  });
+
   it('are all in docs/internals/dependencies.md, in order, and nothing else is', () => {
     expect(ROWS.map(({ name }) => name)).toEqual(NAMES.toSorted());
   });
@@ -47,39 +53,38 @@ describe('dependencies', () => {
   );
 
   it('are as many in all as docs/internals/dependencies.md says', () => {
-    const all = new Set(NAMES.flatMap((name) => withAllItBrings(LOCK, name)));
-    const megabytes = Math.round([...all].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
-    expect(DOCUMENT).toContain(`${NAMES.length} packages, ${all.size} with what they bring, ${megabytes} MB`);
+    const megabytes = Math.round([...BUNDLED].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
+    expect(DOCUMENT).toContain(`${NAMES.length} packages, ${BUNDLED.size} with what they bring, ${megabytes} MB`);
   });
 
   it('are pinned to one version', () => {
-    for (const [name, version] of Object.entries({ ...PACKAGE.dependencies, ...PACKAGE.devDependencies })) {
+    for (const [name, version] of Object.entries(PACKAGE.devDependencies)) {
       expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
     }
   });
 
-  it('come from the public registry with a checksum, and run nothing when they are installed', () => {
-    expect(complaints(LOCK)).toEqual([]);
+  it('come from the public registry with a checksum, and the bundled ones run nothing when they are installed', () => {
+    expect(complaints(LOCK, BUNDLED)).toEqual([]);
   });
 
   it('would be complained about', () => {
     const integrity = 'sha512-x';
-    const told = complaints({
+    const lock = {
       '': {},
       'node_modules/good': { integrity, resolved: 'https://registry.npmjs.org/good/-/good-1.0.0.tgz' },
-      'node_modules/tool': { integrity, dev: true, hasInstallScript: true },
+      'node_modules/tool': { integrity, hasInstallScript: true },
       'node_modules/a': { integrity, hasInstallScript: true },
       'node_modules/b': { integrity: 'sha1-x' },
       'node_modules/c': { resolved: 'git+ssh://git@example.org/c.git', integrity },
-    });
+    };
+    const told = complaints(lock, new Set(['node_modules/a', 'node_modules/b', 'node_modules/c']));
     expect(told.map((line) => line.split(' ')[0])).toEqual(['node_modules/a', 'node_modules/b', 'node_modules/c']);
   });
 
-  it('are listed by npm run sbom, those for development left out', () => {
+  it('are listed by npm run sbom, the tools of development left out', () => {
     const { stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8' });
     const { bomFormat, metadata, components }: Bom = JSON.parse(stdout);
-    const all = new Set(NAMES.flatMap((name) => withAllItBrings(LOCK, name)));
-    const names = [...all].map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+    const names = [...BUNDLED].map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
     expect([bomFormat, metadata.component.name]).toEqual(['CycloneDX', 'beaconchain-exporter']);
     expect(new Set(components.map(({ name }) => name))).toEqual(new Set(names));
   });

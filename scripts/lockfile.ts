@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -9,7 +10,6 @@ export interface LockedPackage {
   readonly license?: string;
   readonly resolved?: string;
   readonly integrity?: string;
-  readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -24,15 +24,25 @@ export function readLockfile(): Lockfile {
 
 const PUBLIC_REGISTRY = 'https://registry.npmjs.org/';
 
-/** Packages in a lockfile that cannot be verified, or that run a script when they are installed. */
-export function complaints(lock: Lockfile): string[] {
-  return Object.entries(lock).flatMap(([path, { resolved, integrity, dev, hasInstallScript }]) => {
+/** The packages that the program imports, which are bundled. */
+export function bundledPackages(): string[] {
+  const imports = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?: from |\bimport\()'((?:@[^/']+\/)?[^/'.][^/']*)/g)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  return [...new Set(imports)].filter((name) => !isBuiltin(name)).sort();
+}
+
+/** Packages in a lockfile that cannot be verified, and bundled ones that run a script when they are installed. */
+export function complaints(lock: Lockfile, bundled: ReadonlySet<string>): string[] {
+  return Object.entries(lock).flatMap(([path, { resolved, integrity, hasInstallScript }]) => {
     if (path === '') return [];
     const isElsewhere = resolved !== undefined && !resolved.startsWith(PUBLIC_REGISTRY);
     return [
       ...(isElsewhere ? [`${path} comes from elsewhere than ${PUBLIC_REGISTRY}`] : []),
       ...(integrity?.startsWith('sha512-') ? [] : [`${path} has no sha512`]),
-      ...(hasInstallScript && !dev ? [`${path} runs a script when it is installed`] : []),
+      ...(hasInstallScript && bundled.has(path) ? [`${path} runs a script when it is installed`] : []),
     ];
   });
 }
