@@ -69,7 +69,7 @@ export class Rendering {
     }
   }
 
-  /** One block after the other, so that compression takes only one thread. */
+  /** Compresses one block after the other. */
   async finish(compress: Compress): Promise<Rendered> {
     const compressed = new Map<Buffer, Buffer>();
     const formsOf = async (plain: readonly Buffer[]): Promise<Forms> => {
@@ -78,6 +78,7 @@ export class Rendering {
         const member = compressed.get(block) ?? (await compress(block));
         compressed.set(block, member);
         members.push(member);
+        await this.#pause();
       }
       return { plain, gzipped: members.length > 1 ? [Buffer.concat(members)] : members };
     };

@@ -44,12 +44,11 @@ export function underWay<T>(work: Promise<T>): Promise<T> {
 
 let compressions = 0;
 const { gzip, createGunzip } = zlib;
-zlib.gzip = ((data: zlib.InputType, given: zlib.ZlibOptions | zlib.CompressCallback, last?: zlib.CompressCallback) => {
-  const [options, done] = typeof given === 'function' ? [{}, given] : [given, last];
+zlib.gzip = ((data: zlib.InputType, done: zlib.CompressCallback) => {
   compressions += 1;
-  gzip(data, options, (error, result) => {
+  gzip(data, (error, result) => {
     compressions -= 1;
-    done?.(error, result);
+    done(error, result);
   });
 }) as typeof gzip;
 // The property is read-only, so it is defined anew.
