@@ -8,7 +8,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['apt-get install *', 'changes the machine; .ci/tools does it'],
   ['npm ci*', 'needs the registry; .ci/run and the Dockerfile do it'],
   ['npm audit *', 'needs the registry'],
-  ['npm install --save-exact', NAMED],
+  ['npm install --save-dev --save-exact', NAMED],
   ['npm view *', 'needs the registry'],
   ['npm test', 'would run this test again'],
   ['npm run verify', LONG],
