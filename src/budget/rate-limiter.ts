@@ -167,9 +167,12 @@ export class RateLimiter implements Budget {
         isReleased = true;
         for (const second of seconds) second.released(this.#clock.monotonic());
         this.#inFlight -= 1;
+        // Otherwise the wait that the answer names would be moved with a step before it.
+        this.#update(this.#clockSteps.follow(this.#ledger));
         // A request in flight at the same time may have been counted after this one, whichever was answered first.
         const unaccounted = earlier + this.#sentCount - order;
-        if (answer) this.#observe(waiting.route, { ...answer, sentAt: now, unaccounted });
+        const sentAt = Math.min(now, this.#clock.now() - (this.#clock.monotonic() - monotonic));
+        if (answer) this.#observe(waiting.route, { ...answer, sentAt, unaccounted });
         else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
         const isClosed = answer !== undefined && CLOSING_STATUS.has(answer.status);
         if (isClosed) this.#saved = this.#keep();

@@ -135,6 +135,21 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log).toEqual(['a', 'b', 'c']);
   });
 
+  it.each([
+    ['back by an hour', -HOUR],
+    ['forth by an hour', HOUR],
+  ])('waits the reset out where the wall clock is set %s before the answer', async (_, stepMs) => {
+    const queue = await known();
+    await queue.ask('a');
+    queue.clock.step(stepMs);
+    await queue.answer('a', 429, { 'ratelimit-reset': '10' });
+    await queue.ask('b');
+    await queue.clock.advance(9_999);
+    expect(queue.log).toEqual(['a']);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a', 'b']);
+  });
+
   it('keeps an hour of a longer wait after a step forward, which may be time that has passed', async () => {
     const queue = await known();
     await queue.ask('a');
