@@ -38,6 +38,8 @@ export class ExporterHost {
   losses = 0;
   /** When a process last did. */
   lostStateAt = Number.NEGATIVE_INFINITY;
+  /** Until then a document is there that a newer version has written. */
+  newerStateUntil = Number.NEGATIVE_INFINITY;
   /** Something else than a process has changed the state. */
   #isStateSpoilt = false;
   /** How long each call to the disk takes, ms. */

@@ -36,6 +36,8 @@ export function endsForAReason(): Check {
 function problemOf({ host, at, why, startedAt, stoppingSince, pausedUntil }: Ended, world: World): string | undefined {
   if (why.startsWith('kill -9') || why === POWER_LOST || why === 'stopped while it started') return undefined;
   const isWell = storeTroubleAt(world, host) < startedAt - AFTERWARDS_MS;
+  if (why.includes('written by a newer version') && at <= world.host(host).newerStateUntil + AFTERWARDS_MS)
+    return undefined;
   if (why.startsWith('refused: StateRefused: ')) return isWell ? `${host} has no reason: ${why}` : undefined;
   if (why.includes('config.yaml')) return undefined;
   if (stoppingSince === undefined) return `${host}: ${why}`;

@@ -69,8 +69,10 @@ export function rateUsed(): Check {
     const [from, to] = [late[0]?.at ?? 0, spell.end];
     if (!isStretched || late.length < FEWEST_MOMENTS || to - from < MIN_SPELL_MS) return undefined;
     const sent = spell.sent.filter(({ at }) => at >= from).length;
-    const used = sent / (((to - from) / SECOND) * plan.perSecond * exporter.utilization);
-    return used >= USED ? undefined : `only ${(100 * used).toFixed(1)} % of the rate is used`;
+    // The spell may begin and end in the middle of a sweep.
+    const allowed = ((to - from) / SECOND) * plan.perSecond * exporter.utilization;
+    if (sent >= USED * allowed - perSweep(spell)) return undefined;
+    return `only ${((100 * sent) / allowed).toFixed(1)} % of the rate is used`;
   });
 }
 
@@ -105,12 +107,17 @@ export function quotaSpent(): Check {
     if (!isStretched) return undefined;
     const allowed = Math.floor(perMonth * exporter.utilization);
     const spent = spell.sent.filter(({ head }) => head?.status === 200).length;
-    const sweeps = spell.moments.at(-1)?.sources.get('machines')?.attempts ?? 1;
-    const perSweep = spell.sent.filter(({ endpoint }) => endpoint === 'machine_metrics').length / Math.max(1, sweeps);
     // The rest may be too small for one more poll of each source.
-    const least = SPENT * allowed - 2 - 1.3 * perSweep;
+    const least = SPENT * allowed - 2 - 1.3 * perSweep(spell);
     return spent >= least ? undefined : `only ${spent} of ${allowed} requests are spent`;
   });
+}
+
+/** The requests of a sweep, on average. */
+function perSweep({ moments, sent }: Spell): number {
+  const attempts = (moment: Moment | undefined): number => moment?.sources.get('machines')?.attempts ?? 0;
+  const sweeps = attempts(moments.at(-1)) - attempts(moments[0]) + 1;
+  return sent.filter(({ endpoint }) => endpoint === 'machine_metrics').length / sweeps;
 }
 
 function isEndOfMonth(at: number): boolean {
