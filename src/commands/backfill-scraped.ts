@@ -1,5 +1,6 @@
 import { type Covered, OTHER_CLOCK_SECONDS, spansOf } from '../backfill/covered.ts';
 import { PROCESS, ProcessRecord } from '../exporter/process-record.ts';
+import { loadDocument } from '../exporter/state.ts';
 import type { UnixMs, UnixSeconds } from '../lib/time.ts';
 import { listed, utc } from '../lib/words.ts';
 import type { PastRange, Span } from '../sources/history.ts';
@@ -7,17 +8,22 @@ import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { peek } from '../state/file.ts';
 import { endOfScrapes, type Scraped, scrapedNow, timingOf, UNKNOWN_START } from '../state/scraped.ts';
+import type { StateStore } from '../state/store.ts';
 import { BackfillRefused } from './backfill-errors.ts';
 import type { BackfillOptions } from './backfill-flags.ts';
 
 /** When a source was scraped, according to the state. `never`: it was not polled with this state. */
 export type Scrapes = Covered | 'never';
 
-/** Reads the state without the lock, so a running exporter is not affected. Results are by the id of the source. */
+/**
+ * Reads the state without the lock, so a running exporter is not affected. Results are by the id of the source.
+ * @throws StateRefused: if what was scraped is unknown, records would be written over it
+ */
 export async function readScrapes(dir: string, sources: readonly Source[], now: UnixMs): Promise<Map<string, Scrapes>> {
-  const process = await peek(dir, PROCESS, ProcessRecord);
+  const documents: Pick<StateStore, 'load'> = { load: (name, schema) => peek(dir, name, schema) };
+  const process = await loadDocument(documents, PROCESS, ProcessRecord);
   const read = sources.map(async (source) => {
-    const entry = await peek(dir, sourceId(source), entrySchema(source));
+    const entry = await loadDocument(documents, sourceId(source), entrySchema(source));
     return [sourceId(source), scrapesOf(source, entry, process?.stoppedAt, now)] as const;
   });
   return new Map(await Promise.all(read));

@@ -1,14 +1,16 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
+import { PROCESS } from '../exporter/process-record.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
-import { fingerprintOf, LEDGER, unreadable } from '../exporter/state.ts';
+import { fingerprintOf, LEDGER, TOTALS, unreadable } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { StateTooNew } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { ProbeAnswer } from './probe/ask-service.ts';
@@ -29,7 +31,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, answer, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
   const stored = storedState(config);
-  const away = await stored.problem();
+  const away = await stored.problem([PROCESS, LEDGER, TOTALS, ...viewOptions.sources.map(sourceId)]);
   const head = ['The configuration is valid.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
   if (answer?.isKeyRefused) {
     stored.close();
@@ -66,26 +68,50 @@ type Peek = <S extends z.ZodType>(name: string, schema: S) => Promise<z.output<S
 
 interface StoredState {
   readonly peek: Peek;
-  /** Why `serve` could not use the state now. For a directory, this was already reported as a mistake. */
-  problem(): Promise<string | undefined>;
+  /** Why `serve` could not use these documents now. That a directory cannot be used was already reported as a mistake. */
+  problem(names: readonly string[]): Promise<string | undefined>;
   close(): void;
 }
 
 /** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
 function storedState({ state: { dir, redis } }: Config): StoredState {
   if (!redis) {
-    return { peek: (name, schema) => peek(dir, name, schema), problem: async () => undefined, close: () => undefined };
+    const read: Peek = (name, schema) => peek(dir, name, schema);
+    return {
+      peek: leniently(read),
+      problem: (names) => newerOf(names, read, 'serve would not start'),
+      close: () => undefined,
+    };
   }
   const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
+  const read: Peek = (name, schema) => state.peek(name, schema);
   return {
-    peek: (name, schema) => state.peek(name, schema),
-    problem: () =>
+    peek: leniently(read),
+    problem: (names) =>
       state.expectWritable().then(
-        () => undefined,
+        () => newerOf(names, read, 'serve would not lead'),
         (error: unknown) => `${unreadable(error).message}; serve would not start`,
       ),
     close: () => state.close(),
   };
+}
+
+/** The costs can be computed without a state. */
+function leniently(read: Peek): Peek {
+  return (name, schema) => read(name, schema).catch(() => undefined);
+}
+
+/** What is wrong with the first of these documents that a newer version wrote. */
+async function newerOf(names: readonly string[], read: Peek, effect: string): Promise<string | undefined> {
+  for (const name of names) {
+    try {
+      await read(name, z.unknown());
+    } catch (error) {
+      if (error instanceof StateTooNew) return `${error.message}; ${effect}`;
+      throw error;
+    }
+  }
+  return undefined;
 }
 
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {

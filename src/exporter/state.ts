@@ -152,10 +152,10 @@ export function underKey({ ledger, entries }: AccountState, key: string, now: Un
 }
 
 const GO_BACK =
-  'nothing was changed. Start that version again, or give this one another state.dir or state.redis.prefix';
+  'it was not changed. Start that version again, or give this one another state.dir or state.redis.prefix';
 
 /** @throws StateRefused */
-export async function loadDocument<S extends z.ZodType>(documents: StateStore, name: string, schema: S) {
+export async function loadDocument<S extends z.ZodType>(documents: Pick<StateStore, 'load'>, name: string, schema: S) {
   try {
     return await documents.load(name, schema);
   } catch (error) {

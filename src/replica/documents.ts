@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Logger } from '../lib/log.ts';
-import { parseValue, StateTooNew, unwrap } from '../state/envelope.ts';
+import { parseDocument, StateTooNew, unwrap } from '../state/envelope.ts';
 import { LeaseLost } from './lease.ts';
 import type { HeartbeatReply, RedisState } from './redis.ts';
 
@@ -54,10 +54,8 @@ export class SharedDocuments {
     if (!stored) return undefined;
     const { text, revision } = stored;
     this.#revisions.set(name, revision);
-    const opened = unwrap(text);
-    if (!opened.success && opened.isNewer)
-      throw new StateTooNew(`it was written by a newer version of the exporter: ${opened.why}`);
-    const parsed = opened.success ? parseValue(opened.value, schema) : opened;
+    const parsed = parseDocument(text, schema);
+    if (!parsed.success && parsed.isNewer) throw new StateTooNew(`the document ${name} in Redis`, parsed.why);
     return parsed.success ? parsed : { success: false, why: parsed.why, text, revision };
   }
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { parseValue, STATE_VERSION, unwrap } from '../state/envelope.ts';
+import { parseDocument, STATE_VERSION, StateTooNew } from '../state/envelope.ts';
 import type { LeaseStatus, Takeable } from './lease.ts';
 import type { RedisLink, Reply } from './redis-link.ts';
 import { CHECK_WRITABLE, HEARTBEAT, RELEASE, WRITE } from './redis-scripts.ts';
@@ -81,11 +81,11 @@ export class RedisState {
     return changed[0];
   }
 
-  /** Undefined: there is none, or it cannot be read. Does not throw. */
+  /** Undefined: there is none, or it cannot be read. @throws StateTooNew */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const stored = await this.load(name).catch(() => undefined);
-    const opened = stored && unwrap(stored.text);
-    const parsed = opened?.success ? parseValue(opened.value, schema) : undefined;
+    const parsed = stored && parseDocument(stored.text, schema);
+    if (parsed && !parsed.success && parsed.isNewer) throw new StateTooNew(`the document ${name} in Redis`, parsed.why);
     return parsed?.success ? parsed.data : undefined;
   }
 

@@ -3,16 +3,24 @@ import * as z from 'zod';
 /** The version of the format in which this program writes documents. */
 export const STATE_VERSION = 1;
 
+/** In characters: the machines of most users. */
+const SMALL = 100_000;
+
 const Envelope = z.object({
-  version: z.int(),
-  /** The oldest version that can read the value; absent: `version` itself. */
-  oldest_reader: z.int().exactOptional(),
-  value: z.unknown(),
+  version: z.number(),
+  /** The oldest version that can read the value; absent, or of a shape that this program does not know: `version` itself. */
+  oldest_reader: z.number().optional().catch(undefined),
+  value: z.unknown().optional(),
 });
 
 /** A document that a later version of the program wrote. It is not to be overwritten. */
 export class StateTooNew extends Error {
   override readonly name = 'StateTooNew';
+
+  /** @param document Its name or file, for the operator. */
+  constructor(document: string, why: string) {
+    super(`${document} was written by a newer version of the exporter: ${why}`);
+  }
 }
 
 type Unwrapped = { success: true; value: unknown; version: number } | { success: false; why: string; isNewer: boolean };
@@ -30,7 +38,9 @@ export function unwrap(text: string): Unwrapped {
     return { success: false, why: 'not JSON', isNewer: false };
   }
   const envelope = Envelope.safeParse(json, { jitless: true });
-  if (!envelope.success) return { success: false, why: `not a version ${STATE_VERSION} document`, isNewer: false };
+  // A newer one may have no value under this name.
+  if (!envelope.success || (envelope.data.value === undefined && envelope.data.version <= STATE_VERSION))
+    return { success: false, why: `not a version ${STATE_VERSION} document`, isNewer: false };
   const { version, oldest_reader: oldestReader = version, value } = envelope.data;
   if (oldestReader <= STATE_VERSION && version >= 1) return { success: true, value, version };
   return {
@@ -38,6 +48,19 @@ export function unwrap(text: string): Unwrapped {
     why: `version ${version}, but this program reads version ${STATE_VERSION}`,
     isNewer: version > STATE_VERSION,
   };
+}
+
+/** The value in a document, if it has this shape. A newer one is never taken for damaged, whatever is in it. */
+export function parseDocument<S extends z.ZodType>(
+  text: string,
+  schema: S,
+): { success: true; data: z.output<S> } | { success: false; why: string; isNewer: boolean } {
+  const opened = unwrap(text);
+  if (!opened.success) return opened;
+  const parsed = parseValue(opened.value, schema, text.length < SMALL);
+  if (parsed.success) return parsed;
+  const isNewer = opened.version > STATE_VERSION;
+  return { success: false, why: isNewer ? `version ${opened.version}, ${parsed.why}` : parsed.why, isNewer };
 }
 
 export type Parsed<T> = { success: true; data: T } | { success: false; why: string };

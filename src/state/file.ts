@@ -6,13 +6,10 @@ import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { writeWhole } from '../lib/whole-file.ts';
 import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
-import { type Parsed, parseValue, StateTooNew, unwrap, wrap } from './envelope.ts';
+import { parseDocument, StateTooNew, wrap } from './envelope.ts';
 import { type Host, realHost } from './holder.ts';
 import { DirectoryLock } from './lock.ts';
 import type { StateStore } from './store.ts';
-
-/** In characters: the machines of most users. */
-const SMALL = 100_000;
 
 export interface FileStoreOptions {
   /** Aborts the wait for a lock whose holder may be dead. */
@@ -60,9 +57,9 @@ export class FileStore implements StateStore {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
-    const parsed = parse(text, schema);
+    const parsed = parseDocument(text, schema);
     if (parsed.success) return parsed.data;
-    if (parsed.isNewer) throw new StateTooNew(`${file} was written by a newer version of the exporter: ${parsed.why}`);
+    if (parsed.isNewer) throw new StateTooNew(file, parsed.why);
     const aside = `${file}.unreadable-${this.#clock.now()}`;
     await this.#disk.rename(file, aside);
     this.#log.warn({ document: name, moved_to: aside, why: parsed.why }, 'state not readable, starting without it');
@@ -100,22 +97,21 @@ export class FileStore implements StateStore {
   }
 }
 
-/** Reads a document without locking the directory, and changes nothing. Undefined: there is none, or it cannot be read. */
+/**
+ * Reads a document without locking the directory, and changes nothing. Undefined: there is none, or it cannot be read.
+ * @throws StateTooNew
+ */
 export async function peek<S extends z.ZodType>(
   dir: string,
   name: string,
   schema: S,
   disk: Disk = realDisk,
 ): Promise<z.output<S> | undefined> {
-  try {
-    const parsed = parse(await disk.readFile(join(dir, `${name}.json`), 'utf8'), schema);
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function parse<S extends z.ZodType>(text: string, schema: S): Parsed<z.output<S>> & { readonly isNewer?: boolean } {
-  const opened = unwrap(text);
-  return opened.success ? parseValue(opened.value, schema, text.length < SMALL) : opened;
+  const file = join(dir, `${name}.json`);
+  const text = await disk.readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const parsed = parseDocument(text, schema);
+  if (parsed.success) return parsed.data;
+  if (parsed.isNewer) throw new StateTooNew(file, parsed.why);
+  return undefined;
 }

@@ -93,6 +93,24 @@ describe('state/file', () => {
     expect(lines).toEqual([]);
   });
 
+  it.each([
+    [
+      'a mark of a shape that this version does not know',
+      '{"version":2,"oldest_reader":"1.1","value":{"count":7,"names":[]}}',
+    ],
+    ['a value that does not keep what the mark says', '{"version":2,"oldest_reader":1,"value":{"counts":[7]}}'],
+    ['a version that is no whole number', '{"version":2.5,"value":{"count":7,"names":[]}}'],
+    ['a huge version', '{"version":1e300}'],
+  ])('does not take a newer file for damaged: %s', async (_, text) => {
+    const dir = temporaryFolder();
+    const { documents } = await open(dir);
+    writeFileSync(join(dir, 'machines.json'), text);
+    await expect(documents.load('machines', Value)).rejects.toThrow('was written by a newer version of the exporter');
+    await expect(peek(dir, 'machines', Value)).rejects.toThrow('was written by a newer version of the exporter');
+    expect(readFileSync(join(dir, 'machines.json'), 'utf8')).toBe(text);
+    expect(readdirSync(dir).filter((name) => name !== 'lock')).toEqual(['machines.json']);
+  });
+
   it('reads a file of a newer version that says this one can', async () => {
     const dir = temporaryFolder();
     const { documents } = await open(dir);

@@ -114,11 +114,47 @@ describe.concurrent('upgrade', () => {
     const before = contents(dir);
     const refusal = await refusalOf(startServe(config, 'sandbox'));
     expect(refusal).toContain('was written by a newer version of the exporter');
-    expect(refusal).toContain('nothing was changed');
+    expect(refusal).toContain('it was not changed');
     expect(contents(dir)).toEqual(before);
     // The newer version can start again at once.
     expect(existsSync(join(dir, 'lock'))).toBe(false);
   });
+
+  it('what is damaged beside it is moved aside, and the refusal claims only what holds', async () => {
+    const { dir, config } = left(versions.at(-1) ?? '');
+    writeFileSync(join(dir, 'process.json'), '{');
+    makeNewer(dir, (name) => name === 'ledger.json');
+    const ledger = contents(dir)['ledger.json'];
+    const refusal = await refusalOf(startServe(config, 'sandbox'));
+    expect(refusal).toContain('state not readable, starting without it');
+    expect(refusal).toMatch(/ledger\.json was written by .*; it was not changed/);
+    expect(refusal).not.toContain('nothing was changed');
+    expect(contents(dir)['ledger.json']).toBe(ledger);
+  });
+
+  it.each(['process', 'ledger', 'exporter', 'daily_returns-hoodi'])(
+    'check warns of a newer state, and backfill is not misled by it: %s',
+    async (document) => {
+      const { dir, config } = left(versions.at(-1) ?? '');
+      makeNewer(dir, (name) => name === `${document}.json`);
+      const before = contents(dir);
+      const folder = temporaryFolder();
+      const file = join(folder, 'config.yaml');
+      writeFileSync(file, config, { mode: 0o600 });
+      const check = startExporter(['check', `--config.file=${file}`]);
+      expect(await check.ended).toMatchObject({ code: 0 });
+      expect(check.output).toMatch(
+        new RegExp(`Warning: .*/${document}\\.json was written by a newer version .*; serve would not start`),
+      );
+      // A backfill does not read the counters of the exporter itself.
+      if (document !== 'exporter') {
+        const wanted = ['--source=daily-returns', '--window=7d', '--yes', `--output=${join(folder, 'out.txt')}`];
+        const refusal = await refusalOf(startExporter(['backfill', ...wanted, `--config.file=${file}`]));
+        expect(refusal).toContain(`${document}.json was written by a newer version of the exporter`);
+      }
+      expect(contents(dir)).toEqual(before);
+    },
+  );
 
   it('the refusal is the line that docs/upgrading.md shows', async () => {
     const { dir, config } = left(versions.at(-1) ?? '');
