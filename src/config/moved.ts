@@ -26,12 +26,15 @@ export interface Moves {
 /** Pure. What becomes of the old names in a document. */
 export function movesIn(document: unknown, keys: readonly MovedKey[] = MOVED_KEYS): Moves {
   const found = keys.filter(({ from }) => hasPath(document, from));
-  const working = found.filter(({ to, works }) => works && !hasPath(document, to));
+  const working = found.filter(
+    ({ to, works }, i) => works && !hasPath(document, to) && !found.slice(0, i).some((key) => isSame(key.to, to)),
+  );
   return {
     rename: (written) =>
       found.reduce<unknown>((renamed, key) => {
         const without = withValue(renamed, key.from, undefined);
-        return working.includes(key) ? withValue(without, key.to, valueAt(renamed, key.from)) : without;
+        const emptied = withoutEmpty(without, key.from);
+        return working.includes(key) ? withValue(emptied, key.to, valueAt(renamed, key.from)) : emptied;
       }, written),
     mistakes: found.filter((key) => !working.includes(key)).map((key) => ({ path: key.from, message: refusal(key) })),
     warnings: working.map(({ from, to, since }) => ({
@@ -50,6 +53,17 @@ function refusal({ to, since, works }: MovedKey): string {
   return works
     ? `is called ${name} since ${since}, which is set too: remove this one`
     : `is called ${name} since ${since}`;
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return pathText(one) === pathText(other);
+}
+
+/** Without the section of a key that has moved, if it held nothing else: the section may exist no longer. */
+function withoutEmpty(document: unknown, [section = '', ...rest]: readonly string[]): unknown {
+  const value = valueAt(document, [section]);
+  const isEmpty = rest.length > 0 && isObject(value) && Object.keys(value).length === 0;
+  return isEmpty ? withValue(document, [section], undefined) : document;
 }
 
 function hasPath(document: unknown, path: readonly string[]): boolean {

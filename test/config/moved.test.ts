@@ -56,6 +56,25 @@ describe('config/moved', () => {
     ]);
   });
 
+  it('two old names of one key are a mistake', async () => {
+    const quiet: MovedKey = { ...WORKS, from: ['quiet'], since: '0.4.0' };
+    expect(await refusal(load('silence: 20m\nquiet: 30m\n', WORKS, quiet))).toEqual([
+      'config.yaml:2: quiet: is called machines.stale_after since 0.4.0, which is set too: remove this one',
+    ]);
+  });
+
+  it('a section that exists no longer may have held only what moved', async () => {
+    const from = ['fleet', 'silence'];
+    const { config } = await load('fleet: {silence: 20m}\n', { ...WORKS, from });
+    expect(config.machines.staleAfterMs).toBe(1_200_000);
+    expect(await refusal(load('fleet: {silence: 20m}\n', { ...GONE, from }))).toEqual([
+      'config.yaml:1: fleet.silence: is called machines.stale_after since 0.3.0',
+    ]);
+    expect(await refusal(load('fleet: {silence: 20m, more: 1}\n', { ...WORKS, from }))).toEqual([
+      expect.stringContaining('config.yaml:1: fleet: unknown key'),
+    ]);
+  });
+
   it('a name that no longer works is told with the new one, beside the other mistakes', async () => {
     expect(await refusal(load('silence: 20m\nmachines: {max: 0}\n', GONE))).toEqual([
       'config.yaml:1: silence: is called machines.stale_after since 0.3.0',
