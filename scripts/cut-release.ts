@@ -37,6 +37,11 @@ export function withVersion(file: string, text: string, version: string): string
   return place ? text.replace(place, version) : text;
 }
 
+/** Whether a version is older than another one. */
+export function isOlder(version: string, other: string): boolean {
+  return version.localeCompare(other, 'en', { numeric: true }) < 0;
+}
+
 /** The changelog with what is unreleased under a heading of its own. */
 export function withHeading(changelog: string, version: string, date: string): string {
   const heading = '## Unreleased\n';
@@ -49,12 +54,13 @@ export function withHeading(changelog: string, version: string, date: string): s
 if (import.meta.main) {
   const [version = ''] = process.argv.slice(2);
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('expected a version such as 1.2.3');
-  const edit = (file: string, change: (text: string) => string): void => {
-    const path = join(ROOT, file);
-    writeFileSync(path, change(readFileSync(path, 'utf8')));
-  };
-  edit('CHANGELOG.md', (text) => withHeading(text, version, new Date().toISOString().slice(0, 10)));
-  for (const file of VERSIONED) edit(file, (text) => withVersion(file, text, version));
+  const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+  const { version: before } = JSON.parse(textOf('package.json')) as { version: string };
+  if (isOlder(version, before)) throw new Error(`package.json says ${before}, ${version} is older`);
+  const changelog = withHeading(textOf('CHANGELOG.md'), version, new Date().toISOString().slice(0, 10));
+  const changed = VERSIONED.map((file) => [file, withVersion(file, textOf(file), version)] as const);
+  // Only when no file has been refused.
+  for (const [file, text] of [['CHANGELOG.md', changelog] as const, ...changed]) writeFileSync(join(ROOT, file), text);
   execFileSync(process.execPath, [join(ROOT, 'scripts/release-metrics.ts')]);
   execFileSync(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'test/golden'], { cwd: ROOT });
 }

@@ -5,6 +5,11 @@ import { join } from 'node:path';
 
 /** @throws Error where the tag, package.json and the changelog do not agree */
 export function releaseNotes(tag: string, packageVersion: string, changelog: string): string {
+  // npm publishes no other version under its default tag, and finds that out when the image is already public.
+  if (!/^\d+\.\d+\.\d+$/.test(packageVersion))
+    throw new Error(
+      `package.json says ${packageVersion}, expected three numbers such as 1.2.3: there are no pre-releases`,
+    );
   if (tag !== `v${packageVersion}`) throw new Error(`the tag is ${tag}, package.json says ${packageVersion}`);
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.split(/\s/, 1)[0] === packageVersion);

@@ -75,6 +75,11 @@ function main(): number {
     options: { tag: { type: 'string' }, list: { type: 'boolean' }, only: { type: 'string', default: '' } },
   });
   const steps = STEPS.filter(({ name }) => name.includes(values.only));
+  if (steps.length === 0) {
+    const names = STEPS.map(({ name }) => name).join(', ');
+    process.stderr.write(`--only=${values.only}: no such step, expected one of ${names}\n`);
+    return 2;
+  }
   if (values.list) {
     for (const { name, what, command } of steps)
       process.stdout.write(`${name.padEnd(10)} ${what}: ${command.join(' ')}\n`);
@@ -87,8 +92,10 @@ function main(): number {
     const began = performance.now();
     process.stdout.write(`== ${name}: ${what}\n`);
     const [program = '', ...args] = command;
-    const env = { ...process.env, npm_config_prefer_offline: 'true' };
-    const { status } = spawnSync(program, args, { cwd: ROOT, stdio: 'inherit', env });
+    const bin = join(ROOT, 'node_modules/.bin');
+    const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, npm_config_prefer_offline: 'true' };
+    const { status, error } = spawnSync(program, args, { cwd: ROOT, stdio: 'inherit', env });
+    if (error) process.stderr.write(`${error.message}\n`);
     const seconds = Math.round((performance.now() - began) / 1000);
     process.stdout.write(`== ${name}: ${status === 0 ? 'ok' : 'FAILED'} after ${seconds} s\n`);
     if (status !== 0) {
@@ -96,7 +103,8 @@ function main(): number {
       return 1;
     }
   }
-  process.stdout.write('== everything that can be checked before a release holds\n');
+  const all = 'everything that can be checked before a release';
+  process.stdout.write(`== ${values.only ? steps.map(({ name }) => name).join(', ') : all}: ok\n`);
   return 0;
 }
 

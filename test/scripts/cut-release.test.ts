@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { VERSIONED, versionsIn, withHeading, withVersion } from '../../scripts/cut-release.ts';
+import { isOlder, VERSIONED, versionsIn, withHeading, withVersion } from '../../scripts/cut-release.ts';
 import { releaseNotes } from '../../scripts/release-notes.ts';
 
 const CHANGELOG = '# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.2 - 2026-01-01\n\n- Old.\n';
@@ -23,6 +23,12 @@ describe('scripts/cut-release', () => {
 
   it('refuses a file that names no version any more', () => {
     expect(() => withVersion('package.json', '{}', '1.2.3')).toThrow('package.json names no version');
+  });
+
+  it('an older version is found by its numbers', () => {
+    expect(isOlder('0.9.0', '0.10.0')).toBe(true);
+    expect(isOlder('1.0.0', '0.10.0')).toBe(false);
+    expect(isOlder('0.1.0', '0.1.0')).toBe(false);
   });
 
   it('what is unreleased gets a heading, from which the notes of the release are taken', () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -13,6 +14,22 @@ describe('scripts/verify-release', () => {
     expect(jobs.package.strategy.matrix.node).toEqual(NODES);
     const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(engines.node).toBe(`>=${NODES[0]}`);
+  });
+
+  it('a pre-release is refused before anything is tested or published', () => {
+    const changelog = CUT.replace('1.2.3', '1.2.3-rc.1');
+    expect(() => checkVersions('v1.2.3-rc.1', '1.2.3-rc.1', changelog)).toThrow('expected three numbers');
+    const { jobs } = parse(readFileSync('.github/workflows/release.yml', 'utf8'));
+    const runs = jobs.test.steps.flatMap(({ run }: { run?: string }) => run ?? []);
+    expect(runs[0]).toContain('scripts/release-notes.ts');
+  });
+
+  it('a step that does not exist is no success', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/verify-release.ts', '--only=dosc'], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('--only=dosc: no such step, expected one of secrets, code');
+    expect(status).toBe(2);
   });
 
   it('every step names files that are there', () => {
