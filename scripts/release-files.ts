@@ -29,6 +29,16 @@ export function originOf(env: NodeJS.ProcessEnv): Record<string, unknown> {
   };
 }
 
+/** The notes with links that work on the page of a release, where GitHub does not relate them to the repository. */
+export function linkedNotes(
+  notes: string,
+  tag: string,
+  { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository }: NodeJS.ProcessEnv,
+): string {
+  if (!server || !repository) return notes;
+  return notes.replace(/\]\((?![a-z]+:|#)/g, `](${server}/${repository}/blob/${tag}/`);
+}
+
 /** As `sha256sum` writes and checks it. */
 export function checksums(files: readonly (readonly [name: string, content: Uint8Array])[]): string {
   return files.map(([name, content]) => `${hash('sha256', content)}  ${name}\n`).join('');
@@ -63,7 +73,7 @@ export function writeRelease(tag: string, output: string, env: NodeJS.ProcessEnv
   const tarball = basename(pack(output, originOf(env)));
   const sbom = execFileSync(process.execPath, [join(ROOT, 'scripts/sbom.ts')]);
   writeFileSync(join(output, 'sbom.cdx.json'), sbom);
-  writeFileSync(join(output, 'notes.md'), notes);
+  writeFileSync(join(output, 'notes.md'), linkedNotes(notes, tag, env));
   const sums = [tarball, 'sbom.cdx.json'].map((name) => [name, readFileSync(join(output, name))] as const);
   writeFileSync(join(output, 'SHA256SUMS'), checksums(sums));
   return [tarball, 'sbom.cdx.json', 'notes.md', 'SHA256SUMS'];
