@@ -135,7 +135,10 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     expect(of(built, kind)).toBeUndefined();
     const before = of(build(folder), kind);
     const { spec, metadata } = of(built, 'PodMonitor');
-    expect(spec.podMetricsEndpoints).toEqual(before.spec.endpoints);
+    // Of the labels that are left, the operator sets `service` for a ServiceMonitor only.
+    const service = { action: 'replace', targetLabel: 'service', replacement: of(built, 'Service').metadata.name };
+    const [endpoint] = before.spec.endpoints;
+    expect(spec.podMetricsEndpoints).toEqual([{ ...endpoint, relabelings: [...endpoint.relabelings, service] }]);
     expect(metadata).toEqual(before.metadata);
     const pod = of(built, 'Deployment').spec.template;
     expect(pod.metadata.labels).toMatchObject(spec.selector.matchLabels);
