@@ -147,9 +147,19 @@ async function tour(): Promise<void> {
   title(`${Math.round((performance.now() - began) / 1000)} seconds. Next: npm run demo, and http://localhost:10032`);
 }
 
+function leaveNothing(): void {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(work, { recursive: true, force: true });
+}
+
+// Whoever has seen enough presses Ctrl-C.
+process.once('SIGINT', () => {
+  leaveNothing();
+  process.exit(130);
+});
+
 try {
   await tour();
 } finally {
-  for (const child of running) child.kill('SIGKILL');
-  rmSync(work, { recursive: true, force: true });
+  leaveNothing();
 }

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { start } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { start, waitFor } from '../../support/program.ts';
 
 /** What each part must show: the numbers are of the simulated service. */
 const SHOWN = [
@@ -22,4 +23,14 @@ it('npm run tour shows in two minutes what the exporter does', async () => {
   for (const line of SHOWN) expect(tour.stdout).toMatch(line);
   const [, seconds] = /== (\d+) seconds/.exec(tour.stdout) ?? [];
   expect(Number(seconds)).toBeLessThan(120);
+});
+
+it('Ctrl-C in the tour leaves nothing behind', async () => {
+  const folder = temporaryFolder();
+  const tour = start(process.execPath, [resolve('scripts/tour.ts')], {
+    env: { PATH: process.env['PATH'], TMPDIR: folder },
+  });
+  await waitFor(() => expect(tour.stdout).toContain('== One file'));
+  expect(await tour.stop('SIGINT')).toMatchObject({ code: 130 });
+  expect(readdirSync(folder).filter((name) => name.startsWith('tour-'))).toEqual([]);
 });
