@@ -36,6 +36,48 @@ function isTouched({ story }: World): boolean {
   return all.some((one) => touching.includes(one)) || all.filter((one) => one === 'newer state').length > 1;
 }
 
+const FOREIGN_LOCK = JSON.stringify({
+  pid: 1,
+  started: '7',
+  host: 'elsewhere',
+  boot: 'b',
+  namespace: 'n',
+  id: 'foreign',
+});
+const PAUSED_MS = 40 * SECOND;
+const HELD_MS = 3 * MINUTE;
+/** What was under way when the process was paused still ends. */
+const UNDER_WAY_MS = 10 * SECOND;
+const TOUCHED_EVERY_MS = 10 * SECOND;
+
+/** A process is paused for so long that another machine takes its lock. It must write nothing from then on. */
+function takeOver(world: World, host: ExporterHost): void {
+  const { process, disk } = host;
+  if (!process?.exporter || process.isStopping) return;
+  const { clock } = world;
+  const end = clock.now() + HELD_MS;
+  let documents: string | undefined;
+  const documentsNow = (): string => {
+    const files = [...disk.filesIn(STATE_DIR)].filter(([name]) => name.endsWith('.json'));
+    return JSON.stringify(files.map(([name, bytes]) => [name, bytes.toString()]).sort());
+  };
+  const hold = (): void => {
+    host.noteDiskTrouble();
+    if (documents !== undefined && documents !== documentsNow() && host.process === process)
+      world.fail('state: nothing is written under the lock of another machine', `${host.name} has written`);
+    if (clock.now() >= end || host.process !== process) {
+      disk.remove(`${STATE_DIR}/lock`);
+      if (host.process === process) host.restart(SECOND);
+      return;
+    }
+    if (process.clock.resumesAt + UNDER_WAY_MS <= clock.now()) documents ??= documentsNow();
+    disk.put(`${STATE_DIR}/lock`, FOREIGN_LOCK, { touchedAt: clock.now() });
+    clock.after(TOUCHED_EVERY_MS, hold);
+  };
+  host.pause(PAUSED_MS, false);
+  clock.after(PAUSED_MS / 2, hold);
+}
+
 /** What others do to the state directory of a host. */
 export const STATE_KINDS = [
   kind<{ host: string; document: string; how: Damage; downMs?: number }>({
@@ -127,15 +169,22 @@ export const STATE_KINDS = [
       downMs: random.scale(SECOND, MINUTE),
     })),
     apply: ({ host, ageMs, downMs }, world) => {
-      const lock = { pid: 1, started: '7', host: 'elsewhere', boot: 'b', namespace: 'n', id: 'foreign' };
       world.host(host).upgrade(downMs, (one) => {
         const { disk } = one;
         one.noteDiskTrouble();
-        disk.put(`${STATE_DIR}/lock`, JSON.stringify(lock), { touchedAt: world.clock.now() - ageMs });
+        disk.put(`${STATE_DIR}/lock`, FOREIGN_LOCK, { touchedAt: world.clock.now() - ageMs });
       });
     },
     tell: ({ host, ageMs, downMs }) =>
       `${host} is down for ${secondsOf(downMs)}, and finds the lock of another machine, touched ${secondsOf(ageMs)} ago`,
+  }),
+  kind<{ host: string }>({
+    name: 'lock taken over',
+    weight: 2,
+    draw: onFiles((random, setting) => ({ host: anyHost(random, setting) })),
+    apply: ({ host }, world) => takeOver(world, world.host(host)),
+    tell: ({ host }) =>
+      `${host} is paused for ${secondsOf(PAUSED_MS)}, and another machine takes its lock over for ${secondsOf(HELD_MS)}`,
   }),
   kind<{ host: string }>({
     name: 'second process',
