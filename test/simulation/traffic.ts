@@ -60,6 +60,7 @@ export class Traffic {
   #events: TrafficEvent[] = [];
   #forgotten = 0;
   #readUpTo = 0;
+  #onEnded: ((sent: Sent) => void) | undefined;
   readonly #sent = new WeakMap<WireRequest, Sent>();
 
   /** The requests of the last events. */
@@ -69,6 +70,15 @@ export class Traffic {
 
   note(event: TrafficEvent): void {
     this.#events.push(event);
+  }
+
+  /** Calls `act` once, when a process next has the whole of an answer that `isAwaited`. */
+  onceEnded(isAwaited: (sent: Sent) => boolean, act: (sent: Sent) => void): void {
+    this.#onEnded = (sent) => {
+      if (!isAwaited(sent)) return;
+      this.#onEnded = undefined;
+      act(sent);
+    };
   }
 
   /** The events since a time. */
@@ -118,6 +128,7 @@ export class Traffic {
       sent.endedAt = time.now();
       if (failure !== undefined) sent.failure = failure;
       this.note({ kind: 'end', at: sent.endedAt, sent });
+      this.#onEnded?.(sent);
     };
     const failed = (request: WireRequest, error: unknown): never => {
       ended(request, error instanceof RequestFailed ? error.reason : 'aborted');

@@ -5,6 +5,7 @@ import { ACCOUNT_KINDS } from './account.ts';
 import { CHAIN_KINDS } from './chain.ts';
 import { DISK_KINDS } from './disk.ts';
 import type { Kind } from './kind.ts';
+import { LEADER_KINDS } from './leader.ts';
 import { MACHINE_KINDS } from './machines.ts';
 import { NETWORK_KINDS } from './network.ts';
 import { OPERATOR_KINDS } from './operator.ts';
@@ -25,6 +26,7 @@ const KINDS: readonly Kind[] = [
   ...DISK_KINDS,
   ...STATE_KINDS,
   ...REDIS_KINDS,
+  ...LEADER_KINDS,
   ...SWEEP_KINDS,
 ];
 

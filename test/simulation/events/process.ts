@@ -2,6 +2,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
 import { type Kind, kind } from './kind.ts';
+import { later } from './later.ts';
 import { secondsOf } from './words.ts';
 
 /** The name of one of the hosts. */
@@ -85,6 +86,31 @@ export const PROCESS_KINDS = [
     draw: (random, setting) => ({ host: anyHost(random, setting), downMs: downTime(random) }),
     apply: ({ host, downMs }, world) => world.host(host).restart(downMs),
     tell: ({ host, downMs }) => `SIGTERM to ${host}, started again ${secondsOf(downMs)} later`,
+  }),
+  kind<{ waitSeconds: number; afterMs: number; downMs: number; isKilled: boolean }>({
+    name: 'restart in a wait',
+    weight: 3,
+    draw: (random) => {
+      const waitSeconds = random.between(30, 1_800);
+      const downMs = random.scale(SECOND, (waitSeconds * SECOND) / 3);
+      return { waitSeconds, afterMs: random.scale(SECOND, 10 * SECOND), downMs, isKilled: random.happens(0.5) };
+    },
+    apply: ({ waitSeconds, afterMs, downMs, isKilled }, world) => {
+      const headers = { 'retry-after': String(waitSeconds) };
+      world.service.disturbances.refuse({ times: 1, headers, body: 'json' });
+      world.traffic.onceEnded(
+        ({ head }) => head?.status === 429 && head.headers['retry-after'] === headers['retry-after'],
+        ({ host }) =>
+          later(world, afterMs, () => {
+            if (isKilled) world.host(host).kill(downMs);
+            else world.host(host).restart(downMs);
+          }),
+      );
+    },
+    tell: ({ waitSeconds, afterMs, downMs, isKilled }) => {
+      const how = isKilled ? 'killed' : 'stopped';
+      return `the next request is refused for ${waitSeconds} s; ${secondsOf(afterMs)} later the process that sent it is ${how} for ${secondsOf(downMs)}`;
+    },
   }),
   kind<{ host: string; downMs: number; calls?: number; call?: string }>({
     name: 'power',

@@ -1,0 +1,50 @@
+import { SECOND } from '../../support/timing.ts';
+import type { ExporterHost } from '../exporter-host.ts';
+import { REDIS_PREFIX } from '../exporter-setting.ts';
+import type { World } from '../world.ts';
+import { kind } from './kind.ts';
+import { secondsOf } from './words.ts';
+
+function leaderOf({ redis, hosts }: World): ExporterHost | undefined {
+  const [, holder = ''] = redis?.record.term?.value.split(' ') ?? [];
+  return hosts.find(({ name, process }) => holder === `${name}-${process?.number}`);
+}
+
+/** What happens to the replica that leads, at the worst moment. */
+export const LEADER_KINDS = [
+  kind<{ answers: number; ms: number }>({
+    name: 'leader paused before a request',
+    weight: 4,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0
+        ? undefined
+        : { answers: random.between(1, 12), ms: random.scale(9 * SECOND, 40 * SECOND) },
+    apply: ({ answers, ms }, world) => {
+      // After an answer it often waits for its turn to send the next request.
+      let left = answers;
+      const isLast = (): boolean => --left <= 0;
+      world.traffic.onceEnded(isLast, ({ host }) => world.clock.after(1, () => world.host(host).pause(ms, false)));
+    },
+    tell: ({ answers, ms }) =>
+      `after answer ${answers} from now the process that has it is paused for ${secondsOf(ms)}`,
+  }),
+  kind<{ ms: number }>({
+    name: 'leader cut off, and its lease lost',
+    weight: 3,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0 ? undefined : { ms: random.scale(3 * SECOND, 15 * SECOND) },
+    apply: ({ ms }, world) => {
+      const { redis } = world;
+      const leader = leaderOf(world);
+      if (!leader || !redis || redis.isDown || redis.isReadOnly || redis.isFull) return;
+      leader.redisNetwork.cut();
+      leader.noteRedisTrouble();
+      redis.execute(['DEL', `${REDIS_PREFIX}:lease`]);
+      world.clock.after(ms, () => {
+        leader.noteRedisTrouble();
+        leader.redisNetwork.heal();
+      });
+    },
+    tell: ({ ms }) => `nothing passes between the leader and Redis for ${secondsOf(ms)}, and the lease is deleted`,
+  }),
+];
