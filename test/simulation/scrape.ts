@@ -47,6 +47,11 @@ export function seriesIn(text: string): ReadonlyMap<string, number> {
   return series;
 }
 
+/** The text of a label as it is written. */
+export function unescaped(label: string): string {
+  return label.replace(/\\(.)/g, (_, one: string) => (one === 'n' ? '\n' : one));
+}
+
 function numberOf(text: string): number {
   if (text === '+Inf') return Number.POSITIVE_INFINITY;
   return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text);

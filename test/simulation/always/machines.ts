@@ -1,5 +1,5 @@
 import { MINUTE } from '../../support/timing.ts';
-import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
+import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
 import { ARRAYS, type ArrayName, fieldsOf, type Push } from '../service/machines.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -47,10 +47,6 @@ function* seenIn(scrape: Scrape): Generator<Seen> {
     const [, labels = '', name = '', array = ''] = /^(.*,machine="(.*)"),process="(\w+)"$/.exec(text) ?? [];
     yield { labels, name: unescaped(name), array: array as ArrayName, at };
   }
-}
-
-function unescaped(label: string): string {
-  return label.replace(/\\(.)/g, (_, one: string) => (one === 'n' ? '\n' : one));
 }
 
 /** The push that a time of last_seen is from. */

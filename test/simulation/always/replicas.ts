@@ -93,10 +93,12 @@ const SHARED = /^beaconchain_(?!exporter_|api_|budget_|machine_)\w+_total/;
 export function agree(): Check {
   return {
     name: 'replicas: one leads, and all show the same',
-    atEnd({ redis }, scrapes) {
+    atEnd({ redis, traffic, clock }, scrapes) {
       if (!redis) return undefined;
       const leaders = scrapes.filter(({ series }) => series.get(LEADER) === 1);
       if (leaders.length !== 1) return `${leaders.length} lead`;
+      // What the leader has just written is not yet read by the others.
+      if (traffic.since(clock.now() - READ_MS).length > 0) return undefined;
       const [first, ...others] = scrapes;
       for (const other of others) {
         const key = first && differing(first, other);
@@ -107,6 +109,9 @@ export function agree(): Check {
     },
   };
 }
+
+/** The followers ask twice a second, and once more if an answer is lost. */
+const READ_MS = 1_200;
 
 function differing(one: Scrape, other: Scrape): string | undefined {
   const keys = [...one.series.keys(), ...other.series.keys()].filter((key) => SHARED.test(key));

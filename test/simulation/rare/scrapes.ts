@@ -1,6 +1,6 @@
 import { SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import type { Check } from '../always/check.ts';
-import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
+import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 
 const LATE_MS = 120_000;
@@ -89,7 +89,7 @@ function seeChange(scrape: Scrape, last: Figures, now: Figures, world: World): v
 /** A newer record of a machine. */
 function seePush(labels: string, known: number, time: number, world: World): void {
   const { machines } = world.service;
-  const name = JSON.parse(`"${/machine="(.*)"$/.exec(labels)?.[1] ?? ''}"`);
+  const name = unescaped(/machine="(.*)"$/.exec(labels)?.[1] ?? '');
   const [machine] = machines.selected([name]);
   if (!machine) return;
   if (machines.lagOf(machine.id, time * 1_000) > LATE_MS) world.reach('a record that came late');
