@@ -7,6 +7,7 @@ import { SimulatedHost } from './host.ts';
 import { HostWatch } from './host-watch.ts';
 import type { Random } from './random.ts';
 import { RedisNetwork } from './redis-network.ts';
+import { ownerOf } from './redis-record.ts';
 import { StoredVersions } from './stored-versions.ts';
 import type { World } from './world.ts';
 
@@ -241,6 +242,6 @@ export class ExporterHost {
 
   /** Who holds the lease: `host-number` of a process. */
   #leaseOf(): string {
-    return this.#world.redis?.record.term?.value.split(' ')[1] ?? '';
+    return ownerOf(this.#world.redis?.record.term?.value);
   }
 }

@@ -21,6 +21,11 @@ export interface Term {
   end?: 'released' | 'expired' | 'lost' | 'replaced';
 }
 
+/** Who has taken a lease: `host-number` of a process. */
+export function ownerOf(lease: string | undefined): string {
+  return lease?.split(' ')[1] ?? '';
+}
+
 /** The lease as the server has it. */
 export interface HeldLease {
   readonly value: string;

@@ -1,6 +1,6 @@
 import { LEASE_TIMINGS } from '../../src/replica/lease.ts';
 import type { SimulatedRedis } from './redis.ts';
-import type { Term } from './redis-record.ts';
+import { ownerOf, type Term } from './redis-record.ts';
 import type { RareState } from './sometimes.ts';
 import type { World } from './world.ts';
 
@@ -116,8 +116,4 @@ export class RedisWatch {
     const { process } = this.#world.host(host);
     return process?.number === Number(number);
   }
-}
-
-function ownerOf(lease: string | undefined): string {
-  return lease?.split(' ')[1] ?? '';
 }

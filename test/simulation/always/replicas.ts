@@ -1,5 +1,5 @@
 import { LEASE_TIMINGS } from '../../../src/replica/lease.ts';
-import type { Term } from '../redis-record.ts';
+import { ownerOf, type Term } from '../redis-record.ts';
 import type { Scrape } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -22,7 +22,7 @@ export function writesFenced(): Check {
 }
 
 function isOf(term: Term, sender: { readonly host: string; readonly process: number }): boolean {
-  return term.value.endsWith(` ${sender.host}-${sender.process}`);
+  return ownerOf(term.value) === `${sender.host}-${sender.process}`;
 }
 
 /** Requests are looked at when the term of the next one is known. */
@@ -54,7 +54,7 @@ export function onlyTheLeaderSends(): Check {
 
 /** Whether the lease before was lost while the next holder did not look: it had just started, or could not reach Redis. */
 function wasUnseen(next: Term | undefined, world: World): boolean {
-  const [host = '', process] = (next?.value.split(' ')[1] ?? '').split('-');
+  const [host = '', process] = ownerOf(next?.value).split('-');
   const { redisTroubleAt, process: running, pausedAt } = world.host(host);
   if (!next || running?.number !== Number(process)) return true;
   return next.from - Math.max(redisTroubleAt, running.startedAt, pausedAt) < 2 * ttlMs;

@@ -56,17 +56,23 @@ function during(
   });
 }
 
-function shortWrites(world: World, host: string, ms: number, bytesPerWrite: number): void {
+/** A disk that works. */
+const SOUND = { room: Number.POSITIVE_INFINITY, bytesPerWrite: Number.POSITIVE_INFINITY, liesAboutSync: false };
+
+/** The disk is different in one respect for a while. */
+function changeDisk<N extends keyof typeof SOUND>(
+  world: World,
+  host: string,
+  ms: number,
+  name: N,
+  value: (typeof SOUND)[N],
+): void {
   during(
     world,
     host,
     ms,
-    ({ disk }) => {
-      disk.bytesPerWrite = bytesPerWrite;
-    },
-    ({ disk }) => {
-      disk.bytesPerWrite = Number.POSITIVE_INFINITY;
-    },
+    ({ disk }) => Object.assign(disk, { [name]: value }),
+    ({ disk }) => Object.assign(disk, { [name]: SOUND[name] }),
   );
 }
 
@@ -101,19 +107,7 @@ export const DISK_KINDS = [
       room: random.pick([0, random.between(1, 600), random.between(600, 20_000)]),
       ms: spell(random),
     })),
-    apply: ({ host, room, ms }, world) => {
-      during(
-        world,
-        host,
-        ms,
-        ({ disk }) => {
-          disk.room = room;
-        },
-        ({ disk }) => {
-          disk.room = Number.POSITIVE_INFINITY;
-        },
-      );
-    },
+    apply: ({ host, room, ms }, world) => changeDisk(world, host, ms, 'room', room),
     tell: ({ host, room, ms }) => `the disk of ${host} has room for ${room} bytes, for ${secondsOf(ms)}`,
     simpler: ({ host, room, ms }) => (room > 0 ? [{ host, room: 0, ms }] : []),
   }),
@@ -125,7 +119,7 @@ export const DISK_KINDS = [
       bytes: random.scale(50, 5_000),
       ms: spell(random),
     })),
-    apply: ({ host, bytes, ms }, world) => shortWrites(world, host, ms, bytes),
+    apply: ({ host, bytes, ms }, world) => changeDisk(world, host, ms, 'bytesPerWrite', bytes),
     tell: ({ host, bytes, ms }) => `a write on ${host} takes ${bytes} bytes at most, for ${secondsOf(ms)}`,
   }),
   kind<{ host: string; bytes: number; downMs: number; ms: number; writes: number }>({
@@ -140,7 +134,7 @@ export const DISK_KINDS = [
     })),
     apply: ({ host, bytes, downMs, ms, writes }, world) => {
       world.host(host).kill(downMs, writes === 0 ? undefined : { calls: writes, call: 'disk write' });
-      shortWrites(world, host, ms, bytes);
+      changeDisk(world, host, ms, 'bytesPerWrite', bytes);
     },
     tell: ({ host, bytes, downMs, ms, writes }) => {
       const when = writes === 0 ? '' : ` after ${writes} of them`;
@@ -174,19 +168,7 @@ export const DISK_KINDS = [
     name: 'disk lies',
     weight: 1,
     draw: onFiles((random, setting) => ({ host: anyHost(random, setting), ms: spell(random) })),
-    apply: ({ host, ms }, world) => {
-      during(
-        world,
-        host,
-        ms,
-        ({ disk }) => {
-          disk.liesAboutSync = true;
-        },
-        ({ disk }) => {
-          disk.liesAboutSync = false;
-        },
-      );
-    },
+    apply: ({ host, ms }, world) => changeDisk(world, host, ms, 'liesAboutSync', true),
     tell: ({ host, ms }) => `the disk of ${host} forgets to sync, for ${secondsOf(ms)}`,
   }),
 ];

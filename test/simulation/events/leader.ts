@@ -1,12 +1,13 @@
 import { SECOND } from '../../support/timing.ts';
 import type { ExporterHost } from '../exporter-host.ts';
-import { REDIS_PREFIX } from '../exporter-setting.ts';
+import { ownerOf } from '../redis-record.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
+import { cutOff, LEASE, refusesOperator } from './redis.ts';
 import { secondsOf } from './words.ts';
 
 function leaderOf({ redis, hosts }: World): ExporterHost | undefined {
-  const [, holder = ''] = redis?.record.term?.value.split(' ') ?? [];
+  const holder = ownerOf(redis?.record.term?.value);
   return hosts.find(({ name, process }) => holder === `${name}-${process?.number}`);
 }
 
@@ -36,14 +37,9 @@ export const LEADER_KINDS = [
     apply: ({ ms }, world) => {
       const { redis } = world;
       const leader = leaderOf(world);
-      if (!leader || !redis || redis.isDown || redis.isReadOnly || redis.isFull) return;
-      leader.redisNetwork.cut();
-      leader.noteRedisTrouble();
-      redis.execute(['DEL', `${REDIS_PREFIX}:lease`]);
-      world.clock.after(ms, () => {
-        leader.noteRedisTrouble();
-        leader.redisNetwork.heal();
-      });
+      if (!leader || !redis || refusesOperator(redis)) return;
+      cutOff(world, leader, ms);
+      redis.execute(['DEL', LEASE]);
     },
     tell: ({ ms }) => `nothing passes between the leader and Redis for ${secondsOf(ms)}, and the lease is deleted`,
   }),

@@ -1,13 +1,15 @@
 import { MINUTE, SECOND } from '../../support/timing.ts';
+import type { ExporterHost } from '../exporter-host.ts';
 import { REDIS_PREFIX } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
+import type { SimulatedRedis } from '../redis.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
 import { anyHost } from './process.ts';
 import { secondsOf } from './words.ts';
 
-const LEASE = `${REDIS_PREFIX}:lease`;
+export const LEASE = `${REDIS_PREFIX}:lease`;
 
 function spell(random: Random): number {
   return random.pick([
@@ -24,6 +26,33 @@ function someHosts(random: Random, setting: Setting): string {
 
 function hostsOf(world: World, host: string) {
   return world.hosts.filter(({ name }) => host === '*' || name === host);
+}
+
+/** A fault on the way between one host and Redis, which ends by itself. */
+function during(world: World, one: ExporterHost, ms: number, begin: () => void, end: () => void): void {
+  begin();
+  one.noteRedisTrouble();
+  world.clock.after(ms, () => {
+    one.noteRedisTrouble();
+    end();
+  });
+}
+
+/** Nothing passes between a host and Redis for a while. */
+export function cutOff(world: World, one: ExporterHost, ms: number): void {
+  const { redisNetwork } = one;
+  during(
+    world,
+    one,
+    ms,
+    () => redisNetwork.cut(),
+    () => redisNetwork.heal(),
+  );
+}
+
+/** Whether a command that an operator gives by hand would fail. */
+export function refusesOperator({ isDown, isReadOnly, isFull }: SimulatedRedis): boolean {
+  return isDown || isReadOnly || isFull;
 }
 
 const said = (host: string): string => (host === '*' ? 'every replica' : host);
@@ -134,8 +163,7 @@ export const REDIS_KINDS = [
     apply: ({ how }, world) => {
       world.noteRedisTrouble();
       const { redis } = world;
-      // Then it refuses the operator as well.
-      if (!redis || redis.isDown || redis.isReadOnly || redis.isFull) return;
+      if (!redis || refusesOperator(redis)) return;
       for (const command of MEDDLING[how] ?? []) redis.execute(command);
     },
     tell: ({ how }) => `the lease in Redis is ${how} by hand`,
@@ -146,14 +174,7 @@ export const REDIS_KINDS = [
     draw: (random, setting) =>
       setting.exporter.replicas === 0 ? undefined : { host: someHosts(random, setting), ms: spell(random) },
     apply: ({ host, ms }, world) => {
-      for (const one of hostsOf(world, host)) {
-        one.redisNetwork.cut();
-        one.noteRedisTrouble();
-        world.clock.after(ms, () => {
-          one.noteRedisTrouble();
-          one.redisNetwork.heal();
-        });
-      }
+      for (const one of hostsOf(world, host)) cutOff(world, one, ms);
     },
     tell: ({ host, ms }) => `nothing passes between ${said(host)} and Redis for ${secondsOf(ms)}`,
   }),
@@ -168,12 +189,13 @@ export const REDIS_KINDS = [
     },
     apply: ({ host, losing, delaying, resetting, ms }, world) => {
       for (const one of hostsOf(world, host)) {
-        Object.assign(one.redisNetwork, { losing, delaying, resetting });
-        one.noteRedisTrouble();
-        world.clock.after(ms, () => {
-          one.noteRedisTrouble();
-          Object.assign(one.redisNetwork, { losing: 0, delaying: 0, resetting: 0 });
-        });
+        during(
+          world,
+          one,
+          ms,
+          () => Object.assign(one.redisNetwork, { losing, delaying, resetting }),
+          () => Object.assign(one.redisNetwork, { losing: 0, delaying: 0, resetting: 0 }),
+        );
       }
     },
     tell: ({ host, losing, delaying, resetting, ms }) =>
