@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Those that a daemon needs, and which need others. */
+/** The modules of Node that the daemon uses. With them come those that they use themselves. */
 const NODE_MODULES = [
   'node:assert',
   'node:crypto',

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import type { Logger } from '../lib/log.ts';
-import { parseDocument, StateTooNew, unwrap } from '../state/envelope.ts';
+import { parseDocument, unwrap } from '../state/envelope.ts';
 import { LeaseLost } from './lease.ts';
-import type { HeartbeatReply, RedisState } from './redis.ts';
+import { type HeartbeatReply, inRedis, type RedisState } from './redis.ts';
 
 type Loaded<T> =
   | { readonly success: true; readonly data: T }
@@ -54,8 +54,7 @@ export class SharedDocuments {
     if (!stored) return undefined;
     const { text, revision } = stored;
     this.#revisions.set(name, revision);
-    const parsed = parseDocument(text, schema);
-    if (!parsed.success && parsed.isNewer) throw new StateTooNew(`the document ${name} in Redis`, parsed.why);
+    const parsed = parseDocument(inRedis(name), text, schema);
     return parsed.success ? parsed : { success: false, why: parsed.why, text, revision };
   }
 

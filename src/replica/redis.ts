@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
-import { parseDocument, STATE_VERSION, StateTooNew } from '../state/envelope.ts';
+import { parseDocument, STATE_VERSION } from '../state/envelope.ts';
 import type { LeaseStatus, Takeable } from './lease.ts';
 import type { RedisLink, Reply } from './redis-link.ts';
 import { CHECK_WRITABLE, HEARTBEAT, RELEASE, WRITE } from './redis-scripts.ts';
@@ -36,6 +36,11 @@ export interface HeartbeatReply {
   readonly now: UnixMs;
   /** The wanted documents that are newer than known. */
   readonly changed: readonly StoredDocument[];
+}
+
+/** What the operator is told that a document is. */
+export function inRedis(name: string): string {
+  return `the document ${name} in Redis`;
 }
 
 /** The state in Redis. Each method is one atomic step, and throws RedisAway. */
@@ -84,8 +89,7 @@ export class RedisState {
   /** Undefined: there is none, or it cannot be read. @throws StateTooNew */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const stored = await this.load(name).catch(() => undefined);
-    const parsed = stored && parseDocument(stored.text, schema);
-    if (parsed && !parsed.success && parsed.isNewer) throw new StateTooNew(`the document ${name} in Redis`, parsed.why);
+    const parsed = stored && parseDocument(inRedis(name), stored.text, schema);
     return parsed?.success ? parsed.data : undefined;
   }
 

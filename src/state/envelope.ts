@@ -23,6 +23,8 @@ export class StateTooNew extends Error {
   }
 }
 
+export type Parsed<T> = { success: true; data: T } | { success: false; why: string };
+
 type Unwrapped = { success: true; value: unknown; version: number } | { success: false; why: string; isNewer: boolean };
 
 export function wrap(value: unknown): string {
@@ -50,20 +52,22 @@ export function unwrap(text: string): Unwrapped {
   };
 }
 
-/** The value in a document, if it has this shape. A newer one is never taken for damaged, whatever is in it. */
-export function parseDocument<S extends z.ZodType>(
-  text: string,
-  schema: S,
-): { success: true; data: z.output<S> } | { success: false; why: string; isNewer: boolean } {
+/**
+ * The value in a document, if it has this shape.
+ * @param document Its name or file, for the operator.
+ * @throws StateTooNew: a newer one is never taken for damaged, whatever is in it
+ */
+export function parseDocument<S extends z.ZodType>(document: string, text: string, schema: S): Parsed<z.output<S>> {
   const opened = unwrap(text);
-  if (!opened.success) return opened;
+  if (!opened.success) {
+    if (opened.isNewer) throw new StateTooNew(document, opened.why);
+    return opened;
+  }
   const parsed = parseValue(opened.value, schema, text.length < SMALL);
-  if (parsed.success) return parsed;
-  const isNewer = opened.version > STATE_VERSION;
-  return { success: false, why: isNewer ? `version ${opened.version}, ${parsed.why}` : parsed.why, isNewer };
+  if (!parsed.success && opened.version > STATE_VERSION)
+    throw new StateTooNew(document, `version ${opened.version}, ${parsed.why}`);
+  return parsed;
 }
-
-export type Parsed<T> = { success: true; data: T } | { success: false; why: string };
 
 /** `isSmall`: it takes less time to check the value than to generate code that checks it quickly. */
 export function parseValue<S extends z.ZodType>(value: unknown, schema: S, isSmall = false): Parsed<z.output<S>> {

@@ -6,7 +6,7 @@ import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { writeWhole } from '../lib/whole-file.ts';
 import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
-import { parseDocument, StateTooNew, wrap } from './envelope.ts';
+import { parseDocument, wrap } from './envelope.ts';
 import { type Host, realHost } from './holder.ts';
 import { DirectoryLock } from './lock.ts';
 import type { StateStore } from './store.ts';
@@ -57,9 +57,8 @@ export class FileStore implements StateStore {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
-    const parsed = parseDocument(text, schema);
+    const parsed = parseDocument(file, text, schema);
     if (parsed.success) return parsed.data;
-    if (parsed.isNewer) throw new StateTooNew(file, parsed.why);
     const aside = `${file}.unreadable-${this.#clock.now()}`;
     await this.#disk.rename(file, aside);
     this.#log.warn({ document: name, moved_to: aside, why: parsed.why }, 'state not readable, starting without it');
@@ -110,8 +109,6 @@ export async function peek<S extends z.ZodType>(
   const file = join(dir, `${name}.json`);
   const text = await disk.readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const parsed = parseDocument(text, schema);
-  if (parsed.success) return parsed.data;
-  if (parsed.isNewer) throw new StateTooNew(file, parsed.why);
-  return undefined;
+  const parsed = parseDocument(file, text, schema);
+  return parsed.success ? parsed.data : undefined;
 }
