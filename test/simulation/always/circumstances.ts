@@ -56,6 +56,12 @@ export class Circumstances {
   }
 }
 
+/** When something was last wrong with what keeps the state. */
+export function storeTroubleAt(world: World, host: string): number {
+  if (world.exporter.replicas === 0) return world.host(host).diskTroubleAt;
+  return Math.max(world.redisTroubleAt, world.host(host).redisTroubleAt);
+}
+
 /** Whether the month is too small to read every epoch of every chain once. */
 function isScarce({ exporter, story, service }: World): boolean {
   const { perMonth = Number.POSITIVE_INFINITY } = story.setting.service.plan;

@@ -2,6 +2,7 @@ import { HOUR } from '../../support/timing.ts';
 import { POWER_LOST } from '../exporter-process.ts';
 import type { Ended, World } from '../world.ts';
 import type { Check } from './check.ts';
+import { storeTroubleAt } from './circumstances.ts';
 import { following } from './following.ts';
 import { isRevocation } from './waits.ts';
 
@@ -11,12 +12,6 @@ const AFTERWARDS_MS = 40_000;
 const WAKING_MS = 2_000;
 const STOPS_WITHIN_MS = 5_000;
 const STOPS_AT_ONCE_MS = 1_000;
-
-/** When something was last wrong with what keeps the state. */
-export function storeTroubleAt(world: World, host: string): number {
-  if (world.exporter.replicas === 0) return world.host(host).diskTroubleAt;
-  return Math.max(world.redisTroubleAt, world.host(host).redisTroubleAt);
-}
 
 /** A process ends when it is told to, or refuses to start for a reason. */
 export function endsForAReason(): Check {

@@ -3,8 +3,8 @@ import { ownerOf, type Term } from '../redis-record.ts';
 import type { Scrape } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
+import { storeTroubleAt } from './circumstances.ts';
 import { following } from './following.ts';
-import { storeTroubleAt } from './process.ts';
 
 const { ttlMs, marginMs } = LEASE_TIMINGS;
 
@@ -21,7 +21,8 @@ export function writesFenced(): Check {
   };
 }
 
-function isOf(term: Term, sender: { readonly host: string; readonly process: number }): boolean {
+/** Whether this process had the lease then. */
+export function isOf(term: Term, sender: { readonly host: string; readonly process: number }): boolean {
   return ownerOf(term.value) === `${sender.host}-${sender.process}`;
 }
 

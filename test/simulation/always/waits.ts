@@ -3,7 +3,9 @@ import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
+import { storeTroubleAt } from './circumstances.ts';
 import { following, when } from './following.ts';
+import { isOf } from './replicas.ts';
 import { Steps } from './steps.ts';
 
 const MAX_WAIT_SECONDS = 32 * 86_400;
@@ -46,11 +48,10 @@ export function waits(): Check {
     return routeOf(a) === routeOf(b) || named === buckets.get(routeOf(b));
   }
 
-  /** Whether the process that sends this can know of the wait. */
+  /** Whether the process that sends this can know of the wait. For one that reads of it a step forward is time that passed. */
   function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
-    if (by.process === sent.process) return true;
-    if (world.exporter.replicas > 0 || mayBeForgotten(by, at, world)) return false;
-    return (ends.get(by.process) ?? 0) > at + KEPT_AFTER_MS && !steps.wentForward(by.host, at, sent.at);
+    if (by.process === sent.process && !hasReadAgain(by, at, world)) return true;
+    return wasKept(by, at, ends, world) && !steps.wentForward(by.host, at, sent.at);
   }
 
   return following('limits: nothing is sent before the wait after a 429 is over', (event, world) => {
@@ -96,10 +97,18 @@ export function waits(): Check {
   });
 }
 
-/** The disk did not work when the answer came or later, or the state was lost outside of the program. */
-function mayBeForgotten({ host }: Sent, since: number, world: World): boolean {
-  const { diskTroubleAt, lostStateAt } = world.host(host);
-  return Math.max(diskTroubleAt, lostStateAt) > since - KEPT_AFTER_MS;
+/** A leader reads what the last one wrote, even where that was itself. */
+function hasReadAgain(by: Sent, since: number, { redis }: World): boolean {
+  return redis?.record.terms.some((term) => isOf(term, by) && term.from > since) ?? false;
+}
+
+/** Whether a later process can read what this one learned: it could write it, and nothing was lost since. */
+function wasKept(by: Sent, since: number, ends: ReadonlyMap<number, number>, world: World): boolean {
+  const troubleAt = Math.max(storeTroubleAt(world, by.host), world.host(by.host).lostStateAt);
+  if (troubleAt > since - KEPT_AFTER_MS) return false;
+  const term = world.redis?.record.terms.findLast((one) => isOf(one, by) && one.from <= since);
+  const writesUntil = world.redis ? (term?.renewedAt ?? 0) : (ends.get(by.process) ?? 0);
+  return writesUntil > since + KEPT_AFTER_MS;
 }
 
 function routeOf({ endpoint, request }: Sent): string {
@@ -157,7 +166,7 @@ export function refusedKeys(): Check {
     key = sent.key;
     if (!refused) return undefined;
     const { how, since, by } = refused;
-    const isKnown = by.process === sent.process || isKept(by, since, world);
+    const isKnown = (by.process === sent.process && !hasReadAgain(by, since, world)) || wasKept(by, since, ends, world);
     // A process that does not know of the refusal learns of it from its own answer.
     refused = isKnown ? { how, since: sent.at, by: sent } : undefined;
     if (!isKnown || steps.any(sent.host, since, sent.at)) return undefined;
@@ -170,11 +179,6 @@ export function refusedKeys(): Check {
     if (isAllowed) return undefined;
     return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${(sent.at - since) / SECOND} s after the key was ${how}`;
   });
-
-  function isKept(by: Sent, since: number, world: World): boolean {
-    if (world.exporter.replicas > 0 || mayBeForgotten(by, since, world)) return false;
-    return (ends.get(by.process) ?? 0) > since + KEPT_AFTER_MS;
-  }
 }
 
 /** A source whose endpoint is forbidden pauses for an hour (behaviour 3). */
