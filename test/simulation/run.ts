@@ -111,14 +111,22 @@ class Run {
   /** Scrapes every host that runs. */
   async #look(): Promise<void> {
     const { world } = this;
+    const rendered = new Set<ExporterProcess>();
     if (isLong(world.story)) {
-      for (const { process } of world.hosts) if (process && canAnswer(process)) void process.exporter?.engine().touch();
-      // A process may be killed meanwhile.
+      for (const { process } of world.hosts) {
+        if (process && canAnswer(process))
+          process.exporter
+            ?.engine()
+            .touch()
+            .then(() => rendered.add(process));
+      }
+      // A process may be killed meanwhile. What a slow disk has not yet taken is not yet shown.
       await world.clock.advanceTo(world.clock.now());
     }
     for (const host of world.hosts) {
       const exporter = host.process?.exporter;
       if (!host.process || !exporter || !canAnswer(host.process)) continue;
+      if (isLong(world.story) && !rendered.has(host.process)) continue;
       this.#scrapes += 1;
       const text = Buffer.concat(exporter.engine().metrics('text', false)).toString();
       const { number: process, clock } = host.process;

@@ -33,7 +33,8 @@ export function secondWindow(): Check {
     if (event.kind === 'others') othersAt = event.at;
     if (event.kind === 'ended') ends.set(event.process, event);
     if (event.kind === 'plan') told.changed();
-    if (event.kind === 'head') told.note(event.sent, event.at);
+    if (event.kind === 'sent') told.sent(event.sent);
+    if (event.kind === 'head') told.note(event.sent);
     if (event.kind !== 'counted') return undefined;
     const { sent, exchange, at } = event;
     told.counted(sent, exchange);
@@ -51,8 +52,11 @@ export function secondWindow(): Check {
 class ToldLimits {
   #hasChanged = false;
   readonly #buckets = new WeakMap<Sent, string>();
-  /** By process and bucket, in order of time. */
-  readonly #said = new Map<string, { readonly at: number; readonly limit: number }[]>();
+  /** By process and bucket, in their order. */
+  readonly #said = new Map<string, { readonly number: number; readonly limit: number }[]>();
+  /** How many answers had come. Times are not enough: an answer can come in the same ms, but later. */
+  #answers = 0;
+  readonly #answersBefore = new WeakMap<Sent, number>();
 
   /** From now on what was told may be wrong. */
   changed(): void {
@@ -63,17 +67,23 @@ class ToldLimits {
     if (bucket !== undefined) this.#buckets.set(sent, bucket);
   }
 
-  note(sent: Sent, at: number): void {
+  sent(sent: Sent): void {
+    this.#answersBefore.set(sent, this.#answers);
+  }
+
+  note(sent: Sent): void {
+    this.#answers += 1;
     const bucket = this.#buckets.get(sent);
     const limit = sent.head && limitOf(sent.head.headers);
     if (bucket === undefined || limit === undefined) return;
     const id = `${sent.process} ${bucket}`;
-    this.#said.set(id, [...(this.#said.get(id) ?? []).slice(-20), { at, limit }]);
+    this.#said.set(id, [...(this.#said.get(id) ?? []).slice(-20), { number: this.#answers, limit }]);
   }
 
   /** Whether the process that sent this could think that more is allowed. */
   isOutdated(sent: Sent, bucket: string, limit: number): boolean {
-    const known = this.#said.get(`${sent.process} ${bucket}`)?.findLast(({ at }) => at <= sent.at);
+    const before = this.#answersBefore.get(sent) ?? 0;
+    const known = this.#said.get(`${sent.process} ${bucket}`)?.findLast(({ number }) => number <= before);
     // An earlier process may have been told of an earlier plan.
     return known === undefined ? this.#hasChanged : known.limit > limit;
   }
