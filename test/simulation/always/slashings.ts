@@ -19,6 +19,11 @@ interface Point extends Bounds {
   readonly skipped: number;
 }
 
+/** All slots that are counted, of whatever status. */
+function slotsOf([proposed = 0, missed = 0, orphaned = 0]: readonly number[]): number {
+  return proposed + missed + orphaned;
+}
+
 /** What was seen of the counters of one chain. */
 class ChainHistory {
   readonly view: ChainView;
@@ -73,6 +78,7 @@ class ChainHistory {
   ): Point | string {
     let wrong: string | undefined;
     for (const parent of this.#parents(at)) {
+      if (wrong !== undefined && !this.#hasItsSlots(parent, at, values)) continue;
       const point = parent.scanned === at.scanned ? parent : this.#extend(parent, at, circumstances);
       if (typeof point === 'string') wrong ??= point;
       else {
@@ -100,6 +106,15 @@ class ChainHistory {
     if (!this.#mayBegin) return;
     for (let first = this.#firstFinal; first <= scanned + 1; first += 1)
       yield { ...NOTHING, scanned: first - 1, skipped: 0 };
+  }
+
+  /** Whether the slots counted since are about 32 for each epoch. After a loss most beginnings are excluded by this alone. */
+  #hasItsSlots(parent: Point, at: { scanned: number; skipped: number }, values: readonly number[]): boolean {
+    const { incomplete, late } = this.view;
+    const counted = at.scanned - parent.scanned - (at.skipped - parent.skipped);
+    const sure = counted - incomplete.size - late.size - 1;
+    const slots = slotsOf(values);
+    return slots <= slotsOf(parent.high) + 32 * counted && slots >= slotsOf(parent.low) + 32 * sure;
   }
 
   #extend(
