@@ -1,11 +1,13 @@
-import { DAY, MINUTE, SECOND } from '../support/timing.ts';
+import { CHAINS, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SECONDS_PER_EPOCH } from '../../src/lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../src/lib/duration.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../support/timing.ts';
 import { drawEvents } from './events/index.ts';
 import { drawExporter, USUAL } from './exporter-setting.ts';
 import { Random } from './random.ts';
 import { drawNetwork, NO_FAULTS } from './service/network.ts';
 import { calmSetting, drawService } from './service/setting.ts';
 import { drawSteady } from './steady.ts';
-import type { Setting, Story } from './story.ts';
+import type { Setting, Story, StoryEvent } from './story.ts';
 
 /** About so many requests are sent in a short story. */
 const REQUESTS = 200;
@@ -23,12 +25,12 @@ export function drawStory(seed: number, days?: number): Story {
   const steady = random.fork('steady');
   if (days === undefined && steady.happens(STEADY)) return withRefresh({ seed, ...drawSteady(steady, seed) });
   const drawn = days === undefined ? drawSetting(random) : usual(seed);
-  const start = startOf(random.fork('start'));
+  const { start, early } = startOf(random.fork('start'));
   const lengthMs = days === undefined ? lengthOf(drawn, start, random.fork('length')) : days * DAY;
   const few = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
   const count = days === undefined ? few : Math.ceil(EVENTS_PER_DAY * days);
   const events = drawEvents(random.fork('events'), drawn, count, lengthMs);
-  return withRefresh({ seed, start, lengthMs, setting: drawn, events });
+  return withRefresh({ seed, start, lengthMs, setting: drawn, events: [...early, ...events] });
 }
 
 /** What the program renders each second would take most of the time. */
@@ -74,12 +76,51 @@ function requestsPerDay({ service, exporter }: Setting, start: number): number {
   return Math.min(wanted, perSecond * utilization * 86_400, (quotas * perMonth * utilization) / days);
 }
 
-/** Any time; as often shortly before a month or a year ends. */
-function startOf(random: Random): number {
+/** A time that a story begins at, and what happens at once. */
+interface Beginning {
+  readonly start: number;
+  readonly early: readonly StoryEvent[];
+}
+
+/** Any time; as often shortly before a month or a year ends, or a day of daily returns or a sync committee is due. */
+function startOf(random: Random): Beginning {
   const month = random.between(0, 23);
   const [day, hour] = [random.between(1, 28), random.between(0, 23)];
   const any = Date.UTC(2026, month, day, hour, random.between(0, 59), random.between(0, 59));
-  return random.happens(0.5) ? any : endOfMonth(any) - Math.round(random.scale(1, 48 * 3_600)) * SECOND;
+  const early = random.happens(0.5);
+  return random.pick<() => Beginning>([
+    () => ({ start: any, early: [] }),
+    () => ({ start: endOfMonth(any) - Math.round(random.scale(1, 48 * 3_600)) * SECOND, early: [] }),
+    () => beforeNews(endOfDay(any), random, early ? olderDay(random) : undefined),
+    () => beforeNews(endOfPeriod(any), random, early ? latePeriod(random) : undefined),
+  ])();
+}
+
+/** Shortly before something is due, or so that it is due while the first events happen. */
+function beforeNews(due: number, random: Random, event: StoryEvent | undefined): Beginning {
+  return { start: due - Math.round(random.scale(10, 2 * 3_600)) * SECOND, early: event ? [event] : [] };
+}
+
+function olderDay(random: Random): StoryEvent {
+  return { at: 0, kind: 'older day', what: { ms: random.scale(HOUR, 24 * HOUR) } };
+}
+
+function latePeriod(random: Random): StoryEvent {
+  return { at: 0, kind: 'period late', what: { lateMs: random.scale(6 * MINUTE, 2 * HOUR), ms: DAY } };
+}
+
+/** When polls for the day begin that ends next on mainnet. */
+function endOfDay(at: number): number {
+  const { genesis } = CHAINS.mainnet;
+  const days = Math.ceil((at / SECOND - genesis) / SECONDS_PER_DAY);
+  return (genesis + days * SECONDS_PER_DAY) * SECOND + 20 * MINUTE;
+}
+
+/** When the sync committee of mainnet changes next. */
+function endOfPeriod(at: number): number {
+  const { genesis } = CHAINS.mainnet;
+  const seconds = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SECONDS_PER_EPOCH;
+  return (genesis + Math.ceil((at / SECOND - genesis) / seconds) * seconds) * SECOND;
 }
 
 function endOfMonth(at: number): number {

@@ -69,7 +69,11 @@ export function drawSteady(random: Random, seed: number): Steady {
     plan.perMonth !== undefined && random.happens(0.2)
       ? [{ at: Math.round(0.8 * random.unit() * lengthMs), kind: 'others at once', what: { requests: plan.perMonth } }]
       : [];
-  const events = [...newcomers, ...taken];
+  const renewed: StoryEvent[] =
+    plan.perMonth !== undefined && taken.length === 0 && random.happens(0.3)
+      ? [{ at: Math.round((0.3 + 0.4 * random.unit()) * lengthMs), kind: 'renewal', what: { waitMs: 0 } }]
+      : [];
+  const events = [...newcomers, ...taken, ...renewed];
   return {
     setting: { service, network, exporter },
     start,

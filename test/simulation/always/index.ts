@@ -14,8 +14,8 @@ import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
 import { plansToldSeldom, pollsSucceed, stretchedByNothing } from './quota.ts';
 import { recovers } from './recovery.ts';
-import { agree, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
-import { fewRetries, noOverlap } from './requests.ts';
+import { agree, onlyTheLeaderSends, takenLate, takenOver, writesFenced } from './replicas.ts';
+import { fewRetries, noOverlap, reloadsEndNothing } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
 import { directoryBounded, failuresCounted } from './state.ts';
 import { intervalsMet, quotaSpent, rateUsed } from './steady.ts';
@@ -39,6 +39,7 @@ export const ALWAYS: readonly NewCheck[] = [
   restartsPollWhatIsDue,
   noOverlap,
   fewRetries,
+  reloadsEndNothing,
   ownCounts,
   ownTimes,
   toldIsMet,
@@ -48,7 +49,7 @@ export const ALWAYS: readonly NewCheck[] = [
   ...[stretchedByNothing, plansToldSeldom, pollsSucceed],
   machinesFound,
   ...[failuresCounted, directoryBounded],
-  ...[writesFenced, onlyTheLeaderSends, takenOver, agree],
+  ...[writesFenced, onlyTheLeaderSends, takenOver, takenLate, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],
   usedByOthers,
   toldRemaining,

@@ -6,7 +6,7 @@ import type { Check } from './check.ts';
 import { storeTroubleAt } from './circumstances.ts';
 import { following } from './following.ts';
 
-const { ttlMs, marginMs } = LEASE_TIMINGS;
+const { ttlMs, marginMs, graceMs } = LEASE_TIMINGS;
 
 /** Redis takes no write from a lease that is not current. */
 export function writesFenced(): Check {
@@ -84,6 +84,38 @@ export function takenOver(): Check {
       return isWell && now - led > TAKEOVER_MS ? `nobody has led for ${now - led} ms` : undefined;
     },
   };
+}
+
+/**
+ * A lease that was not given back is taken by a process that never had it only after the grace; and where Redis lost it, only
+ * when its holder cannot believe any more that it leads.
+ */
+export function takenLate(): Check {
+  let next = 0;
+  return {
+    name: 'replicas: a lost lease is not taken too early',
+    onMoment(world) {
+      const { terms } = world.redis?.record ?? { terms: [] };
+      for (; next < terms.length; next += 1) {
+        const [before, term] = [terms[next - 1], terms[next]];
+        const wrong = before && term && takenEarly(before, term, terms.slice(0, next), world);
+        if (wrong !== undefined) return wrong;
+      }
+      return undefined;
+    },
+  };
+}
+
+function takenEarly(before: Term, term: Term, earlier: readonly Term[], world: World): string | undefined {
+  const { until, end } = before;
+  const owner = ownerOf(term.value);
+  if (until === undefined || (end !== 'expired' && end !== 'lost')) return undefined;
+  if (owner === '' || ownerOf(before.value) === '' || earlier.some(({ value }) => ownerOf(value) === owner))
+    return undefined;
+  const free = term.from - until;
+  const least = end === 'lost' && !wasUnseen(term, world) ? Math.max(graceMs, ttlMs - marginMs) : graceMs;
+  if (free >= least - SLACK_MS) return undefined;
+  return `${owner} has taken a lease ${free} ms after it was ${end}, not ${least}`;
 }
 
 const LEADER = 'beaconchain_exporter_leader';

@@ -1,4 +1,4 @@
-import { MINUTE } from '../../support/timing.ts';
+import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { Sent } from '../traffic.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
@@ -80,5 +80,30 @@ export function fewRetries(): Check {
     // A replica that leads again begins its poll again.
     if (world.exporter.replicas > 0) return undefined;
     return `${sent.endpoint} at ${when(sent.at, world)} is sent again after a ${head.status}`;
+  });
+}
+
+/** After a reload that changes nothing for any source, no request is given up (behaviour 22). */
+export function reloadsEndNothing(): Check {
+  /** The configuration that each process has read. */
+  const read = new Map<number, string>();
+  /** When a process last read the one that it had. */
+  const same = new Map<number, number>();
+  return following('requests: a reload ends no poll', (event, world) => {
+    if (event.kind === 'start') read.set(event.process, JSON.stringify(world.exporter));
+    if (event.kind === 'reload') {
+      const now = JSON.stringify(world.exporter);
+      if (read.get(event.process) === now) same.set(event.process, event.at);
+      else same.delete(event.process);
+      read.set(event.process, now);
+    }
+    if (event.kind !== 'end' || world.exporter.replicas > 0) return undefined;
+    const { sent, at } = event;
+    if (sent.failure !== 'aborted' || same.get(sent.process) !== at) return undefined;
+    // The time for an answer may end with the same ms.
+    if (at - sent.at >= SECOND * world.exporter.timeoutSeconds) return undefined;
+    const { process } = world.host(sent.host);
+    if (process?.number !== sent.process || process.isStopping) return undefined;
+    return `${sent.endpoint}, sent at ${when(sent.at, world)}, is given up at ${when(at, world)}`;
   });
 }

@@ -1,5 +1,6 @@
 import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { Plan } from '../service/setting.ts';
+import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { type Moment, momentsIn, pacedIn, type Spell, type Told, undisturbed } from './spells.ts';
@@ -49,31 +50,35 @@ function unmet(id: string, told: readonly Told[], { exporter, plan }: Spell): st
   return `${id}: told ${mean / SECOND} s, met ${met / SECOND} s in ${gaps} polls`;
 }
 
-/** The share of the rate that must be used. Latency leaves some of it idle. */
-const USED = 0.9;
-const MAX_LATENCY_MS = 400;
+/** The share that must be used of what the rate and the latency allow. */
+const USED = 0.93;
 /** In less time a single request matters. */
 const MIN_SPELL_MS = 2 * MINUTE;
-const FEWEST_MOMENTS = 5;
+const FEWEST_SWEEPS = 3;
 
-/** Where the rate is what stretches the intervals, at least 90 % of it is used (behaviour 7). */
+/** Where the rate is what stretches the intervals, it is used but for what the latency leaves idle (behaviour 7). */
 export function rateUsed(): Check {
   return undisturbed('pace: no request is left unsent where the rate is too low', (spell, world) => {
     const { exporter, plan } = spell;
     if (hasQuota(plan) || !isKnown(world)) return undefined;
-    if (world.story.setting.network.latency.high > MAX_LATENCY_MS) return undefined;
-    const late = momentsIn(spell, [STEADY[0], 1]);
-    const isStretched = late.every(
-      ({ sources }) => (sources.get('machines')?.intervalMs ?? 0) > 1_020 * exporter.intervals.machines,
-    );
-    const [from, to] = [late[0]?.at ?? 0, spell.end];
-    if (!isStretched || late.length < FEWEST_MOMENTS || to - from < MIN_SPELL_MS) return undefined;
-    const sent = spell.sent.filter(({ at }) => at >= from).length;
-    // The spell may begin and end in the middle of a sweep.
-    const allowed = ((to - from) / SECOND) * plan.perSecond * exporter.utilization;
-    if (sent >= USED * allowed - perSweep(spell)) return undefined;
-    return `only ${((100 * sent) / allowed).toFixed(1)} % of the rate is used`;
+    const late = momentsIn(spell, [STEADY[0], 1]).flatMap(({ sources }) => sources.get('machines') ?? []);
+    const isStretched = late.every(({ intervalMs }) => intervalMs > 1_020 * exporter.intervals.machines);
+    // From the start of one sweep to that of another.
+    const begun = [...new Set(late.map(({ lastAt }) => lastAt))];
+    const [from = 0, to = 0] = [begun[0], begun.at(-1)];
+    if (!isStretched || begun.length < FEWEST_SWEEPS || to - from < MIN_SPELL_MS) return undefined;
+    const sent = spell.sent.filter(({ ownAt }) => ownAt >= from && ownAt < to);
+    const allowed = ((to - from) / SECOND) * usableRate(spell, sent);
+    if (sent.length >= USED * allowed - 1) return undefined;
+    return `only ${((100 * sent.length) / allowed).toFixed(1)} % of the usable rate is used`;
   });
+}
+
+/** Requests per second: the share of the rate, or as many as the permits allow, which are free a second after an answer. */
+function usableRate({ exporter, plan }: Spell, sent: readonly Sent[]): number {
+  const latency = sent.reduce((sum, { at, endedAt = at }) => sum + endedAt - at, 0) / Math.max(1, sent.length);
+  const permits = Math.max(1, Math.floor(plan.perSecond)) / ((SECOND + latency) / SECOND);
+  return Math.min(plan.perSecond * exporter.utilization, permits);
 }
 
 function hasQuota({ perMonth, perHour }: Plan): boolean {
@@ -98,7 +103,10 @@ export function quotaSpent(): Check {
   return undisturbed('pace: no quota is left at the end of the month', (spell, world) => {
     const { exporter } = spell;
     const { perMonth, perHour } = spell.plan;
-    const isWhole = spell.since <= world.story.start + MINUTE && isEndOfMonth(spell.end);
+    const { start, events } = world.story;
+    // The quota is whole at the start of the story, and when it is renewed.
+    const renewals = events.filter(({ kind }) => kind === 'renewal').map(({ at }) => start + at);
+    const isWhole = [start, ...renewals].some((at) => Math.abs(spell.since - at) <= MINUTE) && isEndOfMonth(spell.end);
     if (perMonth === undefined || perMonth <= TRIAL || perHour !== undefined || !isWhole || !isKnown(world))
       return undefined;
     const isStretched = momentsIn(spell, [BEGUN, 1]).every(

@@ -39,6 +39,20 @@ export const ACCOUNT_KINDS = [
     tell: ({ requests }) => `other users of the account send ${requests} requests at once`,
     simpler: ({ requests }) => (requests > 1 ? [{ requests: 1 }, { requests: Math.floor(requests / 2) }] : []),
   }),
+  kind<{ left: number }>({
+    name: 'others leave little',
+    weight: 3,
+    draw: (random, { service }) => (service.plan.perMonth === undefined ? undefined : { left: random.between(0, 12) }),
+    apply: ({ left }, world) => {
+      const { account } = world.service;
+      const { perMonth } = account.plan;
+      const used = [...account.counted(world.clock.now()).values()].map(({ month }) => month.ours + month.theirs);
+      const unused = (perMonth ?? 0) - Math.max(0, ...used);
+      if (unused > left) world.spend(unused - left);
+    },
+    tell: ({ left }) => `other users of the account use its month up but for ${left} requests`,
+    simpler: ({ left }) => (left > 1 ? [{ left: 1 }] : []),
+  }),
   kind<{ times: number; everyMs: number; requests: number }>({
     name: 'others for hours',
     weight: 2,

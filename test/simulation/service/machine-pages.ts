@@ -17,7 +17,7 @@ interface Position {
   readonly empty?: number;
 }
 
-type PageSetting = Pick<ServiceSetting, 'seed' | 'pageSizeOver' | 'timestamps'>;
+type PageSetting = Pick<ServiceSetting, 'seed' | 'pageSizeOver' | 'longestPage' | 'timestamps'>;
 
 const RETENTION = 31 * 86_400_000;
 
@@ -26,11 +26,12 @@ export function machinesBody(machines: Machines, setting: PageSetting, body: str
   const asked = read<Asked>(body);
   const { start, end } = asked?.range?.timestamp ?? {};
   if (!asked || !Number.isInteger(start) || !Number.isInteger(end)) return undefined;
-  const { page_size: size = 10, cursor = '' } = asked;
-  const filters = JSON.stringify([asked.range, asked.machines, size]);
+  const { page_size: wanted = 10, cursor = '' } = asked;
+  const filters = JSON.stringify([asked.range, asked.machines, wanted]);
   const [given, position] = cursor === '' ? [filters, undefined] : (read<[string, Position]>(cursor) ?? []);
   // A cursor belongs to its filters.
-  if (given !== filters || size < 1 || size > 10) return undefined;
+  if (given !== filters || wanted < 1 || wanted > 10) return undefined;
+  const size = Math.min(wanted, setting.longestPage);
   const readAt = position?.readAt ?? now;
   if (machines.isPageEmpty()) {
     const { after = ARRAYS.map(() => null), empty = 0 } = position ?? {};

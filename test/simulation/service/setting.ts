@@ -42,6 +42,8 @@ export interface ServiceSetting {
   /** Share of the minutes for which the service kept nothing of a machine, or not one of its arrays. */
   readonly missing: { readonly machine: number; readonly array: number };
   readonly pageSizeOver: 'each' | 'all';
+  /** A page has no more records of an array than this, whatever was asked for. */
+  readonly longestPage: number;
   readonly timestamps: 'milliseconds' | 'seconds';
   readonly odd: Odd;
   /** Share of the epochs with reorganisations, slashings and late finality. */
@@ -72,6 +74,7 @@ export function calmSetting(changes: Partial<ServiceSetting> = {}): ServiceSetti
     lag: { of: 'none', ms: 0 },
     missing: { machine: 0, array: 0 },
     pageSizeOver: 'each',
+    longestPage: 10,
     timestamps: 'milliseconds',
     odd: { machines: 0, rows: 0, slashings: 0, days: 0, seats: 0 },
     liveliness: 0,
@@ -142,7 +145,9 @@ function drawMachines(random: Random): string[] {
   });
 }
 
-function drawRecords(random: Random): Pick<ServiceSetting, 'lag' | 'missing' | 'pageSizeOver' | 'timestamps'> {
+function drawRecords(
+  random: Random,
+): Pick<ServiceSetting, 'lag' | 'missing' | 'pageSizeOver' | 'longestPage' | 'timestamps'> {
   const of: Lag['of'] = random.pick(['none', 'none', 'all', 'one']);
   return {
     lag: { of, ms: of === 'none' ? 0 : random.scale(1_000, 5 * MINUTE) },
@@ -150,6 +155,7 @@ function drawRecords(random: Random): Pick<ServiceSetting, 'lag' | 'missing' | '
       ? { machine: 0, array: 0 }
       : { machine: 0.1 * random.unit(), array: 0.1 * random.unit() },
     pageSizeOver: random.pick(['each', 'each', 'all']),
+    longestPage: random.fork('page').happens(0.15) ? 6 : 10,
     timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
   };
 }
