@@ -14,7 +14,7 @@ const REQUESTS = 200;
 const MAX_LENGTH = DAY;
 const EVENTS_PER_DAY = 3;
 /** The share of the stories in which only the limits decide. Some checks need a world without disturbances. */
-const STEADY = 0.15;
+const STEADY = 0.2;
 
 /**
  * The story of a seed, so short that a thousand of them are run in minutes. With `days` it is a long one of the usual

@@ -49,7 +49,7 @@ export function drawExporter(random: Random): ExporterSetting {
     intervals: {
       machines: random.pick([60, 60, 30, random.scale(30, 1_800)]),
       slashings: random.pick([65, 65, 30, random.scale(30, 1_800)]),
-      daily: random.pick([3_600, random.scale(600, 7_200)]),
+      daily: random.pick([3_600, random.scale(600, 7_200), random.scale(600, 1_800)]),
     },
     utilization: random.pick([0.9, 0.9, 0.5, 0.3 + 0.6 * random.unit()]),
     timeoutSeconds: random.pick([10, 10, 3, 30]),

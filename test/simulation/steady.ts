@@ -1,4 +1,4 @@
-import { DAY, MINUTE } from '../support/timing.ts';
+import { DAY, HOUR, MINUTE } from '../support/timing.ts';
 import { type ExporterSetting, USUAL } from './exporter-setting.ts';
 import type { Random } from './random.ts';
 import { NO_FAULTS } from './service/network.ts';
@@ -20,6 +20,12 @@ const MAX_REQUESTS = 400;
 /** A smaller quota may be that of a trial, which ends after 30 days and not with the month. */
 const MORE_THAN_TRIAL = 1_050;
 const MAX_MS = 4 * DAY;
+/** The share of the steady stories in which others use the account too. */
+const SHARED = 0.06;
+const SHARED_DAYS = 8;
+const OTHERS_EVERY_MS = 2 * HOUR;
+/** The only event of such a story. */
+export const OTHERS = 'others for hours';
 const MIN_MS = 11 * MINUTE;
 /** Requests of a sweep per machine, including repeated reads. */
 export const REQUESTS_PER_MACHINE = 0.115;
@@ -30,6 +36,7 @@ export const SLASHINGS_PER_DAY = 1_780;
  * appear. The quota is that of the story, so that a short one spends all of it.
  */
 export function drawSteady(random: Random, seed: number): Steady {
+  if (random.happens(SHARED)) return drawShared(random, seed);
   const { perSecond, perDay } = drawAllowed(random);
   // The rate is the limit where requests wanted and requests allowed are about the same.
   const isByRate = perDay === undefined && random.happens(0.8);
@@ -79,6 +86,27 @@ export function drawSteady(random: Random, seed: number): Steady {
     start,
     lengthMs,
     events: events.toSorted((a, b) => a.at - b.at),
+  };
+}
+
+/**
+ * The last days of a month in which others use the same share of the quota each day. The program needs three days to learn of
+ * it.
+ */
+function drawShared(random: Random, seed: number): Steady {
+  const perMonth = random.between(1_100, 1_800);
+  const lengthMs = SHARED_DAYS * DAY;
+  const times = (SHARED_DAYS * DAY) / OTHERS_EVERY_MS;
+  const requests = Math.round(((0.25 + 0.25 * random.unit()) * perMonth) / times);
+  return {
+    setting: {
+      service: calmSetting({ seed, plan: { perSecond: 5, perMonth } }),
+      network: { latency: { low: 50, high: 300 }, faults: NO_FAULTS },
+      exporter: USUAL,
+    },
+    start: Date.UTC(2026, random.between(1, 24)) - lengthMs - 1_000,
+    lengthMs,
+    events: [{ at: 1_000, kind: OTHERS, what: { times, everyMs: OTHERS_EVERY_MS, requests } }],
   };
 }
 

@@ -199,6 +199,8 @@ export function committeesShown(): Check {
   }
 }
 
+const LONGEST_AWAITED_MS = 30 * MINUTE;
+
 /** Known five minutes after its start, or in the calm, and then within two intervals. */
 function periodLate(scrape: Scrape, chain: Chain, world: World): string | undefined {
   const source = `source="sync_committee",chain="${chain}"`;
@@ -207,7 +209,9 @@ function periodLate(scrape: Scrape, chain: Chain, world: World): string | undefi
   if ((valueIn(scrape, PERIOD, `chain="${chain}"`) ?? 0) >= current) return undefined;
   const start = 1_000 * (CHAINS[chain].genesis + current * SECONDS_PER_PERIOD);
   const due = Math.max(start + 5 * MINUTE, world.calmSince) + 2 * interval + SLACK_MS;
-  return scrape.at > due ? `period ${current} has begun, and is not shown` : undefined;
+  // The calm lasts long enough to see whether a short interval brings it.
+  const isAwaited = interval <= LONGEST_AWAITED_MS && scrape.at > start + 5 * MINUTE;
+  return scrape.at > due || isAwaited ? `period ${current} has begun, and is not shown` : undefined;
 }
 
 /** Shown members are the watched ones of a committee that the service knows. */

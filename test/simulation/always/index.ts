@@ -18,7 +18,8 @@ import { agree, onlyTheLeaderSends, takenLate, takenOver, writesFenced } from '.
 import { fewRetries, noOverlap, reloadsEndNothing } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
 import { directoryBounded, failuresCounted } from './state.ts';
-import { intervalsMet, quotaSpent, rateUsed } from './steady.ts';
+import { intervalsMet, quotaSpent, rateUsed, sharedQuotaLasts } from './steady.ts';
+import { readIsShown } from './swept.ts';
 import { forbiddenPauses, refusedKeys, waits } from './waits.ts';
 
 /** All that must always hold. */
@@ -45,9 +46,9 @@ export const ALWAYS: readonly NewCheck[] = [
   toldIsMet,
   shareOfRate,
   intervalsAsConfigured,
-  ...[intervalsMet, rateUsed, quotaSpent],
+  ...[intervalsMet, rateUsed, quotaSpent, sharedQuotaLasts],
   ...[stretchedByNothing, plansToldSeldom, pollsSucceed],
-  machinesFound,
+  ...[machinesFound, readIsShown],
   ...[failuresCounted, directoryBounded],
   ...[writesFenced, onlyTheLeaderSends, takenOver, takenLate, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],

@@ -34,7 +34,7 @@ const OF_PROCESS: readonly Field[] = [
 ];
 
 /** One series of last_seen. */
-interface Seen {
+export interface Seen {
   /** Labels without the process, as they are written. */
   readonly labels: string;
   readonly name: string;
@@ -42,7 +42,7 @@ interface Seen {
   readonly at: number;
 }
 
-function* seenIn(scrape: Scrape): Generator<Seen> {
+export function* seenIn(scrape: Scrape): Generator<Seen> {
   for (const [text, at] of seriesNamed(scrape, LAST_SEEN)) {
     const [, labels = '', name = '', array = ''] = /^(.*,machine="(.*)"),process="(\w+)"$/.exec(text) ?? [];
     yield { labels, name: unescaped(name), array: array as ArrayName, at };

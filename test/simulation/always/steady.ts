@@ -1,9 +1,11 @@
-import { MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Plan } from '../service/setting.ts';
+import { OTHERS } from '../steady.ts';
+import { isLong } from '../story.ts';
 import type { Sent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
-import { type Moment, momentsIn, pacedIn, type Spell, type Told, undisturbed } from './spells.ts';
+import { type Moment, momentOf, momentsIn, pacedIn, type Spell, type Told, undisturbed } from './spells.ts';
 
 /** The steady part of a spell. Before it the program learns. At the end of a quota single requests matter. */
 const STEADY = [0.4, 0.9] as const;
@@ -97,6 +99,7 @@ const SPENT = 0.97;
 /** A quota up to this may be that of a trial, which ends after 30 days. */
 const TRIAL = 1_000;
 const BEFORE_MS = 2 * MINUTE;
+const LONGEST_SHARED_MS = 10 * DAY;
 
 /** Where the quota is what stretches the intervals, at least 97 % of the share is spent when the month ends (behaviour 9). */
 export function quotaSpent(): Check {
@@ -119,6 +122,23 @@ export function quotaSpent(): Check {
     const least = SPENT * allowed - 2 - 1.3 * perSweep(spell);
     return spent >= least ? undefined : `only ${spent} of ${allowed} requests are spent`;
   });
+}
+
+/** Where others use the account as every day, and nothing else happens, the quota lasts until the month ends (behaviour 9). */
+export function sharedQuotaLasts(): Check {
+  return {
+    name: 'pace: a quota shared with others lasts',
+    onScrape(scrape, { story, isCalm }) {
+      const { lengthMs, events } = story;
+      if (isCalm || !isLong(story) || lengthMs > LONGEST_SHARED_MS || events[0]?.kind !== OTHERS || events.length > 1)
+        return undefined;
+      const waits = [...momentOf(scrape).sources].find(([, told]) => told.waits);
+      return (
+        waits &&
+        `${waits[0]} waits for the quota ${(story.start + lengthMs - scrape.at) / SECOND} s before the month ends`
+      );
+    },
+  };
 }
 
 /** The requests of a sweep, on average. */

@@ -43,14 +43,6 @@ export const REPLICA_BREAKAGES: readonly Breakage[] = [
     why: 'After a loss of data in Redis a leader that is cut off and the next one both send requests.',
   },
   {
-    name: 'newer revision ignored when the lease is taken again',
-    file: 'replica/decide.ts',
-    find: `  if (status === 'taken' && revision > newestRevision) return { action: 'lapse', why: 'lease lost' };
-`,
-    replace: '',
-    why: 'A leader that was away continues with values from before the term of another one.',
-  },
-  {
     name: 'lost writes not repeated',
     file: 'exporter/poller.ts',
     find: `      this.#scheduler.saveAgain(abort.signal);

@@ -15,7 +15,7 @@ function leaderOf({ redis, hosts }: World): ExporterHost | undefined {
 export const LEADER_KINDS = [
   kind<{ answers: number; ms: number }>({
     name: 'leader paused before a request',
-    weight: 4,
+    weight: 10,
     draw: (random, { exporter }) =>
       exporter.replicas === 0
         ? undefined

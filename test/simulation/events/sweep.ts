@@ -34,7 +34,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
 };
 const NAMES = Object.keys(TROUBLES);
 
-/** What happens to the account right after a page that another one follows. */
+/** What happens to sweeps of several pages. */
 export const SWEEP_KINDS = [
   kind<{ what: string; ms: number }>({
     name: 'in the middle of a sweep',
@@ -54,5 +54,13 @@ export const SWEEP_KINDS = [
       const { said, end } = TROUBLES[what] ?? {};
       return `${said} after the next page that another one follows${end ? `, for ${secondsOf(ms)}` : ''}`;
     },
+  }),
+  kind<{ ms: number }>({
+    name: 'later pages fail',
+    weight: 4,
+    draw: (random, { service }) =>
+      service.machines.length === 0 ? undefined : { ms: random.scale(2 * MINUTE, 60 * MINUTE) },
+    apply: ({ ms }, { service, clock }) => service.disturbances.failLaterPages(clock.now() + ms),
+    tell: ({ ms }) => `the service answers 500 to all pages of machines but the first, for ${secondsOf(ms)}`,
   }),
 ];

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../src/api/errors.ts';
+import type { WireRequest } from '../../../src/api/transport.ts';
 import { SHAPES } from '../../support/body-shapes.ts';
 
 /** An answer of something in front of the service, or of a service that fails. */
@@ -50,6 +51,7 @@ export class Disturbances {
   #outage: Outage | undefined;
   #refusals: { readonly what: Refusals; left: number } | undefined;
   #bodies: { readonly what: SpoiltBodies; left: number }[] = [];
+  #noCursorUntil = Number.NEGATIVE_INFINITY;
 
   begin(outage: Outage): void {
     this.#outage = outage;
@@ -63,7 +65,13 @@ export class Disturbances {
     this.#bodies.push({ what, left: what.times });
   }
 
+  /** Until a time no page but the first one is served. */
+  failLaterPages(until: number): void {
+    this.#noCursorUntil = until;
+  }
+
   calm(): void {
+    this.#noCursorUntil = Number.NEGATIVE_INFINITY;
     this.#outage = undefined;
     this.#refusals = undefined;
     this.#bodies = [];
@@ -82,7 +90,9 @@ export class Disturbances {
   }
 
   /** The failure of the service itself, after it has counted the request. */
-  failing(now: number): Instead | undefined {
+  failing({ body = '' }: WireRequest, now: number): Instead | undefined {
+    if (now < this.#noCursorUntil && body.includes('"cursor"'))
+      return outageAnswer({ until: now, status: 500, body: 'json' });
     return this.#outage && now < this.#outage.until && this.#outage.status === 500
       ? outageAnswer(this.#outage)
       : undefined;

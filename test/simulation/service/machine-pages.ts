@@ -33,6 +33,7 @@ export function machinesBody(machines: Machines, setting: PageSetting, body: str
   if (given !== filters || wanted < 1 || wanted > 10) return undefined;
   const size = Math.min(wanted, setting.longestPage);
   const readAt = position?.readAt ?? now;
+  machines.lastPage = [];
   if (machines.isPageEmpty()) {
     const { after = ARRAYS.map(() => null), empty = 0 } = position ?? {};
     const next = JSON.stringify([filters, { readAt, after, empty: empty + 1 } satisfies Position]);
@@ -43,6 +44,7 @@ export function machinesBody(machines: Machines, setting: PageSetting, body: str
   const counts =
     setting.pageSizeOver === 'each' ? ahead.map(({ length }) => Math.min(length, size)) : newestOfAll(ahead, size);
   const pages = ahead.map((pushes, i) => pushes.slice(0, counts[i]));
+  machines.lastPage = pages.flat().filter((push) => !machines.isSpoilt(push));
   const isEnd = ahead.every((pushes, i) => pushes.length === counts[i]);
   const after = pages.map((page, i) => positionOf(page.at(-1)) ?? position?.after[i] ?? null);
   const next = isEnd ? '' : JSON.stringify([filters, { readAt, after } satisfies Position]);

@@ -44,6 +44,8 @@ export class Machines {
   readonly #lags: { readonly from: number; readonly lag: Lag }[];
   readonly #machines = new Map<string, Machine>();
   #emptyPages = 0;
+  /** The good records of the page that was made last. */
+  lastPage: readonly Push[] = [];
 
   constructor({ seed, machines, missing, lag, odd }: MachinesSetting) {
     this.#seed = seed;

@@ -3,6 +3,7 @@ import type { WireRequest } from '../../../src/api/transport.ts';
 import type { Chain } from '../../../src/lib/chain.ts';
 import type { ChainAnswer } from './chain-view.ts';
 import type { LimitedWindow } from './limits.ts';
+import type { Push } from './machines.ts';
 
 /** One request, as the service and the network know it. Times are true ones, Unix ms. */
 export interface Exchange {
@@ -16,6 +17,8 @@ export interface Exchange {
   readonly bucket: string | undefined;
   /** The window that refused it; `nowhere`: it was refused for no reason. */
   readonly refusedBy: LimitedWindow | 'nowhere' | 'revoked' | undefined;
+  /** What a page of machine metrics has that a client can use. */
+  readonly pushes: readonly Push[];
   /** Whether the body is the good one. */
   readonly isWhole: boolean;
   /** When the whole answer was there. undefined: not yet, or never. */

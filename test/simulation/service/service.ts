@@ -99,7 +99,8 @@ export class Service {
     const { status, headers, body, bucket, refusedBy, isWhole = true, chainAnswer } = made;
     const { endpoint } = request;
     const sent = { process, endpoint, chain, sentAt, countedAt: now };
-    const exchange: Exchange = { ...sent, status, bucket, refusedBy, isWhole, deliveredAt: undefined };
+    const pushes = endpoint === 'machine_metrics' && status === 200 && isWhole ? this.machines.lastPage : [];
+    const exchange: Exchange = { ...sent, status, bucket, refusedBy, isWhole, pushes, deliveredAt: undefined };
     this.records.add(exchange, request);
     const served: Served = { status, headers, body, exchange, chainAnswer };
     this.onServed(served, request, now);
@@ -165,7 +166,7 @@ export class Service {
       return { status: 429, ...counted, body: v2Error(429), refusedBy: charge.refusedBy };
     }
     if (!isKeyValid) return { status: 401, ...counted, body: v2Error(401) };
-    const failing = this.disturbances.failing(now);
+    const failing = this.disturbances.failing(request, now);
     if (failing) {
       bucket.refund();
       return { ...failing, ...counted, headers: { ...headers, ...failing.headers } };
