@@ -1,8 +1,9 @@
 import { rareScrapes } from '../rare/scrapes.ts';
 import { rareTraffic } from '../rare/traffic.ts';
 import type { NewCheck } from './check.ts';
+import { committeesShown } from './committees.ts';
 import { ownCounts, ownTimes } from './counts.ts';
-import { committeesShown, daysShown } from './daily.ts';
+import { daysShown } from './daily.ts';
 import { restartsPollWhatIsDue } from './due.ts';
 import { countersGrow, wellFormed } from './exposition.ts';
 import { machinesFound } from './found.ts';
