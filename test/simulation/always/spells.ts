@@ -88,7 +88,8 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
       if (resumedAt > since || monthOf(last) !== monthOf(scrape.at)) close(Math.max(last, resumedAt), world);
       // What is told may have been rendered before the spell began.
       const moment = momentOf(scrape);
-      if (scrape.at - since > world.exporter.refreshMs + 1_000 && !isFromLaterClock(moment)) moments.push(moment);
+      const isRecent = scrape.at - since > world.exporter.refreshMs + 1_000;
+      if (isRecent && !isFromLaterClock(moment) && !isRevoked(scrape)) moments.push(moment);
       limits = { plan: world.service.account.plan, exporter: world.exporter };
       return told ?? wrong;
     },
@@ -125,6 +126,11 @@ export function momentOf(scrape: Scrape): Moment {
     });
   }
   return { at: scrape.at, ownAt: scrape.ownAt, sources };
+}
+
+/** Whether nothing is sent until the operator asks for it. */
+function isRevoked({ series }: Scrape): boolean {
+  return series.get('beaconchain_api_access_revoked') === 1;
 }
 
 /** Whether a source was last polled before the clock was set back. */
