@@ -21,7 +21,8 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   if (failuresInARow === 0) return due;
   // A source that follows its data may have been polled before that was due, for example because the clock was set.
   const retryMs = isPassing(entry.lastError?.reason) ? FIRST_RETRY_MS * 2 ** (failuresInARow - 1) : timing.intervalMs;
-  return Math.min(due, lastAttemptAt + retryMs);
+  // Its data can become due right after an attempt that failed. The next one is still no sooner than after any failure.
+  return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 
 /** Whether the failure may be over in a minute, so that an hourly source need not wait an hour. */

@@ -63,6 +63,15 @@ describe('scheduler/plan', () => {
       expect(nextAttemptAt(daily, { ...failedEntry(0, 'bad_request') }, hourlyTiming, 0)).toBe(NOW + DAY);
     });
 
+    it('is a minute later for a source whose data become due right after it failed', () => {
+      const following = fakeSource({ intervalMs: HOUR, due: () => NOW + 1 });
+      for (const failures of [1, 5])
+        expect(nextAttemptAt(following, failedEntry(failures, 'network'), hourlyTiming, 0)).toBe(NOW + MINUTE);
+      expect(nextAttemptAt(following, failedEntry(0, 'network'), hourlyTiming, 0)).toBe(NOW + 1);
+      const often = timing({ intervalMs: MINUTE / 2 });
+      expect(nextAttemptAt(following, failedEntry(1, 'network'), often, 0)).toBe(NOW + MINUTE / 2);
+    });
+
     it('is not before the pause is over', () => {
       const entry = { ...failedEntry(1, 'forbidden'), pausedUntil: NOW + 3 * HOUR };
       expect(nextAttemptAt(hourly, entry, hourlyTiming, 0)).toBe(NOW + 3 * HOUR);

@@ -55,6 +55,13 @@ function countersIn(scrape: Scrape): ReturnType<typeof seriesNamed> {
   return [...namesIn(scrape)].filter((name) => COUNTER.test(name)).flatMap((name) => seriesNamed(scrape, name));
 }
 
+/** Whether nobody wants the requests of this counter any more. A follower knows of one only where the leader has counted. */
+function isOfExtraOff(key: string, { exporter }: World): boolean {
+  const { members, proposerNames } = exporter;
+  const off = [...(members ? [] : ['sync_committee_members']), ...(proposerNames ? [] : ['proposer_slashings'])];
+  return off.some((endpoint) => key.includes(`endpoint="${endpoint}"`));
+}
+
 /**
  * No counter of a host steps back or disappears, whatever becomes of its process. Those of machines may be reset, and
  * those of a chain go while it is not configured.
@@ -86,6 +93,7 @@ export function countersGrow(): Check {
         // Those that could not be written because writes failed, are forgotten with the process.
         if (key === WRITE_FAILURES && process !== last?.process) continue;
         const now = series.get(key);
+        if (now === undefined && value === 0 && isOfExtraOff(key, world)) continue;
         if (now === undefined && world.hasChangedChains && key.includes('chain="')) gone.set(key, value);
         else if (now === undefined || now < value) return `${key} was ${value}, is ${now}`;
       }

@@ -2,6 +2,8 @@ import { MINUTE } from '../../support/timing.ts';
 import { seriesNamed } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
+import { following } from './following.ts';
+import { Searches } from './searches.ts';
 import { momentOf, undisturbed } from './spells.ts';
 
 /** Sweeps in which a machine must be found, in a small and in a large fleet. */
@@ -16,19 +18,26 @@ const RARE_MS = 4 * MINUTE;
 
 /**
  * A machine that pushes is seen within five sweeps, also where its records are up to five minutes late (behaviour 13). In
- * a large fleet it may take more.
+ * a large fleet it may take more, and in a small one as many more as had too few requests left to look for it.
  */
 export function machinesFound(): Check {
-  /** By host and machine: how many sweeps had succeeded when it could be found, in a time without disturbance. */
-  const since = new Map<string, number>();
+  /** By machine: how many sweeps had succeeded and were cut short when it could be found, in a time without disturbance. */
+  const since = new Map<string, { readonly successes: number; readonly cutShort: number }>();
+  const searches = new Searches();
+  let live = 0;
   const spells = undisturbed('machines: one that pushes is found', () => {
     since.clear();
+    return undefined;
+  });
+  const sweepsSeen = following(spells.name, (event, world) => {
+    if (event.kind === 'sent') searches.note(event.sent, live, world);
     return undefined;
   });
   return {
     ...spells,
     onScrape(scrape, world) {
       spells.onScrape?.(scrape, world);
+      sweepsSeen.onMoment(world);
       if (world.isCalm || world.exporter.replicas > 0 || isVague(world)) return undefined;
       const sweeps = momentOf(scrape).sources.get('machines');
       if (!sweeps?.isUp || Math.abs(scrape.ownAt - scrape.at) > WRONG_CLOCK_MS) {
@@ -40,6 +49,7 @@ export function machinesFound(): Check {
       const isSought = of !== 'one' || sweeps.intervalMs <= RARE_MS;
       const successes = sweeps.attempts - sweeps.failures;
       const seen = seriesNamed(scrape, 'beaconchain_machine_last_seen_timestamp_seconds');
+      live = new Set(seen.map(([labels]) => /machine="(.*)",process=/.exec(labels)?.[1])).size;
       for (const [id, name] of names.entries()) {
         const { from = 0, until = 0 } = world.service.machines.spansOf(name).at(-1) ?? {};
         const isThere = from + MINUTE + LATEST_MS < scrape.at && until > scrape.at && isSought;
@@ -47,14 +57,16 @@ export function machinesFound(): Check {
           since.delete(name);
           continue;
         }
-        const first = since.get(name) ?? successes;
+        const first = since.get(name) ?? { successes, cutShort: searches.cutShort };
         since.set(name, first);
         const label = `machine=${JSON.stringify(name)},`;
+        const [few, many] = SWEEPS_TO_FIND;
+        const sought = names.length < LARGE_FLEET ? few + searches.cutShort - first.cutShort : many;
         // For a newcomer the sweep that was under way does not count.
-        const least = SWEEPS_TO_FIND[names.length < LARGE_FLEET ? 0 : 1] + (from > world.story.start ? 1 : 0);
-        if (successes - first < least) continue;
+        const least = sought + (from > world.story.start ? 1 : 0);
+        if (successes - first.successes < least) continue;
         if (!seen.some(([labels, at]) => at > 0 && labels.includes(label)))
-          return `${name} has pushed since ${from}, and is not seen after ${successes - first} sweeps`;
+          return `${name} has pushed since ${from}, and is not seen after ${successes - first.successes} sweeps`;
       }
       return undefined;
     },

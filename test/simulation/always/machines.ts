@@ -179,13 +179,22 @@ function endsWrong(scrape: Scrape, world: World): string | undefined {
       if (wrong) return `${name} is silent, and was not last seen when it last pushed (${wrong})`;
       continue;
     }
+    const shownAt = (array: ArrayName): number => shown.get(`${name} ${array}`)?.at ?? 0;
+    // A machine that was silent is seen at the next sweep, a new one within two.
+    const mustBeAt = (array: ArrayName, before: number): number => {
+      const newest = machines.newest(name, array, before);
+      const isYoung = !newest || newest.time < (machines.spansOf(name).at(-1)?.from ?? 0) + interval;
+      return isYoung ? 0 : Math.floor(newest.time / 1_000);
+    };
+    // It is not asked by name where it is found with another process, even if a minute of this one is missing again.
+    const isFound = ARRAYS.some((array) => {
+      const newest = mustBeAt(array, swept + untilAsked);
+      return newest > 0 && shownAt(array) >= newest;
+    });
+    const before = missing.array > 0 && isFound ? swept - interval : swept;
     for (const array of ARRAYS) {
-      const newest = machines.newest(name, array, swept);
-      const one = shown.get(`${name} ${array}`);
-      // A machine that was silent is seen at the next sweep, a new one within two.
-      if (!newest || newest.time < (machines.spansOf(name).at(-1)?.from ?? 0) + interval) continue;
-      const expected = Math.floor(newest.time / 1_000);
-      if (!one || one.at < expected) return `${name} ${array} was last seen at ${one?.at}, not at ${expected}`;
+      const expected = mustBeAt(array, before);
+      if (shownAt(array) < expected) return `${name} ${array} was last seen at ${shownAt(array)}, not at ${expected}`;
     }
   }
   return undefined;

@@ -1,4 +1,6 @@
+import { monthStart } from '../../../src/budget/long-window.ts';
 import { DAY, HOUR, SECOND } from '../../support/timing.ts';
+import type { Scrape } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
@@ -30,7 +32,7 @@ export function stretchedByNothing(): Check {
       if (world.exporter.replicas > 0 || !isKnown(world)) return undefined;
       // What is told was rendered a while ago.
       const isSure = answeredAt > changedAt && scrape.at - answeredAt > world.exporter.refreshMs + SECOND;
-      const isEmpty = isUsedUp(world);
+      const isEmpty = isUsedUp(scrape, world);
       for (const [id, now] of momentOf(scrape).sources) {
         const before = lately.get(id);
         const own = before?.process === scrape.process ? before.told : [];
@@ -47,11 +49,14 @@ export function stretchedByNothing(): Check {
 }
 
 /** Nothing is left for all, or nothing of our share. */
-function isUsedUp({ service, exporter, clock }: World): boolean {
+function isUsedUp({ ownAt }: Scrape, { service, exporter, clock, story }: World): boolean {
   const { perMonth = Number.POSITIVE_INFINITY } = service.account.plan;
   const share = Math.floor(perMonth * exporter.utilization);
   const counted = [...service.account.counted(clock.now()).values()];
-  return counted.some(({ month }) => month.ours + month.theirs >= perMonth || month.ours >= share);
+  // A program has a new share in each calendar month. It then takes what it used of a quota that goes on for the use of
+  // others, and still has what they leave.
+  const isShareNew = service.setting.month === 'thirty_days' && monthStart(ownAt) > story.start;
+  return counted.some(({ month }) => month.ours + month.theirs >= perMonth || (month.ours >= share && !isShareNew));
 }
 
 /** In the first hour after its first plan the program learns how many requests polls need. */

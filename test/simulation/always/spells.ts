@@ -1,3 +1,4 @@
+import { MINUTE } from '../../support/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Scrape } from '../scrape.ts';
 import { seriesNamed } from '../scrape.ts';
@@ -52,9 +53,27 @@ export function isFailure(event: TrafficEvent): event is Extract<TrafficEvent, {
   return event.kind === 'end' && (event.sent.failure !== undefined || event.sent.head?.status !== 200);
 }
 
+/** A poll reads fewer epochs by their number, unless finality has stalled or the source was off. */
+const MANY_EPOCHS = 4;
+
+/** Epochs that became final together are read in several polls, each at once after the one before. */
+class CatchingUp {
+  readonly #readAt = new Map<string, readonly number[]>();
+
+  /** Whether with this event a source has read many epochs within a minute. */
+  read(event: TrafficEvent): boolean {
+    if (event.kind !== 'sent' || !/\/epoch\/\d+\/slots$/.test(event.sent.request.path)) return false;
+    const { source, process, at } = event.sent;
+    const id = `${process} ${source}`;
+    const lately = [...(this.#readAt.get(id) ?? []).filter((one) => one > at - MINUTE), at];
+    this.#readAt.set(id, lately);
+    return lately.length >= MANY_EPOCHS;
+  }
+}
+
 /**
  * A check of the times without disturbance: no failure of a request, no start, reload, pause or step of a clock, nothing
- * that others do with the account, and no new month. `judge` returns what was wrong in one of them.
+ * that others do with the account, no new month, and no epochs to catch up with. `judge` returns what was wrong in one of them.
  */
 export function undisturbed(name: string, judge: (spell: Spell, world: World) => string | undefined): Check {
   let since = Number.NEGATIVE_INFINITY;
@@ -71,8 +90,9 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
     sent = [];
   }
 
+  const catchingUp = new CatchingUp();
   const follower = following(name, (event, world) => {
-    if (isDisturbance(event)) close(event.at, world);
+    if (isDisturbance(event) || catchingUp.read(event)) close(event.at, world);
     else if (event.kind === 'sent') sent.push(event.sent);
     return wrong;
   });
@@ -88,7 +108,8 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
       if (resumedAt > since || monthOf(last) !== monthOf(scrape.at)) close(Math.max(last, resumedAt), world);
       // What is told may have been rendered before the spell began.
       const moment = momentOf(scrape);
-      if (scrape.at - since > world.exporter.refreshMs + 1_000 && !isFromLaterClock(moment)) moments.push(moment);
+      const isRecent = scrape.at - since > world.exporter.refreshMs + 1_000;
+      if (isRecent && !isFromLaterClock(moment) && !isRevoked(scrape)) moments.push(moment);
       limits = { plan: world.service.account.plan, exporter: world.exporter };
       return told ?? wrong;
     },
@@ -125,6 +146,11 @@ export function momentOf(scrape: Scrape): Moment {
     });
   }
   return { at: scrape.at, ownAt: scrape.ownAt, sources };
+}
+
+/** Whether nothing is sent until the operator asks for it. */
+function isRevoked({ series }: Scrape): boolean {
+  return series.get('beaconchain_api_access_revoked') === 1;
 }
 
 /** Whether a source was last polled before the clock was set back. */
