@@ -6,12 +6,11 @@
  * It runs the exporter with every source on the simulated service, and keeps its configuration, its state directory and its
  * last answer to a scrape in test/upgrade/versions/<version>. It takes about a minute.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { end, endAll, logged, run } from './programs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
@@ -50,31 +49,6 @@ const COMPLETE = [
   /^beaconchain_watched_sync_committee_validators\{/m,
 ];
 
-function run(args: readonly string[]): ChildProcess {
-  const main = join(ROOT, 'src/main.ts');
-  const env = { PATH: process.env['PATH'] };
-  return spawn(process.execPath, [main, ...args, '--log.format=json'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-/** The value of this field in the first log line that has it. The rest of the log is dropped. */
-function logged(child: ChildProcess, field: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let text = '';
-  child.once('exit', () => reject(new Error(`no ${field} in:\n${text}`)));
-  child.stdout?.on('data', (chunk) => {
-    text += chunk;
-    const found = new RegExp(`"${field}":"?([^",}]+)`).exec(text)?.[1];
-    if (found !== undefined) resolve(found);
-  });
-  return promise;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
-}
-
 /** The metrics when they have all of these lines. */
 async function seen(port: string, lines: readonly RegExp[]): Promise<string> {
   let text = '';
@@ -88,25 +62,25 @@ async function seen(port: string, lines: readonly RegExp[]): Promise<string> {
 
 const work = mkdtempSync(join(tmpdir(), 'release-state-'));
 const state = join(work, 'state');
-const sandbox = run(['sandbox', '--web.listen-address=127.0.0.1:0']);
 try {
+  const sandbox = run(work, 'sandbox', '--web.listen-address=127.0.0.1:0');
   const url = await logged(sandbox, 'url');
   const config = join(work, 'config.yaml');
   writeFileSync(config, CONFIG.replaceAll('@URL@', url).replaceAll('@STATE@', state));
-  const exporter = run(['serve', `--config.file=${config}`, '--web.listen-address=127.0.0.1:0']);
+  const exporter = run(work, 'serve', `--config.file=${config}`, '--web.listen-address=127.0.0.1:0');
   const port = await logged(exporter, 'port');
   // The first poll begins at the head: only what happens after it is counted.
   await seen(port, ALL_UP);
   for (const validator of ['mainnet&validators=12340', 'hoodi&validators=500'])
     await fetch(`${url}/-/slash?chain=${validator}`, { method: 'POST' });
   const metrics = await seen(port, COMPLETE);
-  await stop(exporter);
+  await end(exporter, 'SIGTERM');
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   cpSync(state, join(FOLDER, 'state'), { recursive: true, filter: (path) => !path.endsWith('socket') });
   writeFileSync(join(FOLDER, 'config.yaml'), CONFIG);
   writeFileSync(join(FOLDER, 'metrics.txt'), `${(metrics.match(/^beaconchain_.*$/gm) ?? []).join('\n')}\n`);
 } finally {
-  await stop(sandbox);
+  endAll();
   rmSync(work, { recursive: true, force: true });
 }

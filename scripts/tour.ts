@@ -3,17 +3,16 @@
  *
  * It starts the simulated service and the exporter as a user would, lets something happen, and prints what the metrics say.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { end, endAll, logged, run } from './programs.ts';
 
-const MAIN = join(import.meta.dirname, '../src/main.ts');
 const work = mkdtempSync(join(tmpdir(), 'tour-'));
 const file = join(work, 'config.yaml');
-const running = new Set<ChildProcess>();
 
 /** Polls faster than a real plan would suggest, so that nobody waits. */
 const CONFIG = `api: {base_url: "@URL@", key: sandbox}
@@ -23,32 +22,6 @@ machines: {interval: 5s, expected: [node-a, node-b]}
 slashings: {interval: 5s, watch: ["12340-12349"]}
 `;
 
-function run(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, ['--disable-sigusr1', MAIN, ...args], {
-    cwd: work,
-    env: { PATH: process.env['PATH'], BEACONCHAIN_EXPORTER_LOG_FORMAT: 'json' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return child;
-}
-
-/** The value of a field of the log. */
-function logged(child: ChildProcess, field: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let text = '';
-  const read = (chunk: Buffer): void => {
-    text += chunk;
-    const found = new RegExp(`"${field}":"?([^",}]+)`).exec(text)?.[1];
-    if (found !== undefined) resolve(found);
-  };
-  child.stdout?.on('data', read);
-  child.stderr?.on('data', read);
-  child.once('exit', () => reject(new Error(`it ended:\n${text}`)));
-  return promise;
-}
-
 async function output(child: ChildProcess): Promise<string> {
   let text = '';
   child.stdout?.on('data', (chunk) => {
@@ -57,12 +30,6 @@ async function output(child: ChildProcess): Promise<string> {
   child.stderr?.resume();
   await once(child, 'close');
   return text;
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill(signal);
-  await ended;
 }
 
 function title(text: string): void {
@@ -96,21 +63,21 @@ async function shows(...lines: RegExp[]): Promise<void> {
 }
 
 async function start(): Promise<ChildProcess> {
-  const child = run('serve', '--config.file=config.yaml', '--web.listen-address=127.0.0.1:0');
+  const child = run(work, 'serve', '--config.file=config.yaml', '--web.listen-address=127.0.0.1:0');
   port = await logged(child, 'port');
   return child;
 }
 
 async function tour(): Promise<void> {
   const began = performance.now();
-  const sandbox = run('sandbox', '--web.listen-address=127.0.0.1:0');
+  const sandbox = run(work, 'sandbox', '--web.listen-address=127.0.0.1:0');
   const url = await logged(sandbox, 'url');
   const order = (path: string): Promise<Response> => fetch(`${url}/-/${path}`, { method: 'POST' });
   writeFileSync(file, CONFIG.replaceAll('@URL@', url), { mode: 0o600 });
 
   title('One file, and `check` says what it costs before anything is sent');
   say(readFileSync(file, 'utf8'));
-  say(await output(run('check', '--config.file=config.yaml')));
+  say(await output(run(work, 'check', '--config.file=config.yaml')));
 
   title('Machines, chain, returns and committees as metrics');
   let exporter = await start();
@@ -148,7 +115,7 @@ async function tour(): Promise<void> {
 }
 
 function leaveNothing(): void {
-  for (const child of running) child.kill('SIGKILL');
+  endAll();
   rmSync(work, { recursive: true, force: true });
 }
 
