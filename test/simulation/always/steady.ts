@@ -52,8 +52,8 @@ function unmet(id: string, told: readonly Told[], { exporter, plan }: Spell): st
   return `${id}: told ${mean / SECOND} s, met ${met / SECOND} s in ${gaps} polls`;
 }
 
-/** The share that must be used of what the rate and the latency allow. */
-const USED = 0.93;
+/** The share that must be used of what the rate and the latency allow. In the first minutes the program overestimates polls. */
+const USED = 0.85;
 /** In less time a single request matters. */
 const MIN_SPELL_MS = 2 * MINUTE;
 const FEWEST_SWEEPS = 3;

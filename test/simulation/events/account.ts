@@ -45,7 +45,9 @@ export const ACCOUNT_KINDS = [
     draw: (random, { service }) => (service.plan.perMonth === undefined ? undefined : { left: random.between(0, 12) }),
     apply: ({ left }, world) => {
       const { account } = world.service;
-      const { perMonth } = account.plan;
+      const { perMonth, perHour } = account.plan;
+      // So many would use up the hour too.
+      if (perHour !== undefined) return;
       const used = [...account.counted(world.clock.now()).values()].map(({ month }) => month.ours + month.theirs);
       const unused = (perMonth ?? 0) - Math.max(0, ...used);
       if (unused > left) world.spend(unused - left);
