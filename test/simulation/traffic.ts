@@ -13,6 +13,8 @@ export interface Sent {
   readonly key: string;
   readonly request: WireRequest;
   readonly at: number;
+  /** When the process made the call. It can have been paused between the two. */
+  readonly calledAt: number;
   /** By the clock of the process. */
   readonly ownAt: number;
   /** The head of the answer, once the process has it. */
@@ -62,6 +64,7 @@ export class Traffic {
   #readUpTo = 0;
   #onEnded: ((sent: Sent) => void) | undefined;
   readonly #sent = new WeakMap<WireRequest, Sent>();
+  readonly #calledAt = new WeakMap<WireRequest, number>();
 
   /** The requests of the last events. */
   get newest(): readonly Sent[] {
@@ -113,14 +116,15 @@ export class Traffic {
       const { host, process, time, own } = sender;
       const { endpoint } = request;
       const who = { host, process, endpoint, source: sourceOf(request), key: keyOf(request) };
-      const sent: Sent = { ...who, request, at: time.now(), ownAt: own.now() };
+      const at = time.now();
+      const sent: Sent = { ...who, request, at, calledAt: this.#calledAt.get(request) ?? at, ownAt: own.now() };
       this.#sent.set(request, sent);
       this.note({ kind: 'sent', at: sent.at, sent });
       return send(request, signal);
     };
   }
 
-  /** Notes answers when the process has them. */
+  /** Notes calls when the process makes them, and answers when it has them. */
   arriving(send: Transport, { time, own }: Sender): Transport {
     const ended = (request: WireRequest, failure?: string): void => {
       const sent = this.#sent.get(request);
@@ -144,6 +148,7 @@ export class Traffic {
       }
     }
     return async (request, signal) => {
+      this.#calledAt.set(request, time.now());
       const answer = await send(request, signal).catch((error: unknown) => failed(request, error));
       const sent = this.#sent.get(request);
       const { status, headers } = answer;

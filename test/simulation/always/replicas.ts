@@ -38,7 +38,7 @@ export function onlyTheLeaderSends(): Check {
   return following('replicas: only the leader sends requests', (event, world) => {
     if (event.kind !== 'sent' || !world.redis) return undefined;
     const { terms } = world.redis.record;
-    const { host, process, at } = event.sent;
+    const { host, process, at: leftAt, calledAt: at } = event.sent;
     const running = world.host(host).process;
     if (running?.number === process && running.clock.lostMs > 0) return undefined;
     const index = terms.findLastIndex((one) => isOf(one, event.sent) && one.from <= at + SLACK_MS);
@@ -46,6 +46,8 @@ export function onlyTheLeaderSends(): Check {
     if (!term) return `${host}-${process} sent a request and never led`;
     if (at > term.renewedAt + ttlMs - marginMs + SLACK_MS)
       return `${host}-${process} sent a request ${at - term.renewedAt} ms after it had renewed its lease`;
+    // What was called before a pause leaves after it.
+    if (leftAt > at) return undefined;
     if (index < newest && !wasUnseen(terms[index + 1], world))
       return `${host}-${process} sent a request after one of ${terms[newest]?.value}`;
     newest = Math.max(newest, index);
