@@ -43,12 +43,16 @@ export function usedByOthers(): Check {
     if (event.kind === 'counted') onCounted(event);
     if (event.kind === 'end' && event.sent.head?.status !== 200) unknown += 1;
     if (event.kind === 'head') onHead(event.sent, at);
-    if (event.kind === 'ended' && event.why !== 'stopped') {
-      unknown += recent.filter((one) => one > at - KEPT_AFTER_MS).length;
-      // What could not be written for long is lost, too.
-      if (world.host(event.host).diskTroubleAt > Number.NEGATIVE_INFINITY) isClear = false;
-    }
+    if (event.kind === 'ended') onProcessEnded(event, world);
     isClear &&= !changesMore(event);
+  }
+
+  function onProcessEnded({ host, why, at }: Extract<TrafficEvent, { kind: 'ended' }>, world: World): void {
+    const isStopped = why === 'stopped';
+    if (!isStopped) unknown += recent.filter((one) => one > at - KEPT_AFTER_MS).length;
+    // What could not be written for long is lost, too. A process that stops writes everything that it then can.
+    const since = isStopped ? at - KEPT_AFTER_MS : Number.NEGATIVE_INFINITY;
+    if (world.host(host).diskTroubleAt > since) isClear = false;
   }
 
   function onCounted({ sent, exchange: { bucket }, at }: Extract<TrafficEvent, { kind: 'counted' }>): void {

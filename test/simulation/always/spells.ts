@@ -71,9 +71,25 @@ class CatchingUp {
   }
 }
 
+/** The program goes by the plan before until an answer tells it the new one: for hours, or while access is revoked. */
+class KnownPlan {
+  isTold = true;
+  #changedAt = Number.NEGATIVE_INFINITY;
+
+  /** Whether this event tells the new plan. */
+  read(event: TrafficEvent): boolean {
+    if (event.kind === 'plan') [this.isTold, this.#changedAt] = [false, event.at];
+    if (this.isTold || event.kind !== 'head') return false;
+    const { at, head } = event.sent;
+    this.isTold = head?.status === 200 && at >= this.#changedAt;
+    return this.isTold;
+  }
+}
+
 /**
  * A check of the times without disturbance: no failure of a request, no start, reload, pause or step of a clock, nothing
- * that others do with the account, no new month, and no epochs to catch up with. `judge` returns what was wrong in one of them.
+ * that others do with the account, no new month, no epochs to catch up with, and no plan that no answer has told yet.
+ * `judge` returns what was wrong in one of them.
  */
 export function undisturbed(name: string, judge: (spell: Spell, world: World) => string | undefined): Check {
   let since = Number.NEGATIVE_INFINITY;
@@ -91,8 +107,10 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
   }
 
   const catchingUp = new CatchingUp();
+  const plan = new KnownPlan();
   const follower = following(name, (event, world) => {
-    if (isDisturbance(event) || catchingUp.read(event)) close(event.at, world);
+    const isNews = plan.read(event);
+    if (isDisturbance(event) || isNews || catchingUp.read(event)) close(event.at, world);
     else if (event.kind === 'sent') sent.push(event.sent);
     return wrong;
   });
@@ -109,7 +127,7 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
       // What is told may have been rendered before the spell began.
       const moment = momentOf(scrape);
       const isRecent = scrape.at - since > world.exporter.refreshMs + 1_000;
-      if (isRecent && !isFromLaterClock(moment) && !isRevoked(scrape)) moments.push(moment);
+      if (isRecent && plan.isTold && !isFromLaterClock(moment)) moments.push(moment);
       limits = { plan: world.service.account.plan, exporter: world.exporter };
       return told ?? wrong;
     },
@@ -146,11 +164,6 @@ export function momentOf(scrape: Scrape): Moment {
     });
   }
   return { at: scrape.at, ownAt: scrape.ownAt, sources };
-}
-
-/** Whether nothing is sent until the operator asks for it. */
-function isRevoked({ series }: Scrape): boolean {
-  return series.get('beaconchain_api_access_revoked') === 1;
 }
 
 /** Whether a source was last polled before the clock was set back. */
