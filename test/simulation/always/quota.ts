@@ -40,8 +40,8 @@ export function stretchedByNothing(): Check {
         const longest = Math.max(...recent.map(({ intervalMs }) => intervalMs));
         if (isEmpty && isSure && recent.length > 0 && now.intervalMs > GROWN * longest)
           return `${id}: told ${now.intervalMs / SECOND} s where nothing is left, ${longest / SECOND} s before`;
-        // A longer one that is told while something is left is the plan.
-        if (!isEmpty) lately.set(id, { process: scrape.process, told: [...recent, now].slice(-20) });
+        // A longer one that is told while something is left, or seems to be, is the plan.
+        if (!isEmpty || !isSure) lately.set(id, { process: scrape.process, told: [...recent, now].slice(-20) });
       }
       return undefined;
     },

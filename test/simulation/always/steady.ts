@@ -20,7 +20,9 @@ const STEADY_RATIO = 1.25;
 
 /** In a steady state the mean time between two polls is the interval told, within 5 % (behaviour 7). */
 export function intervalsMet(): Check {
-  return undisturbed('pace: the mean time between polls is the interval told', (spell) => {
+  return undisturbed('pace: the mean time between polls is the interval told', (spell, world) => {
+    // What is not told of a quota is learned from refusals.
+    if (hasQuota(spell.plan) && !isKnown(world)) return undefined;
     const steady = momentsIn(spell, STEADY);
     const from = steady[0]?.ownAt ?? 0;
     for (const id of pacedIn(steady)) {
