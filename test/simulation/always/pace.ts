@@ -139,6 +139,9 @@ export function shareOfRate(): Check {
     if (event.kind === 'reload' || event.kind === 'start') restart(world);
     // Until an answer tells of another plan, the limit may be that of the one before.
     if (event.kind === 'plan') {
+      const before = perSecond ?? world.story.setting.service.plan.perSecond;
+      most = Math.max(most, before * world.exporter.utilization);
+      mostAtOnce = Math.max(mostAtOnce, Math.ceil(before) + 1);
       planAt = event.at;
       perSecond = world.service.account.plan.perSecond;
     }
