@@ -4,7 +4,8 @@
  *     node scripts/release-state.ts
  *
  * It runs the exporter with every source on the simulated service, and keeps its configuration, its state directory and its
- * last answer to a scrape in test/upgrade/versions/<version>. It takes about a minute.
+ * last answer to a scrape in test/upgrade/versions/<version>. It takes up to seven minutes: proposals are counted when their
+ * epoch is final.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,12 +53,12 @@ const COMPLETE = [
 /** The metrics when they have all of these lines. */
 async function seen(port: string, lines: readonly RegExp[]): Promise<string> {
   let text = '';
-  for (let tries = 0; tries < 180; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     if (lines.every((line) => line.test(text))) return text;
     await delay(1000);
   }
-  throw new Error(`not seen within three minutes: ${lines.filter((line) => !line.test(text)).join(' ')}`);
+  throw new Error(`not seen within ten minutes: ${lines.filter((line) => !line.test(text)).join(' ')}`);
 }
 
 const work = mkdtempSync(join(tmpdir(), 'release-state-'));
