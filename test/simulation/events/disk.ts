@@ -99,6 +99,32 @@ export const DISK_KINDS = [
     },
     tell: ({ host, how, ms }) => `the disk of ${host} ${how}, for ${secondsOf(ms)}`,
   }),
+  kind<{ host: string; how: string; ms: number; downMs: number }>({
+    name: 'killed while the disk fails',
+    weight: 4,
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      how: NAMES[random.between(0, NAMES.length - 1)] ?? '',
+      ms: random.scale(10 * SECOND, HOUR),
+      downMs: random.scale(SECOND, MINUTE),
+    })),
+    apply: ({ host, how, ms, downMs }, world) => {
+      const failure = FAILURES[how];
+      if (!failure) return;
+      during(
+        world,
+        host,
+        ms,
+        ({ disk }) => disk.failing.add(failure),
+        (one) => {
+          one.kill(downMs);
+          one.disk.failing.delete(failure);
+        },
+      );
+    },
+    tell: ({ host, how, ms, downMs }) =>
+      `the disk of ${host} ${how}, for ${secondsOf(ms)}, at the end of which it is killed for ${secondsOf(downMs)}`,
+  }),
   kind<{ host: string; room: number; ms: number }>({
     name: 'disk full',
     weight: 3,
