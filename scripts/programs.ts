@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 const running = new Set<ChildProcess>();
 
-/** Starts the exporter with these arguments. It logs JSON, and knows nothing of this environment but where programs are. */
+/** Starts the exporter with these arguments. It logs JSON, and gets only PATH from this environment. */
 export function run(cwd: string, ...args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, ['--disable-sigusr1', MAIN, ...args], {
     cwd,
@@ -28,11 +28,12 @@ export function logged(child: ChildProcess, field: string): Promise<string> {
   };
   child.stdout?.on('data', read);
   child.stderr?.on('data', read);
-  child.once('exit', () => reject(new Error(`no ${field} in:\n${text}`)));
+  child.once('close', () => reject(new Error(`no ${field} in:\n${text}`)));
   return promise;
 }
 
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (!running.has(child)) return;
   const ended = once(child, 'exit');
   child.kill(signal);
   await ended;

@@ -83,5 +83,5 @@ try {
   writeFileSync(join(FOLDER, 'metrics.txt'), `${(metrics.match(/^beaconchain_.*$/gm) ?? []).join('\n')}\n`);
 } finally {
   endAll();
-  rmSync(work, { recursive: true, force: true });
+  rmSync(work, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -116,7 +116,7 @@ async function tour(): Promise<void> {
 
 function leaveNothing(): void {
   endAll();
-  rmSync(work, { recursive: true, force: true });
+  rmSync(work, { recursive: true, force: true, maxRetries: 5 });
 }
 
 // Whoever has seen enough presses Ctrl-C.

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** The modules of Node that the daemon uses. With them come those that they use themselves. */
+/** The modules of Node that the daemon uses. They load the others that they need. */
 const NODE_MODULES = [
   'node:assert',
   'node:crypto',

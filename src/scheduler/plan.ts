@@ -21,7 +21,7 @@ function dueAt(source: Source, entry: Entry, timing: Timing): UnixMs {
   if (failuresInARow === 0) return due;
   // A source that follows its data may have been polled before that was due, for example because the clock was set.
   const retryMs = isPassing(entry.lastError?.reason) ? FIRST_RETRY_MS * 2 ** (failuresInARow - 1) : timing.intervalMs;
-  // Its data can become due right after an attempt that failed. The next one is still no sooner than after any failure.
+  // Its data can become due right after an attempt that failed. It still waits a minute, or its interval if that is shorter.
   return Math.max(Math.min(due, lastAttemptAt + retryMs), lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs));
 }
 

@@ -21,7 +21,7 @@ const MAX_REQUESTS = 400;
 const MORE_THAN_TRIAL = 1_050;
 const MAX_MS = 4 * DAY;
 /** The share of the steady stories in which others use the account too. */
-const SHARED = 0.06;
+const SHARED = 0.15;
 const SHARED_DAYS = 8;
 const OTHERS_EVERY_MS = 2 * HOUR;
 /** The only event of such a story. */

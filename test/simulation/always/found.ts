@@ -35,6 +35,10 @@ export function machinesFound(): Check {
   });
   return {
     ...spells,
+    onMoment(world) {
+      sweepsSeen.onMoment(world);
+      return spells.onMoment?.(world);
+    },
     onScrape(scrape, world) {
       spells.onScrape?.(scrape, world);
       sweepsSeen.onMoment(world);

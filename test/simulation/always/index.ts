@@ -15,7 +15,7 @@ import { intervalsAsConfigured, shareOfRate, toldIsMet } from './pace.ts';
 import { bounded, endsForAReason, errorsHaveCauses, healthy } from './process.ts';
 import { plansToldSeldom, pollsSucceed, stretchedByNothing } from './quota.ts';
 import { recovers } from './recovery.ts';
-import { agree, onlyTheLeaderSends, takenLate, takenOver, writesFenced } from './replicas.ts';
+import { agree, notTakenEarly, onlyTheLeaderSends, takenOver, writesFenced } from './replicas.ts';
 import { fewRetries, noOverlap, reloadsEndNothing } from './requests.ts';
 import { chainsCounted } from './slashings.ts';
 import { directoryBounded, failuresCounted } from './state.ts';
@@ -51,7 +51,7 @@ export const ALWAYS: readonly NewCheck[] = [
   ...[stretchedByNothing, plansToldSeldom, pollsSucceed],
   ...[machinesFound, readIsShown],
   ...[failuresCounted, directoryBounded],
-  ...[writesFenced, onlyTheLeaderSends, takenOver, takenLate, agree],
+  ...[writesFenced, onlyTheLeaderSends, takenOver, notTakenEarly, agree],
   ...[endsForAReason, healthy, errorsHaveCauses, bounded],
   usedByOthers,
   toldRemaining,

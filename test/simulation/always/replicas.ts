@@ -92,7 +92,7 @@ export function takenOver(): Check {
  * A lease that was not given back is taken by a process that never had it only after the grace; and where Redis lost it, only
  * when its holder cannot believe any more that it leads.
  */
-export function takenLate(): Check {
+export function notTakenEarly(): Check {
   let next = 0;
   return {
     name: 'replicas: a lost lease is not taken too early',
@@ -114,10 +114,10 @@ function takenEarly(before: Term, term: Term, earlier: readonly Term[], world: W
   if (until === undefined || (end !== 'expired' && end !== 'lost')) return undefined;
   if (owner === '' || ownerOf(before.value) === '' || earlier.some(({ value }) => ownerOf(value) === owner))
     return undefined;
-  const free = term.from - until;
-  const least = end === 'lost' && !wasUnseen(term, world) ? Math.max(graceMs, ttlMs - marginMs) : graceMs;
-  if (free >= least - SLACK_MS) return undefined;
-  return `${owner} has taken a lease ${free} ms after it was ${end}, not ${least}`;
+  const isBelieved = end === 'lost' && !wasUnseen(term, world);
+  const earliest = Math.max(until + graceMs, isBelieved ? before.renewedAt + ttlMs - marginMs : until);
+  if (term.from >= earliest - SLACK_MS) return undefined;
+  return `${owner} has taken a lease that was ${end} ${term.from - until} ms before, ${earliest - term.from} ms too early`;
 }
 
 const LEADER = 'beaconchain_exporter_leader';

@@ -83,7 +83,7 @@ export function fewRetries(): Check {
   });
 }
 
-/** After a reload that changes nothing for any source, no request is given up (behaviour 22). */
+/** After a reload that changes nothing for any source, no request is given up (behaviour 35). */
 export function reloadsEndNothing(): Check {
   /** The configuration that each process has read. */
   const read = new Map<number, string>();

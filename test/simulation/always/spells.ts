@@ -71,7 +71,7 @@ class CatchingUp {
   }
 }
 
-/** The program goes by the plan before until an answer tells it the new one: for hours, or while access is revoked. */
+/** The program goes by its last plan until an answer tells it the new one. While access is revoked, that takes hours. */
 class KnownPlan {
   isTold = true;
   #changedAt = Number.NEGATIVE_INFINITY;

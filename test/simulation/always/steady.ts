@@ -55,7 +55,8 @@ function unmet(id: string, told: readonly Told[], { exporter, plan }: Spell): st
 }
 
 /** The share that must be used of what the rate and the latency allow. In the first minutes the program overestimates polls. */
-const USED = 0.85;
+const USED = { atFirst: 0.85, later: 0.9 } as const;
+const FIRST_MS = 15 * MINUTE;
 /** In less time a single request matters. */
 const MIN_SPELL_MS = 2 * MINUTE;
 const FEWEST_SWEEPS = 3;
@@ -73,7 +74,8 @@ export function rateUsed(): Check {
     if (!isStretched || begun.length < FEWEST_SWEEPS || to - from < MIN_SPELL_MS) return undefined;
     const sent = spell.sent.filter(({ ownAt }) => ownAt >= from && ownAt < to);
     const allowed = ((to - from) / SECOND) * usableRate(spell, sent);
-    if (sent.length >= USED * allowed - 1) return undefined;
+    const used = spell.end - spell.since < FIRST_MS ? USED.atFirst : USED.later;
+    if (sent.length >= used * allowed - 1) return undefined;
     return `only ${((100 * sent.length) / allowed).toFixed(1)} % of the usable rate is used`;
   });
 }

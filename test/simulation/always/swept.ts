@@ -20,8 +20,8 @@ interface Read {
 }
 
 /**
- * A record that an answer had is shown once the next sweep has begun, also where the sweep that read it failed on a later
- * page (behaviour 12). Not judged after a step of a clock or a reload.
+ * A record that an answer had is shown when the next sweep has ended, also where the sweep that read it failed on a later
+ * page (behaviour 12). Not judged: what was read before a step of a clock or a reload.
  */
 export function readIsShown(): Check {
   const exchanges = new WeakMap<Sent, Exchange>();
@@ -59,7 +59,7 @@ export function readIsShown(): Check {
   };
 }
 
-/** Replicas change their roles. A record that is very old is not kept. */
+/** Replicas change their roles. */
 function isJudged({ host, at }: Scrape, world: World): boolean {
   return world.exporter.replicas === 0 && at - storeTroubleAt(world, host) > WRITTEN_AFTER_MS;
 }

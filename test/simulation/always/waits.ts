@@ -48,7 +48,10 @@ export function waits(): Check {
     return routeOf(a) === routeOf(b) || named === buckets.get(routeOf(b));
   }
 
-  /** Whether the process that sends this can know of the wait. For one that reads of it a step forward is time that passed. */
+  /**
+   * Whether the process that sends this can know of the wait. If it has read of it in the state, a step of the clock forward is
+   * for it time that has passed.
+   */
   function isKnown({ by, at }: Closed, sent: Sent, world: World): boolean {
     if (by.process === sent.process && !hasReadAgain(by, at, world)) return true;
     return wasKept(by, at, ends, world) && !steps.wentForward(by.host, at, sent.at);

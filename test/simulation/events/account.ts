@@ -42,15 +42,17 @@ export const ACCOUNT_KINDS = [
   kind<{ left: number }>({
     name: 'others leave little',
     weight: 3,
-    draw: (random, { service }) => (service.plan.perMonth === undefined ? undefined : { left: random.between(0, 12) }),
+    draw: (random, { service: { plan } }) =>
+      plan.perMonth === undefined || plan.perHour !== undefined ? undefined : { left: random.between(0, 12) },
     apply: ({ left }, world) => {
       const { account } = world.service;
       const { perMonth, perHour } = account.plan;
-      // So many would use up the hour too.
+      // So many would use up an hour of another plan too.
       if (perHour !== undefined) return;
       const used = [...account.counted(world.clock.now()).values()].map(({ month }) => month.ours + month.theirs);
       const unused = (perMonth ?? 0) - Math.max(0, ...used);
-      if (unused > left) world.spend(unused - left);
+      const isCounted = used.length > 0 || world.service.setting.buckets === 'one';
+      if (isCounted && unused > left) world.spend(unused - left);
     },
     tell: ({ left }) => `other users of the account use its month up but for ${left} requests`,
     simpler: ({ left }) => (left > 1 ? [{ left: 1 }] : []),

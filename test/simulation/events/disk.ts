@@ -117,7 +117,7 @@ export const DISK_KINDS = [
         ms,
         ({ disk }) => disk.failing.add(failure),
         (one) => {
-          one.kill(downMs);
+          if (!world.isCalm) one.kill(downMs);
           one.disk.failing.delete(failure);
         },
       );

@@ -3,6 +3,7 @@ import type { ExporterHost } from '../exporter-host.ts';
 import { ownerOf } from '../redis-record.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
+import { later } from './later.ts';
 import { cutOff, LEASE, refusesOperator } from './redis.ts';
 import { secondsOf } from './words.ts';
 
@@ -24,7 +25,7 @@ export const LEADER_KINDS = [
       // After an answer it often waits for its turn to send the next request.
       let left = answers;
       const isLast = (): boolean => --left <= 0;
-      world.traffic.onceEnded(isLast, ({ host }) => world.clock.after(1, () => world.host(host).pause(ms, false)));
+      world.traffic.onceEnded(isLast, ({ host }) => later(world, 1, () => world.host(host).pause(ms, false)));
     },
     tell: ({ answers, ms }) =>
       `after answer ${answers} from now the process that has it is paused for ${secondsOf(ms)}`,

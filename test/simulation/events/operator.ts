@@ -84,6 +84,13 @@ export const OPERATOR_KINDS = [
     tell: ({ times, everyMs }) => `${times} reloads, ${secondsOf(everyMs)} apart`,
     simpler: ({ times, everyMs }) => (times > 1 ? [{ times: 1, everyMs }] : []),
   }),
+  kind<{ requests: number }>({
+    name: 'reload in a request',
+    weight: 3,
+    draw: (random) => ({ requests: random.between(1, 12) }),
+    apply: ({ requests }, world) => world.service.onRequest(requests, () => later(world, 0, () => world.reload())),
+    tell: ({ requests }) => `a reload comes while request ${requests} from now is under way`,
+  }),
   kind<{ forMs: number; isReloaded: boolean }>({
     name: 'broken file',
     weight: 1,

@@ -59,7 +59,7 @@ export const SWEEP_KINDS = [
     name: 'later pages fail',
     weight: 4,
     draw: (random, { service }) =>
-      service.machines.length === 0 ? undefined : { ms: random.scale(2 * MINUTE, 60 * MINUTE) },
+      2 * service.machines.length <= service.longestPage ? undefined : { ms: random.scale(2 * MINUTE, 60 * MINUTE) },
     apply: ({ ms }, { service, clock }) => service.disturbances.failLaterPages(clock.now() + ms),
     tell: ({ ms }) => `the service answers 500 to all pages of machines but the first, for ${secondsOf(ms)}`,
   }),

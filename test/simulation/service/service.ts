@@ -52,6 +52,7 @@ export class Service {
   /** Told of every answer when it is made. */
   onServed: (served: Served, request: WireRequest, now: number) => void = () => undefined;
   #afterPage: (() => void) | undefined;
+  #afterRequests = { left: 0, act: (): void => undefined };
   readonly #chains: Readonly<Record<Chain, ChainView>>;
   #setting: ServiceSetting;
 
@@ -92,6 +93,11 @@ export class Service {
     this.#afterPage = act;
   }
 
+  /** Calls `act` when the request with this number from now on, counted from 1, is being answered. */
+  onRequest(number: number, act: () => void): void {
+    this.#afterRequests = { left: number, act };
+  }
+
   /** Counts a request and answers it. */
   handle(request: WireRequest, now: number, { process, sentAt }: Sender = { process: '', sentAt: now }): Served {
     const chain: Chain = request.base.includes('hoodi') ? 'hoodi' : 'mainnet';
@@ -104,6 +110,8 @@ export class Service {
     this.records.add(exchange, request);
     const served: Served = { status, headers, body, exchange, chainAnswer };
     this.onServed(served, request, now);
+    this.#afterRequests.left -= 1;
+    if (this.#afterRequests.left === 0) this.#afterRequests.act();
     if (status === 200 && CURSOR.test(body)) {
       this.#afterPage?.();
       this.#afterPage = undefined;
