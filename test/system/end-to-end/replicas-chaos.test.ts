@@ -207,6 +207,8 @@ describe.skipIf(areMissing(REDIS))(
         await sleep(random(0, TTL_MS / 2));
       }
 
+      // On a quick machine the faults are over early.
+      await waitFor(() => expect(chain.finalized - first).toBeGreaterThan(30));
       clearInterval(timer);
       chain.end();
       const texts = new Map<Node, string>();
@@ -243,7 +245,6 @@ describe.skipIf(areMissing(REDIS))(
       // It was as rough as it is meant to be.
       expect(done.size).toBeGreaterThanOrEqual(Object.keys(FAULT_KINDS).length - 2);
       expect(terms).toBeGreaterThan(FAULTS / 5);
-      expect(chain.finalized - first).toBeGreaterThan(30);
     });
   },
 );
