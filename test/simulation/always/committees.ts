@@ -1,4 +1,11 @@
-import { CHAIN_NAMES, CHAINS, type Chain, epochAt } from '../../../src/lib/chain.ts';
+import {
+  CHAIN_NAMES,
+  CHAINS,
+  type Chain,
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD,
+  epochAt,
+  SECONDS_PER_EPOCH,
+} from '../../../src/lib/chain.ts';
 import { MINUTE } from '../../support/timing.ts';
 import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
@@ -8,8 +15,7 @@ import { mayBeLeftOut } from './daily.ts';
 import { Losses } from './losses.ts';
 
 const PERIOD = 'beaconchain_sync_committee_period';
-const EPOCHS_PER_PERIOD = 256;
-const SECONDS_PER_PERIOD = EPOCHS_PER_PERIOD * 32 * 12;
+const SECONDS_PER_PERIOD = EPOCHS_PER_PERIOD * SECONDS_PER_EPOCH;
 const SLACK_MS = MINUTE;
 
 /** The period that is shown has begun, is whole, and is never followed by an earlier one; members are those of it. */

@@ -9,6 +9,8 @@ const SHOWN = [
   /The configuration is valid\./,
   /beaconchain_machine_peers\{.*\} \d+/,
   /beaconchain_daily_return_apr_ratio\{/,
+  /beaconchain_watched_validators_slashed\{[^}]*\} 1\n/,
+  /kill -9[^=]*beaconchain_attester_slashings_total\{[^}]*double_vote"\} [1-9]/,
   /beaconchain_source_up\{source="machines"\} 0\n +beaconchain_machine_peers/,
   /beaconchain_ratelimit_limit\{[^}]*window="month"\} 1000/,
   /beaconchain_budget_stretch_ratio\{[^}]*\} [\d.]+/,
