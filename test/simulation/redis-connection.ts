@@ -105,6 +105,7 @@ class Connection implements RedisClient {
     if (this.#isClosed || !(await this.#pass(this.#requests))) return;
     if (redis.starts !== this.#server) return;
     if (this.#isClosed) redis.record.late += 1;
+    way?.arrived();
     const settle = answerOf(redis, args, way?.executed);
     if (!(await this.#pass(this.#answers))) {
       redis.record.unanswered += 1;

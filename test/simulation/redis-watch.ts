@@ -27,6 +27,7 @@ export class RedisWatch {
   #isReplaced = false;
   #asked = { by: '', at: Number.NEGATIVE_INFINITY };
 
+  #beforeWrite: (() => void) | undefined;
   #afterWrite: (() => void) | undefined;
 
   constructor(redis: SimulatedRedis, world: World) {
@@ -37,7 +38,7 @@ export class RedisWatch {
   }
 
   /** A command leaves a process. Returns what is told of its way. */
-  onCommand(command: readonly string[]): { executed(reply: unknown): void; unanswered(): void } {
+  onCommand(command: readonly string[]): { arrived(): void; executed(reply: unknown): void; unanswered(): void } {
     const { record } = this.#redis;
     const args = argumentsOf(command);
     const [lease, by = ''] = args;
@@ -46,6 +47,12 @@ export class RedisWatch {
     if (!isWrite(args) && args.length > 5) this.#onHeartbeat(by, args[4]);
     let isTaken = false;
     return {
+      arrived: () => {
+        if (!isWrite(args)) return;
+        const act = this.#beforeWrite;
+        this.#beforeWrite = undefined;
+        act?.();
+      },
       executed: (reply) => {
         if (reply === 'NOSCRIPT' && this.#isReplaced) this.#reach('a script unknown after a failover');
         if (!isWrite(args) || !Array.isArray(reply)) return;
@@ -63,6 +70,11 @@ export class RedisWatch {
         if (isWrite(args) && record.losses > losses) this.#reach('a failover while a write is under way');
       },
     };
+  }
+
+  /** Calls `act` when the next write arrives, before it has its effect. */
+  onceWriting(act: () => void): void {
+    this.#beforeWrite = act;
   }
 
   /** Calls `act` when the next write has had its effect, before its answer. */

@@ -64,25 +64,33 @@ function isOfExtraOff(key: string, { exporter }: World): boolean {
 
 /**
  * No counter of a host steps back or disappears, whatever becomes of its process. Those of machines may be reset, and
- * those of a chain go while it is not configured.
+ * those of a chain go while it is not configured. If Redis loses its data in that time, the next leader counts from 0: a
+ * follower that still remembers them shows them until then.
  */
 export function countersGrow(): Check {
-  const before = new Map<string, Scrape & { readonly losses: number }>();
+  const before = new Map<string, Scrape & { readonly losses: number; readonly redisLosses: number }>();
   /** The counters of chains that are not configured, by host. */
   const off = new Map<string, Map<string, number>>();
+  /** The counters of chains that were not configured when Redis lost its data. They may step back once. */
+  const forgotten = new Set<string>();
   return {
     name: 'exposition: counters grow',
     onScrape(scrape, world) {
       const { host, process, series } = scrape;
       const last = before.get(host);
       const { losses } = world.host(host);
-      before.set(host, { ...scrape, losses });
+      const redisLosses = world.redis?.record.losses ?? 0;
+      before.set(host, { ...scrape, losses, redisLosses });
       const gone = off.get(host) ?? new Map<string, number>();
       off.set(host, gone);
-      if (last && (last.losses !== losses || mayGoBack(last, scrape, world))) {
+      const mayGo = (key: string): boolean => world.hasChangedChains && !series.has(key) && key.includes('chain="');
+      const isExcused = last && (last.losses !== losses || mayGoBack(last, scrape, world));
+      if (isExcused || (last && last.redisLosses !== redisLosses)) {
+        const left = countersIn(last).flatMap(([, , key]) => (mayGo(key) ? [key] : []));
+        for (const key of [...gone.keys(), ...left]) forgotten.add(`${host} ${key}`);
         gone.clear();
-        return undefined;
       }
+      if (isExcused) return undefined;
       for (const [key, value] of gone) {
         const now = series.get(key);
         if (now === undefined) continue;
@@ -94,8 +102,10 @@ export function countersGrow(): Check {
         if (key === WRITE_FAILURES && process !== last?.process) continue;
         const now = series.get(key);
         if (now === undefined && value === 0 && isOfExtraOff(key, world)) continue;
-        if (now === undefined && world.hasChangedChains && key.includes('chain="')) gone.set(key, value);
-        else if (now === undefined || now < value) return `${key} was ${value}, is ${now}`;
+        if (mayGo(key)) {
+          if (!forgotten.has(`${host} ${key}`)) gone.set(key, value);
+        } else if (now === undefined || (now < value && !forgotten.delete(`${host} ${key}`)))
+          return `${key} was ${value}, is ${now}`;
       }
       return undefined;
     },

@@ -6,7 +6,7 @@ import type { Check } from './check.ts';
 import { storeTroubleAt } from './circumstances.ts';
 import { following } from './following.ts';
 
-const { ttlMs, marginMs, graceMs } = LEASE_TIMINGS;
+const { ttlMs, marginMs, graceMs, heartbeatMs } = LEASE_TIMINGS;
 
 /** Redis takes no write from a lease that is not current. */
 export function writesFenced(): Check {
@@ -109,9 +109,11 @@ export function notTakenEarly(): Check {
 }
 
 function takenEarly(before: Term, term: Term, earlier: readonly Term[], world: World): string | undefined {
-  const { until, end } = before;
+  const { from, until, end } = before;
   const owner = ownerOf(term.value);
   if (until === undefined || (end !== 'expired' && end !== 'lost')) return undefined;
+  // A replica that looks twice a second may not have seen it at all.
+  if (until - from < 2 * heartbeatMs) return undefined;
   if (owner === '' || ownerOf(before.value) === '' || earlier.some(({ value }) => ownerOf(value) === owner))
     return undefined;
   const isBelieved = end === 'lost' && !wasUnseen(term, world);

@@ -66,7 +66,7 @@ export function fewRetries(): Check {
     if (times > MAX_TIMES && !wasCutOff)
       return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${times}th time`;
     // After a 429 the wait that it names comes first, and others may use what is free before this request.
-    const isVain = isAgain && hasFailed(before.sent) && before.sent.head?.status !== 429;
+    const isVain = isAgain && hasFailed(before.sent) && before.sent.head?.status !== 429 && !isLater(before.sent, sent);
     const tries = [...(isVain ? (vain.get(id) ?? []) : []), sent.at];
     vain.set(id, tries);
     const since = sent.at - (tries.at(-1 - MAX_TIMES) ?? Number.NEGATIVE_INFINITY);
@@ -81,6 +81,11 @@ export function fewRetries(): Check {
     if (world.exporter.replicas > 0) return undefined;
     return `${sent.endpoint} at ${when(sent.at, world)} is sent again after a ${head.status}`;
   });
+}
+
+/** Whether it is sent so long after the end of the other that it belongs to another poll. */
+function isLater({ endedAt }: Sent, { at }: Sent): boolean {
+  return endedAt !== undefined && at - endedAt > RETRIED_WITHIN_MS;
 }
 
 /** After a reload that changes nothing for any source, no request is given up (behaviour 35). */

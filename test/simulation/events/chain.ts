@@ -68,8 +68,11 @@ export const CHAIN_KINDS = [
   }),
   kind<{ chain: Chain; epochs: number }>({
     name: 'finality stalls',
-    weight: 3,
-    draw: (random, setting) => ({ chain: anyChain(random, setting), epochs: random.scale(1, 40) }),
+    weight: 5,
+    draw: (random, setting) => ({
+      chain: anyChain(random, setting),
+      epochs: random.pick([random.scale(1, 40), random.between(14, 40)]),
+    }),
     apply: ({ chain, epochs }, world) => viewOf(world, chain).chain.stall(epochs),
     tell: ({ chain, epochs }) => `finality of ${chain} stalls for ${epochs} epochs`,
   }),

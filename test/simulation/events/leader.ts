@@ -1,3 +1,4 @@
+import { LEASE_TIMINGS } from '../../../src/replica/lease.ts';
 import { SECOND } from '../../support/timing.ts';
 import type { ExporterHost } from '../exporter-host.ts';
 import { ownerOf } from '../redis-record.ts';
@@ -43,5 +44,24 @@ export const LEADER_KINDS = [
       redis.execute(['DEL', LEASE]);
     },
     tell: ({ ms }) => `nothing passes between the leader and Redis for ${secondsOf(ms)}, and the lease is deleted`,
+  }),
+  kind<{ how: 'deleted' | 'expired' }>({
+    name: 'lease lost in a write',
+    weight: 2,
+    draw: (random, { exporter }) =>
+      exporter.replicas === 0 ? undefined : { how: random.pick(['deleted', 'expired']) },
+    apply: ({ how }, world) => {
+      const { redis } = world;
+      redis?.watch?.onceWriting(() => {
+        if (world.isCalm || refusesOperator(redis)) return;
+        world.noteRedisTrouble();
+        if (how === 'deleted') redis.execute(['DEL', LEASE]);
+        else world.stepRedisClock(LEASE_TIMINGS.ttlMs);
+      });
+    },
+    tell: ({ how }) =>
+      how === 'deleted'
+        ? 'the lease is deleted right before the next write'
+        : 'the clock of Redis is set forward by the length of a lease right before the next write',
   }),
 ];
