@@ -15,14 +15,17 @@ const GROWN = 1.05;
  */
 export function stretchedByNothing(): Check {
   /** What was told of each source while something was left. */
-  const lately = new Map<string, { readonly process: number; readonly told: readonly Told[] }>();
+  const lately = new Map<string, readonly Told[]>();
   let changedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = Number.NEGATIVE_INFINITY;
+  /** Polls with a refused key have no budget. */
+  let isRefused = false;
   const follower = following('pace: no interval is stretched by nothing', (event) => {
     const { kind, at } = event;
     if (kind === 'others' || kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step')
       changedAt = at;
     if (kind === 'head' && event.sent.at > changedAt) answeredAt = at;
+    if (kind === 'head') isRefused = event.sent.head?.status === 401;
     return undefined;
   });
   return {
@@ -34,14 +37,13 @@ export function stretchedByNothing(): Check {
       const isSure = answeredAt > changedAt && scrape.at - answeredAt > world.exporter.refreshMs + SECOND;
       const isEmpty = isUsedUp(scrape, world);
       for (const [id, now] of momentOf(scrape).sources) {
-        const before = lately.get(id);
-        const own = before?.process === scrape.process ? before.told : [];
-        const recent = own.filter(({ attempts }) => attempts >= now.attempts - 1);
+        const recent = (lately.get(id) ?? []).filter(({ attempts }) => attempts >= now.attempts - 1);
         const longest = Math.max(...recent.map(({ intervalMs }) => intervalMs));
         if (isEmpty && isSure && recent.length > 0 && now.intervalMs > GROWN * longest)
           return `${id}: told ${now.intervalMs / SECOND} s where nothing is left, ${longest / SECOND} s before`;
         // A longer one that is told while something is left, or seems to be, is the plan.
-        if (!isEmpty || !isSure) lately.set(id, { process: scrape.process, told: [...recent, now].slice(-20) });
+        if ((isEmpty && isSure) || isRefused) continue;
+        lately.set(id, [...recent.filter(({ intervalMs }) => intervalMs > now.intervalMs), now]);
       }
       return undefined;
     },
@@ -66,8 +68,14 @@ const LEARNING_MS = HOUR;
 export function plansToldSeldom(): Check {
   const plans = new Map<string, { process: number; first: number; last: number }>();
   let changedAt = Number.NEGATIVE_INFINITY;
-  const follower = following('process: plans are told seldom', ({ kind, at }) => {
-    if (kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step') changedAt = at;
+  /** A change of the account becomes known with the next answer that names the limits. */
+  let isUnknown = false;
+  const follower = following('process: plans are told seldom', (event) => {
+    const { kind, at } = event;
+    if (kind === 'plan' || kind === 'renewal') isUnknown = true;
+    const isLearned = isUnknown && kind === 'head' && event.sent.head?.status === 200;
+    if (isLearned || kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step') changedAt = at;
+    if (isLearned) isUnknown = false;
     return undefined;
   });
   return {

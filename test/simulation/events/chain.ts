@@ -84,7 +84,12 @@ export const CHAIN_KINDS = [
       how: random.pick(ROW_FAULTS),
       ms: random.scale(MINUTE, 2 * HOUR),
     }),
-    apply: ({ chain, how, ms }, world) => viewOf(world, chain).spoilRows(how, world.clock.now() + ms),
+    apply: ({ chain, how, ms }, world) => {
+      const view = viewOf(world, chain);
+      // There is a second row of a slot only if its block was replaced.
+      if (how === 'two proposed') view.chain.orderReorganisation(3);
+      view.spoilRows(how, world.clock.now() + ms);
+    },
     tell: ({ chain, how, ms }) => `for ${secondsOf(ms)} rows of ${chain} are ${how}`,
   }),
   kind<{ chain: Chain; epochs: number; times: number; ms: number }>({

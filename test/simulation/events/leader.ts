@@ -21,7 +21,11 @@ export const LEADER_KINDS = [
     draw: (random, { exporter }) =>
       exporter.replicas === 0
         ? undefined
-        : { answers: random.between(1, 12), ms: random.scale(9 * SECOND, 40 * SECOND) },
+        : {
+            answers: random.between(1, 12),
+            // Often it comes back when its lease is about to end.
+            ms: random.pick([random.scale(9 * SECOND, 40 * SECOND), random.between(7 * SECOND, 11 * SECOND)]),
+          },
     apply: ({ answers, ms }, world) => {
       // After an answer it often waits for its turn to send the next request.
       let left = answers;

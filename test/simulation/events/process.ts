@@ -114,10 +114,10 @@ export const PROCESS_KINDS = [
   }),
   kind<{ host: string; downMs: number; calls?: number; call?: string }>({
     name: 'power',
-    weight: 5,
+    weight: 7,
     draw: (random, setting) => {
       const what = { host: anyHost(random, setting), downMs: downTime(random) };
-      if (setting.exporter.replicas > 0 || random.happens(0.3)) return what;
+      if (setting.exporter.replicas > 0 || random.happens(0.2)) return what;
       return { ...what, calls: random.between(1, 6), call: random.pick(UNSYNCED) };
     },
     apply: ({ host, downMs, calls, call }, world) =>

@@ -38,7 +38,7 @@ const NAMES = Object.keys(TROUBLES);
 export const SWEEP_KINDS = [
   kind<{ what: string; ms: number }>({
     name: 'in the middle of a sweep',
-    weight: 4,
+    weight: 6,
     draw: (random, { service }) =>
       service.machines.length === 0
         ? undefined
