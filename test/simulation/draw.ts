@@ -30,7 +30,8 @@ export function drawStory(seed: number, days?: number): Story {
   const few = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
   const count = days === undefined ? few : Math.ceil(EVENTS_PER_DAY * days);
   const events = drawEvents(random.fork('events'), drawn, count, lengthMs);
-  return withRefresh({ seed, start, lengthMs, setting: drawn, events: [...early, ...events] });
+  const all = [...early.filter(({ at }) => at < lengthMs), ...events].toSorted((a, b) => a.at - b.at);
+  return withRefresh({ seed, start, lengthMs, setting: drawn, events: all });
 }
 
 /** What the program renders each second would take most of the time. */
@@ -76,7 +77,7 @@ function requestsPerDay({ service, exporter }: Setting, start: number): number {
   return Math.min(wanted, perSecond * utilization * 86_400, (quotas * perMonth * utilization) / days);
 }
 
-/** A time that a story begins at, and what happens at once. */
+/** A time that a story begins at, and what happens soon. */
 interface Beginning {
   readonly start: number;
   readonly early: readonly StoryEvent[];
@@ -92,13 +93,31 @@ function startOf(random: Random): Beginning {
     () => ({ start: any, early: [] }),
     () => ({ start: endOfMonth(any) - Math.round(random.scale(1, 48 * 3_600)) * SECOND, early: [] }),
     () => beforeNews(endOfDay(any), random, early ? olderDay(random) : undefined),
-    () => beforeNews(endOfPeriod(any), random, early ? latePeriod(random) : undefined),
+    () => (early && random.happens(0.5) ? periodTakenBack(endOfPeriod(any), random) : nearPeriod(any, early, random)),
   ])();
 }
 
 /** Shortly before something is due, or so that it is due while the first events happen. */
 function beforeNews(due: number, random: Random, event: StoryEvent | undefined): Beginning {
   return { start: due - Math.round(random.scale(10, 2 * 3_600)) * SECOND, early: event ? [event] : [] };
+}
+
+function nearPeriod(any: number, early: boolean, random: Random): Beginning {
+  return beforeNews(endOfPeriod(any), random, early ? latePeriod(random) : undefined);
+}
+
+/** A node that does not know the new sync committee yet is asked for it after another one that does. */
+function periodTakenBack(due: number, random: Random): Beginning {
+  const late = { lateMs: 2 * HOUR, ms: DAY };
+  const asked = 8 * MINUTE + Math.round(random.scale(SECOND, 3 * MINUTE));
+  return {
+    start: due - MINUTE,
+    early: [
+      { at: 7.5 * MINUTE, kind: 'period late', what: late },
+      // The last poll seems to be in the future, so the next one comes at once.
+      { at: asked, kind: 'clock', what: { host: 'a', offsetMs: -5 * MINUTE } },
+    ],
+  };
 }
 
 function olderDay(random: Random): StoryEvent {

@@ -73,7 +73,7 @@ export function drawSteady(random: Random, seed: number): Steady {
   }));
   // An exhausted quota is a wait for its renewal.
   const taken: StoryEvent[] =
-    plan.perMonth !== undefined && random.happens(0.2)
+    plan.perMonth !== undefined && random.happens(0.35)
       ? [{ at: Math.round(0.8 * random.unit() * lengthMs), kind: 'others at once', what: { requests: plan.perMonth } }]
       : [];
   const renewed: StoryEvent[] =

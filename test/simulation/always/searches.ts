@@ -24,7 +24,9 @@ export class Searches {
   /** `live`: the machines that the process knows. */
   note(sent: Sent, live: number, { service }: World): void {
     if (sent.endpoint !== 'machine_metrics') return;
-    const { range, machines, cursor }: FleetRequest = JSON.parse(sent.request.body ?? '{}');
+    const { range, machines, cursor }: Partial<FleetRequest> = JSON.parse(sent.request.body ?? '{}');
+    // The service refuses it.
+    if (!range) return;
     const { start, end } = range.timestamp;
     const isFirst = cursor === undefined && machines === undefined;
     if (sent.process !== this.#process || (isFirst && end * SECOND > sent.ownAt)) {

@@ -29,6 +29,9 @@ const KINDS: readonly Kind[] = [
   ...LEADER_KINDS,
   ...SWEEP_KINDS,
 ];
+/** What only replicas meet. Their stories are short, so more of their events are of these. */
+const REPLICA_KINDS: readonly Kind[] = [...REDIS_KINDS, ...LEADER_KINDS];
+const REPLICA_SHARE = 0.4;
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 
@@ -52,14 +55,16 @@ export function drawEvents(random: Random, setting: Setting, count: number, leng
   return events.sort((a, b) => a.at - b.at);
 }
 
-const TOTAL_WEIGHT = KINDS.reduce((sum, { weight }) => sum + weight, 0);
 /** Nearly half of the kinds make no sense in a given world. */
 const TRIES = 8;
 
 function drawOne(random: Random, setting: Setting): Pick<StoryEvent, 'kind' | 'what'> | undefined {
+  const isOfReplicas = setting.exporter.replicas > 0 && random.happens(REPLICA_SHARE);
+  const kinds = isOfReplicas ? REPLICA_KINDS : KINDS;
+  const total = kinds.reduce((sum, { weight }) => sum + weight, 0);
   for (let tries = 0; tries < TRIES; tries += 1) {
-    let left = random.unit() * TOTAL_WEIGHT;
-    const kind = KINDS.find(({ weight }) => {
+    let left = random.unit() * total;
+    const kind = kinds.find(({ weight }) => {
       left -= weight;
       return left < 0;
     });

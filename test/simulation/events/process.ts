@@ -156,6 +156,20 @@ export const PROCESS_KINDS = [
     tell: ({ host, offsetMs }) =>
       `the clock of ${host} is set to true time ${offsetMs < 0 ? '-' : '+'} ${secondsOf(Math.abs(offsetMs))}`,
   }),
+  kind<{ host: string; byMs: number; forMs: number }>({
+    name: 'clock ahead',
+    weight: 3,
+    draw: (random, setting) => ({
+      host: anyHost(random, setting),
+      byMs: random.scale(10 * MINUTE, 48 * HOUR),
+      forMs: random.scale(MINUTE, HOUR),
+    }),
+    apply: ({ host, byMs, forMs }, world) => {
+      world.host(host).setClock(byMs);
+      later(world, forMs, () => world.host(host).setClock(0));
+    },
+    tell: ({ host, byMs, forMs }) => `the clock of ${host} is ${secondsOf(byMs)} ahead for ${secondsOf(forMs)}`,
+  }),
   kind<{ host: string; byMs: number }>({
     name: 'clock at the turn of the month',
     weight: 1,

@@ -57,7 +57,7 @@ export const SWEEP_KINDS = [
   }),
   kind<{ ms: number }>({
     name: 'later pages fail',
-    weight: 4,
+    weight: 9,
     draw: (random, { service }) =>
       2 * service.machines.length <= service.longestPage ? undefined : { ms: random.scale(2 * MINUTE, 60 * MINUTE) },
     apply: ({ ms }, { service, clock }) => service.disturbances.failLaterPages(clock.now() + ms),

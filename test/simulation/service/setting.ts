@@ -155,7 +155,7 @@ function drawRecords(
       ? { machine: 0, array: 0 }
       : { machine: 0.1 * random.unit(), array: 0.1 * random.unit() },
     pageSizeOver: random.pick(['each', 'each', 'all']),
-    longestPage: random.fork('page').happens(0.2) ? 3 : 10,
+    longestPage: random.fork('page').happens(0.4) ? 3 : 10,
     timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
   };
 }
