@@ -1,4 +1,4 @@
-import { DAY } from '../support/timing.ts';
+import { DAY, MINUTE } from '../support/timing.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type Deadline, type ExporterProcess, POWER_LOST } from './exporter-process.ts';
 import { STATE_DIR } from './exporter-setting.ts';
@@ -186,6 +186,8 @@ export class ExporterHost {
   startSecond(): void {
     const first = this.#process;
     if (!first?.exporter || first.isStopping || this.#isStateSpoilt) return;
+    // The first one may be about to end, for example because it has lost its lock.
+    if (this.#world.clock.now() - this.diskTroubleAt < MINUTE) return;
     const second = this.#create((why) => {
       if (first !== this.#process) return;
       if (/in use by process/.test(why)) this.#world.reach('a living process that holds the lock');

@@ -47,6 +47,8 @@ export class World {
   #redisTroubleAt = Number.NEGATIVE_INFINITY;
   /** How the exporter is configured now. */
   exporter: ExporterSetting;
+  /** The configuration that a process read last. Without a reload it is an earlier one. */
+  lastRead: ExporterSetting;
   /** The trouble is over. */
   isCalm = false;
   /** When it ended, Unix ms. */
@@ -60,6 +62,7 @@ export class World {
     const { seed, start, setting } = story;
     this.story = story;
     this.exporter = setting.exporter;
+    this.lastRead = setting.exporter;
     this.clock = new WorldClock(start);
     this.random = new Random(seed, 'world');
     this.service = new Service(setting.service, this.random.fork('service'), start);
@@ -196,6 +199,7 @@ export class World {
   readConfiguration(kind: 'start' | 'reload', host: string, process: number): Settings {
     if (this.isFileBroken) throw new Error('config.yaml:3: mistake');
     this.traffic.note({ kind, at: this.clock.now(), host, process });
+    this.lastRead = this.exporter;
     return { config: configOf(this.exporter), key: this.exporter.key };
   }
 

@@ -40,11 +40,20 @@ const RETRIED_WITHIN_MS = 5_000;
 const NEXT_POLL_MS = 15_000;
 const HELD_UP_MS = 5 * MINUTE;
 
+/** A request that is sent again and again. */
+interface Try {
+  readonly at: number;
+  /** Whether another source's request was sent shortly before, so that this one may have waited for its turn. */
+  readonly hasWaited: boolean;
+}
+
 /** A request is sent again twice at most, and not at all after an answer that another try does not change (behaviour 3). */
 export function fewRetries(): Check {
   const last = new Map<string, { readonly sent: Sent; readonly what: string; readonly times: number }>();
   /** The times of what is sent again and again because it fails, by process and request. */
-  const vain = new Map<string, readonly number[]>();
+  const vain = new Map<string, readonly Try[]>();
+  /** What each process sent last. */
+  const newest = new Map<number, Sent>();
   /** When a 429 last held up the polls. */
   let refusedAt = Number.NEGATIVE_INFINITY;
   return following('requests: few retries', (event, world) => {
@@ -67,12 +76,17 @@ export function fewRetries(): Check {
       return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${times}th time`;
     // After a 429 the wait that it names comes first, and others may use what is free before this request.
     const isVain = isAgain && hasFailed(before.sent) && before.sent.head?.status !== 429 && !isLater(before.sent, sent);
-    const tries = [...(isVain ? (vain.get(id) ?? []) : []), sent.at];
+    const { process, source } = sent;
+    const previous = newest.get(process);
+    newest.set(process, sent);
+    const hasWaited = previous !== undefined && previous.source !== source && sent.at - previous.at < RETRIED_WITHIN_MS;
+    const tries = [...(isVain ? (vain.get(id) ?? []) : []), { at: sent.at, hasWaited }];
     vain.set(id, tries);
-    const since = sent.at - (tries.at(-1 - MAX_TIMES) ?? Number.NEGATIVE_INFINITY);
+    const first = tries.at(-1 - MAX_TIMES);
+    const since = sent.at - (first?.at ?? Number.NEGATIVE_INFINITY);
     // A poll that was held up may be followed at once by the next one, which does not wait as long as another try would.
-    const isTry = sent.at - (tries.at(-2) ?? 0) >= (tries.at(-2) ?? 0) - (tries.at(-3) ?? 0);
-    const wasHeldUp = sent.at - refusedAt < HELD_UP_MS;
+    const isTry = sent.at - (tries.at(-2)?.at ?? 0) >= (tries.at(-2)?.at ?? 0) - (tries.at(-3)?.at ?? 0);
+    const wasHeldUp = sent.at - refusedAt < HELD_UP_MS || first?.hasWaited === true;
     if (since < NEXT_POLL_MS && isTry && !wasHeldUp && world.exporter.replicas === 0)
       return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${MAX_TIMES + 1}th time in ${since} ms`;
     const { head } = before?.sent ?? {};

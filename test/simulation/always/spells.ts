@@ -128,7 +128,7 @@ export function undisturbed(name: string, judge: (spell: Spell, world: World) =>
       const moment = momentOf(scrape);
       const isRecent = scrape.at - since > world.exporter.refreshMs + 1_000;
       if (isRecent && plan.isTold && !isFromLaterClock(moment)) moments.push(moment);
-      limits = { plan: world.service.account.plan, exporter: world.exporter };
+      limits = { plan: world.service.account.plan, exporter: world.lastRead };
       return told ?? wrong;
     },
   };
