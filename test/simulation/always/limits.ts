@@ -1,8 +1,9 @@
 import type { Headers } from '../../../src/budget/headers.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../src/lib/duration.ts';
-import { SECOND } from '../../support/timing.ts';
+import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { Exchange } from '../service/record.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
+import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
 
@@ -16,21 +17,26 @@ type Counted = Extract<TrafficEvent, { kind: 'counted' }>;
 export function secondWindow(): Check {
   let recent: Counted[] = [];
   let othersAt = Number.NEGATIVE_INFINITY;
+  const starts = new Map<number, number>();
   const ends = new Map<number, { readonly at: number; readonly why: string }>();
   const told = new ToldLimits();
 
   /** Why a request in the same second may be one that the process does not count. */
-  function isUnknown({ sent, at }: Counted, refused: Sent): boolean {
+  function isUnknown({ sent, at }: Counted, refused: Sent, world: World): boolean {
     const end = ends.get(sent.process);
     if (sent.endedAt !== undefined && sent.endedAt < at) return true;
     if (sent.process === refused.process) return false;
     if (sent.host !== refused.host || !end || end.at < at) return true;
-    // The first requests of a process that is killed can be lost with it, and a new one then starts as the first.
-    return end.why !== 'stopped';
+    if (end.why === 'stopped') return false;
+    // A process that is killed can take everything with it. Then the next one starts as if it were the first.
+    const { diskTroubleAt, lostStateAt } = world.host(sent.host);
+    const startedAt = starts.get(sent.process) ?? at;
+    return world.redis !== undefined || Math.max(startedAt, diskTroubleAt, lostStateAt) > at - MINUTE;
   }
 
   return following('limits: the second window refuses nothing', (event, world) => {
     if (event.kind === 'others') othersAt = event.at;
+    if (event.kind === 'start') starts.set(event.process, event.at);
     if (event.kind === 'ended') ends.set(event.process, event);
     if (event.kind === 'plan') told.changed();
     if (event.kind === 'sent') told.sent(event.sent);
@@ -42,7 +48,7 @@ export function secondWindow(): Check {
     const together = recent.filter((one) => one.exchange.bucket === exchange.bucket);
     recent.push(event);
     if (exchange.refusedBy !== 'second' || exchange.bucket === undefined) return undefined;
-    if (othersAt > at - SECOND || together.some((one) => isUnknown(one, sent))) return undefined;
+    if (othersAt > at - SECOND || together.some((one) => isUnknown(one, sent, world))) return undefined;
     if (told.isOutdated(sent, exchange.bucket, world.service.account.plan.perSecond)) return undefined;
     return `${sent.endpoint} at ${when(sent.at, world)} is refused in bucket ${exchange.bucket}`;
   });

@@ -107,11 +107,15 @@ export const CHAIN_KINDS = [
   }),
   kind<{ chain: Chain; what: 'a missed slot' | 'a block'; ms: number }>({
     name: 'scheduled',
-    weight: 3,
+    weight: 5,
     draw: (random, setting) => {
-      const what = random.pick(['a missed slot', 'a block'] as const);
-      // After an hour in a final epoch a slot counts as missed.
-      return { chain: anyChain(random, setting), what, ms: random.scale(MINUTE, what === 'a block' ? HOUR : 4 * HOUR) };
+      const chain = anyChain(random, setting);
+      // Mostly until its epoch is final, which takes a quarter of an hour. After an hour the slot counts as missed.
+      const ms = random.pick([random.scale(MINUTE, HOUR), random.between(15, 59) * MINUTE]);
+      return random.pick([
+        { chain, what: 'a missed slot', ms: random.scale(MINUTE, 4 * HOUR) },
+        { chain, what: 'a block', ms },
+      ]);
     },
     apply: ({ chain, what, ms }, world) => {
       const until = world.clock.now() + ms;

@@ -112,6 +112,32 @@ export const PROCESS_KINDS = [
       return `the next request is refused for ${waitSeconds} s; ${secondsOf(afterMs)} later the process that sent it is ${how} for ${secondsOf(downMs)}`;
     },
   }),
+  kind<{ times: number; downMs: number; isKilled: boolean }>({
+    name: 'restart after a request',
+    weight: 4,
+    draw: (random) => ({
+      times: random.pick([1, 1, random.between(2, 8)]),
+      downMs: random.scale(1, SECOND),
+      isKilled: random.happens(0.5),
+    }),
+    apply: ({ times, downMs, isKilled }, world) => {
+      const next = (left: number): void => {
+        if (left === 0) return;
+        world.traffic.onceEnded(
+          () => !world.isCalm,
+          ({ host }) => {
+            if (isKilled) world.host(host).kill(downMs);
+            else world.host(host).restart(downMs);
+            next(left - 1);
+          },
+        );
+      };
+      next(times);
+    },
+    tell: ({ times, downMs, isKilled }) =>
+      `${times} times in a row, the process that has the next answer is ${isKilled ? 'killed' : 'stopped'} at once for ${secondsOf(downMs)}`,
+    simpler: ({ times, downMs, isKilled }) => (times > 1 ? [{ times: 1, downMs, isKilled }] : []),
+  }),
   kind<{ host: string; downMs: number; calls?: number; call?: string }>({
     name: 'power',
     weight: 7,
