@@ -8,7 +8,7 @@ const LONG_WAIT_SECONDS = 3_700;
 export function operate(world: World, scrapes: readonly Scrape[]): void {
   const isBroken = scrapes.some((one) => valueIn(one, 'beaconchain_exporter_config_last_reload_successful') === 0);
   const isRevoked = scrapes.some((one) => valueIn(one, 'beaconchain_api_access_revoked') === 1);
-  if (scrapes.some(waitsLong)) world.giveAnotherKey('key of the calm');
+  if (scrapes.some((one) => waitsLong(one) || hasNothingLeft(one))) world.giveAnotherKey('key of the calm');
   else if (isBroken || isRevoked) world.reload();
 }
 
@@ -22,4 +22,13 @@ function waitsLong(scrape: Scrape): boolean {
     if (isPaced && next > now + LONG_WAIT_SECONDS && next < Number.POSITIVE_INFINITY) return true;
   }
   return false;
+}
+
+/** A source can need two buckets. While one of them is used up, it is polled, but fails. */
+function hasNothingLeft(scrape: Scrape): boolean {
+  const resets = seriesNamed(scrape, 'beaconchain_ratelimit_reset_timestamp_seconds');
+  return resets.some(([labels, at]) => {
+    const left = valueIn(scrape, 'beaconchain_ratelimit_remaining', `${labels},window="month"`);
+    return left === 0 && at > scrape.ownAt / 1_000 + LONG_WAIT_SECONDS;
+  });
 }

@@ -57,7 +57,8 @@ export function fewRetries(): Check {
   /** When a 429 last held up the polls. */
   let refusedAt = Number.NEGATIVE_INFINITY;
   return following('requests: few retries', (event, world) => {
-    if (event.kind === 'reload') vain.clear();
+    // After either, the next poll can be due at once.
+    if (event.kind === 'reload' || event.kind === 'step') vain.clear();
     if (event.kind === 'head' && event.sent.head?.status === 429) refusedAt = event.at;
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
