@@ -27,7 +27,7 @@ export function drawStory(seed: number, days?: number): Story {
   const drawn = days === undefined ? drawSetting(random) : usual(seed);
   const { start, early } = startOf(random.fork('start'));
   const lengthMs = days === undefined ? lengthOf(drawn, start, random.fork('length')) : days * DAY;
-  const few = random.pick([0, 3, random.between(1, 12), random.between(5, 25)]);
+  const few = random.pick([random.between(0, 8), random.between(5, 25)]);
   const count = days === undefined ? few : Math.ceil(EVENTS_PER_DAY * days);
   const events = drawEvents(random.fork('events'), drawn, count, lengthMs);
   const all = [...early.filter(({ at }) => at < lengthMs), ...events].toSorted((a, b) => a.at - b.at);

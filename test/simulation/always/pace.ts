@@ -3,6 +3,7 @@ import type { Scrape } from '../scrape.ts';
 import { seriesNamed } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
+import { storeTroubleAt } from './circumstances.ts';
 import { following, when } from './following.ts';
 import { idOf, isDisturbance, isPaced } from './spells.ts';
 
@@ -122,9 +123,11 @@ export function shareOfRate(): Check {
   let level = 0;
   let most = 0;
   let mostAtOnce = 0;
-  /** When the plan changed, until an answer tells it. */
+  /** When the plan changed, or a process started that may know only an earlier one, until an answer tells it. */
   let planAt = Number.POSITIVE_INFINITY;
   let perSecond: number | undefined;
+  /** Of all plans so far. */
+  let highest = 0;
 
   function restart({ story, exporter }: World): void {
     perSecond ??= story.setting.service.plan.perSecond;
@@ -137,11 +140,12 @@ export function shareOfRate(): Check {
 
   return following('pace: no more than the share of the rate', (event, world) => {
     if (event.kind === 'reload' || event.kind === 'start') restart(world);
-    // Until an answer tells of another plan, the limit may be that of the one before.
-    if (event.kind === 'plan') {
-      const before = perSecond ?? world.story.setting.service.plan.perSecond;
-      most = Math.max(most, before * world.exporter.utilization);
-      mostAtOnce = Math.max(mostAtOnce, Math.ceil(before) + 1);
+    highest = Math.max(highest, world.service.account.plan.perSecond, world.story.setting.service.plan.perSecond);
+    const hasOldState = event.kind === 'start' && storeTroubleAt(world, event.host) > Number.NEGATIVE_INFINITY;
+    // Until an answer tells of another plan, the limit may be that of an earlier one.
+    if (event.kind === 'plan' || hasOldState) {
+      most = Math.max(most, highest * world.exporter.utilization);
+      mostAtOnce = Math.max(mostAtOnce, Math.ceil(highest) + 1);
       planAt = event.at;
       perSecond = world.service.account.plan.perSecond;
     }

@@ -126,9 +126,9 @@ export const CHAIN_KINDS = [
   }),
   kind<{ chain: Chain; ms: number }>({
     name: 'details late',
-    weight: 3,
+    weight: 5,
     // No epoch becomes final so soon after its blocks.
-    draw: (random, setting) => ({ chain: anyChain(random, setting), ms: random.scale(MINUTE, 6 * MINUTE) }),
+    draw: (random, setting) => ({ chain: anyChain(random, setting), ms: random.between(60, 360) * SECOND }),
     apply: ({ chain, ms }, world) => {
       const view = viewOf(world, chain);
       view.chain.orderSlashings(1);

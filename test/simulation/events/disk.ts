@@ -11,6 +11,7 @@ import { secondsOf } from './words.ts';
 const FAILURES: Readonly<Record<string, DiskFailure>> = {
   'fails every write with EIO': { code: 'EIO', calls: ['write'] },
   'fails every sync with EIO': { code: 'EIO', calls: ['sync', 'sync directory'] },
+  'fails every sync of a file with EIO': { code: 'EIO', calls: ['sync'] },
   'fails every sync of a directory with EIO': { code: 'EIO', calls: ['sync directory'] },
   'fails every rename with EIO': { code: 'EIO', calls: ['rename'] },
   'fails each third call with EIO': {
@@ -34,6 +35,16 @@ const FAILURES: Readonly<Record<string, DiskFailure>> = {
   'opens no file (EMFILE)': { code: 'EMFILE', calls: ['create', 'open', 'read file', 'readdir'] },
 };
 const NAMES = Object.keys(FAILURES);
+/** A write fails when it has begun. */
+const HALF_DONE = [
+  'fails every write with EIO',
+  'fails every sync of a file with EIO',
+  'fails every rename with EIO',
+] as const;
+
+function anyFailure(random: Random): string {
+  return NAMES[random.between(0, NAMES.length - 1)] ?? '';
+}
 
 function spell(random: Random): number {
   return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, HOUR), random.scale(MINUTE, 6 * HOUR)]);
@@ -83,7 +94,7 @@ export const DISK_KINDS = [
     weight: 4,
     draw: onFiles((random, setting) => ({
       host: anyHost(random, setting),
-      how: NAMES[random.between(0, NAMES.length - 1)] ?? '',
+      how: anyFailure(random),
       ms: spell(random),
     })),
     apply: ({ host, how, ms }, world) => {
@@ -104,7 +115,7 @@ export const DISK_KINDS = [
     weight: 4,
     draw: onFiles((random, setting) => ({
       host: anyHost(random, setting),
-      how: NAMES[random.between(0, NAMES.length - 1)] ?? '',
+      how: random.happens(0.5) ? random.pick(HALF_DONE) : anyFailure(random),
       ms: random.scale(10 * SECOND, HOUR),
       downMs: random.scale(SECOND, MINUTE),
     })),

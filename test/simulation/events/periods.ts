@@ -17,7 +17,7 @@ export const PERIOD_KINDS = [
   }),
   kind<{ ms: number }>({
     name: 'older day',
-    weight: 4,
+    weight: 7,
     draw: (random) => ({ ms: random.scale(HOUR, 24 * HOUR) }),
     apply: ({ ms }, world) => world.service.periods.showOlderDay(world.clock.now() + ms),
     tell: ({ ms }) => `for ${secondsOf(ms)} the newest day is missing from the answers`,

@@ -1,6 +1,8 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
+import type { ExporterHost } from '../exporter-host.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
+import type { World } from '../world.ts';
 import { type Kind, kind } from './kind.ts';
 import { later } from './later.ts';
 import { secondsOf } from './words.ts';
@@ -34,6 +36,20 @@ interface KillWhat {
   readonly call?: string | undefined;
   /** And then so many of any kind. */
   readonly more?: number | undefined;
+}
+
+/** What happens to the process that has just been told to wait. */
+interface InWait {
+  readonly waitSeconds: number;
+  readonly afterMs: number;
+  readonly what: 'killed' | 'stopped' | 'set ahead';
+  readonly ms: number;
+}
+
+/** The clock of a host is ahead for a while. */
+function setAhead(world: World, host: ExporterHost, byMs: number, forMs: number): void {
+  host.setClock(byMs);
+  later(world, forMs, () => host.setClock(0));
 }
 
 /** Calls after which a death is likely to leave something half done. */
@@ -87,29 +103,33 @@ export const PROCESS_KINDS = [
     apply: ({ host, downMs }, world) => world.host(host).restart(downMs),
     tell: ({ host, downMs }) => `SIGTERM to ${host}, started again ${secondsOf(downMs)} later`,
   }),
-  kind<{ waitSeconds: number; afterMs: number; downMs: number; isKilled: boolean }>({
-    name: 'restart in a wait',
-    weight: 3,
+  kind<InWait>({
+    name: 'in a wait',
+    weight: 5,
     draw: (random) => {
-      const waitSeconds = random.between(30, 1_800);
-      const downMs = random.scale(SECOND, (waitSeconds * SECOND) / 3);
-      return { waitSeconds, afterMs: random.scale(SECOND, 10 * SECOND), downMs, isKilled: random.happens(0.5) };
+      const waitSeconds = random.between(120, 1_800);
+      const ms = random.scale(SECOND, (waitSeconds * SECOND) / 3);
+      // Mostly so late that the wait must have been written.
+      const afterMs = random.pick([random.scale(SECOND, 10 * SECOND), random.between(6, 40) * SECOND]);
+      return { waitSeconds, afterMs, what: random.pick(['killed', 'stopped', 'set ahead']), ms };
     },
-    apply: ({ waitSeconds, afterMs, downMs, isKilled }, world) => {
+    apply: ({ waitSeconds, afterMs, what, ms }, world) => {
       const headers = { 'retry-after': String(waitSeconds) };
       world.service.disturbances.refuse({ times: 1, headers, body: 'json' });
       world.traffic.onceEnded(
         ({ head }) => head?.status === 429 && head.headers['retry-after'] === headers['retry-after'],
-        ({ host }) =>
+        ({ host: name }) =>
           later(world, afterMs, () => {
-            if (isKilled) world.host(host).kill(downMs);
-            else world.host(host).restart(downMs);
+            const host = world.host(name);
+            if (what === 'killed') host.kill(ms);
+            else if (what === 'stopped') host.restart(ms);
+            else setAhead(world, host, HOUR, ms);
           }),
       );
     },
-    tell: ({ waitSeconds, afterMs, downMs, isKilled }) => {
-      const how = isKilled ? 'killed' : 'stopped';
-      return `the next request is refused for ${waitSeconds} s; ${secondsOf(afterMs)} later the process that sent it is ${how} for ${secondsOf(downMs)}`;
+    tell: ({ waitSeconds, afterMs, what, ms }) => {
+      const then = what === 'set ahead' ? 'its clock is an hour ahead' : `it is ${what}`;
+      return `the next request is refused for ${waitSeconds} s; ${secondsOf(afterMs)} after its process has the answer, ${then} for ${secondsOf(ms)}`;
     },
   }),
   kind<{ times: number; downMs: number; isKilled: boolean }>({
@@ -190,10 +210,7 @@ export const PROCESS_KINDS = [
       byMs: random.scale(10 * MINUTE, 48 * HOUR),
       forMs: random.scale(MINUTE, HOUR),
     }),
-    apply: ({ host, byMs, forMs }, world) => {
-      world.host(host).setClock(byMs);
-      later(world, forMs, () => world.host(host).setClock(0));
-    },
+    apply: ({ host, byMs, forMs }, world) => setAhead(world, world.host(host), byMs, forMs),
     tell: ({ host, byMs, forMs }) => `the clock of ${host} is ${secondsOf(byMs)} ahead for ${secondsOf(forMs)}`,
   }),
   kind<{ host: string; byMs: number }>({
