@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../../src/api/errors.ts';
 import type { Headers } from '../../../src/budget/headers.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../src/lib/duration.ts';
 import { MINUTE, SECOND } from '../../support/timing.ts';
@@ -20,11 +21,15 @@ export function secondWindow(): Check {
   const starts = new Map<number, number>();
   const ends = new Map<number, { readonly at: number; readonly why: string }>();
   const told = new ToldLimits();
+  /** Endpoints whose bucket an answer has named. */
+  const named = new Set<Endpoint>();
 
   /** Why a request in the same second may be one that the process does not count. */
   function isUnknown({ sent, at }: Counted, refused: Sent, world: World): boolean {
     const end = ends.get(sent.process);
     if (sent.endedAt !== undefined && sent.endedAt < at) return true;
+    // Where answers name the buckets of others only, its own can be any of them.
+    if (named.size > 0 && !named.has(sent.endpoint)) return true;
     if (sent.process === refused.process) return false;
     if (sent.host !== refused.host || !end || end.at < at) return true;
     if (end.why === 'stopped') return false;
@@ -40,7 +45,10 @@ export function secondWindow(): Check {
     if (event.kind === 'ended') ends.set(event.process, event);
     if (event.kind === 'plan') told.changed();
     if (event.kind === 'sent') told.sent(event.sent);
-    if (event.kind === 'head') told.note(event.sent);
+    if (event.kind === 'head') {
+      told.note(event.sent);
+      if (event.sent.head?.headers['ratelimit-bucket'] !== undefined) named.add(event.sent.endpoint);
+    }
     if (event.kind !== 'counted') return undefined;
     const { sent, exchange, at } = event;
     told.counted(sent, exchange);

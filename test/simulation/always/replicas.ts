@@ -112,8 +112,8 @@ function takenEarly(before: Term, term: Term, earlier: readonly Term[], world: W
   const { from, until, end } = before;
   const owner = ownerOf(term.value);
   if (until === undefined || (end !== 'expired' && end !== 'lost')) return undefined;
-  // A replica that looks twice a second may not have seen it at all.
-  if (until - from < 2 * heartbeatMs) return undefined;
+  // A replica may not have seen it at all: it looks twice a second, and Redis can have been down for most of the time.
+  if (until - from < 6 * heartbeatMs) return undefined;
   if (owner === '' || ownerOf(before.value) === '' || earlier.some(({ value }) => ownerOf(value) === owner))
     return undefined;
   const isBelieved = end === 'lost' && !wasUnseen(term, world);

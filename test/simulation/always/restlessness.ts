@@ -18,7 +18,7 @@ interface Told {
 export class Restlessness {
   /** When each host was last restless. */
   readonly #at = new Map<string, number>();
-  readonly #offsets = new Map<string, number>();
+  #seenAt = 0;
   /** The intervals of machines that each host told lately. */
   readonly #told = new Map<string, readonly Told[]>();
   #staleAfter: number | undefined;
@@ -27,10 +27,10 @@ export class Restlessness {
 
   see(world: World): void {
     const now = world.clock.now();
-    for (const { name, process, clockOffsetMs } of world.hosts) {
-      if (process?.clock.isPaused || clockOffsetMs !== (this.#offsets.get(name) ?? 0)) this.#at.set(name, now);
-      this.#offsets.set(name, clockOffsetMs);
-    }
+    for (const { name, process } of world.hosts) if (process?.clock.isPaused) this.#at.set(name, now);
+    for (const event of world.traffic.since(this.#seenAt))
+      if (event.kind === 'step' && event.byMs !== 0) this.#at.set(event.host, event.at);
+    this.#seenAt = now;
     // Replicas go by the clock of Redis.
     const ahead = Math.round(((world.redis?.now() ?? now) - now) / 1_000);
     if (ahead !== this.#redisAhead) for (const { name } of world.hosts) this.#at.set(name, now);
