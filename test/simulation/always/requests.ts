@@ -88,7 +88,9 @@ export function fewRetries(): Check {
     // A poll that was held up may be followed at once by the next one, which does not wait as long as another try would.
     const isTry = sent.at - (tries.at(-2)?.at ?? 0) >= (tries.at(-2)?.at ?? 0) - (tries.at(-3)?.at ?? 0);
     const wasHeldUp = sent.at - refusedAt < HELD_UP_MS || first?.hasWaited === true;
-    if (since < NEXT_POLL_MS && isTry && !wasHeldUp && world.exporter.replicas === 0)
+    // Where the rate spaces the tries, the next poll looks like one of them.
+    const isSpaced = world.service.account.plan.perSecond * world.exporter.utilization < 1;
+    if (since < NEXT_POLL_MS && isTry && !wasHeldUp && !isSpaced && world.exporter.replicas === 0)
       return `${sent.endpoint} at ${when(sent.at, world)} is sent for the ${MAX_TIMES + 1}th time in ${since} ms`;
     const { head } = before?.sent ?? {};
     if (!isAgain || !head || !FINAL.includes(head.status) || sent.at >= head.at + RETRIED_WITHIN_MS) return undefined;
