@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BUILT, build, OBSERVE, PROGRAM } from './built.ts';
+import { BUILT, build, OBSERVE, PROGRAM, tunables } from './built.ts';
 import { Child } from './child.ts';
 import type { Observation } from './observe.ts';
 import { table, verdict } from './report.ts';
@@ -33,7 +33,7 @@ interface Measured {
   readonly empty: readonly number[];
 }
 
-/** The program as it is published, against a simulated service: memory, event loop, start. */
+/** The program as the image runs it, against a simulated service: memory, event loop, start. */
 export async function benchDaemon(): Promise<void> {
   build();
   const idle = new Child<Observation>(join(BUILT, 'bench/idle.js'), { node: OBSERVE });
@@ -185,7 +185,7 @@ async function start(folder: string, { url, key }: Begun['service'], isAwaited =
   const child = new Child<Observation>(PROGRAM, {
     args: ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'],
     node: OBSERVE,
-    env: { BEACONCHAIN_API_KEY: key },
+    env: { BEACONCHAIN_API_KEY: key, GLIBC_TUNABLES: tunables() },
   });
   const port = await until(() => /"port":(\d+)/.exec(child.output)?.[1]);
   const base = `http://127.0.0.1:${port}`;

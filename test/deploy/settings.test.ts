@@ -23,6 +23,14 @@ describe('deploy', () => {
     expect(node).toBe(devDependencies.node);
   });
 
+  it('the image and the systemd unit limit the memory in the same way', () => {
+    const [image, unit] = ['Dockerfile', 'deploy/systemd/beaconchain-exporter.service'].map(
+      (file) => /GLIBC_TUNABLES=(\S+)/.exec(readFileSync(file, 'utf8'))?.[1],
+    );
+    expect(image).toMatch(/^glibc\.malloc\./);
+    expect(unit).toBe(image);
+  });
+
   it('every image that the image is built from is pinned by its content', () => {
     const text = readFileSync('Dockerfile', 'utf8');
     const given = new Map([...text.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]));
