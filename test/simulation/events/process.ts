@@ -132,15 +132,16 @@ export const PROCESS_KINDS = [
       return `the next request is refused for ${waitSeconds} s; ${secondsOf(afterMs)} after its process has the answer, ${then} for ${secondsOf(ms)}`;
     },
   }),
-  kind<{ times: number; downMs: number; isKilled: boolean }>({
+  kind<{ times: number; downMs: number; isKilled: boolean; pauseMs: number }>({
     name: 'restart after a request',
     weight: 4,
     draw: (random) => ({
-      times: random.pick([1, 1, random.between(2, 8)]),
+      times: random.between(1, 10),
       downMs: random.scale(1, SECOND),
-      isKilled: random.happens(0.5),
+      isKilled: random.happens(0.7),
+      pauseMs: random.pick([0, random.between(15, 60) * SECOND]),
     }),
-    apply: ({ times, downMs, isKilled }, world) => {
+    apply: ({ times, downMs, isKilled, pauseMs }, world) => {
       const next = (left: number): void => {
         if (left === 0) return;
         world.traffic.onceEnded(
@@ -148,15 +149,16 @@ export const PROCESS_KINDS = [
           ({ host }) => {
             if (isKilled) world.host(host).kill(downMs);
             else world.host(host).restart(downMs);
-            next(left - 1);
+            if (pauseMs === 0) next(left - 1);
+            else later(world, pauseMs, () => next(left - 1));
           },
         );
       };
       next(times);
     },
-    tell: ({ times, downMs, isKilled }) =>
-      `${times} times in a row, the process that has the next answer is ${isKilled ? 'killed' : 'stopped'} at once for ${secondsOf(downMs)}`,
-    simpler: ({ times, downMs, isKilled }) => (times > 1 ? [{ times: 1, downMs, isKilled }] : []),
+    tell: ({ times, downMs, isKilled, pauseMs }) =>
+      `${times} times, ${secondsOf(pauseMs)} apart, the process that has the next answer is ${isKilled ? 'killed' : 'stopped'} at once for ${secondsOf(downMs)}`,
+    simpler: ({ times, ...rest }) => (times > 1 ? [{ ...rest, times: 1 }] : []),
   }),
   kind<{ host: string; downMs: number; calls?: number; call?: string }>({
     name: 'power',
