@@ -62,7 +62,7 @@ export interface Lease {
    * Whether no other replica is known to have held it since our last term. A disconnected replica may not have noticed.
    */
   readonly isLastHolder: boolean;
-  /** Since when it is known to be free, as seen over one connection. */
+  /** Since when it is known to be free, as seen over one connection. A reply can be late, so this is when it came. */
   readonly freeSince?: { readonly at: MonotonicMs; readonly connection: number };
   /** When the lease of another replica was to expire, as last seen. */
   readonly expectedUntil?: MonotonicMs;
@@ -111,7 +111,7 @@ export function afterReply(lease: Lease, reply: LeaseReply, { ttlMs, marginMs }:
       const since = lease.freeSince?.connection === connection ? lease.freeSince : undefined;
       const isTooEarly = lease.expectedUntil !== undefined && receivedAt < lease.expectedUntil;
       const believedUntil = isTooEarly ? receivedAt + ttlMs - marginMs : lease.believedUntil;
-      const free = { ...notOurs, freeSince: since ?? { at: sentAt, connection } };
+      const free = { ...notOurs, freeSince: since ?? { at: receivedAt, connection } };
       return believedUntil === undefined ? free : { ...free, believedUntil };
     }
   }

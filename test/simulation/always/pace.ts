@@ -129,9 +129,10 @@ export function shareOfRate(): Check {
   /** Of all plans so far. */
   let highest = 0;
 
+  // Each process goes by the configuration that it has read.
   function restart({ story, exporter }: World): void {
     perSecond ??= story.setting.service.plan.perSecond;
-    const rate = perSecond * exporter.utilization;
+    const rate = perSecond * Math.max(exporter.utilization, story.setting.exporter.utilization);
     level = 0;
     if (planAt < Number.POSITIVE_INFINITY) return;
     most = rate;

@@ -47,6 +47,8 @@ export function readIsShown(): Check {
       if (wrong !== undefined || newest.size === 0 || !isJudged(scrape, world)) return wrong;
       const begunAt =
         1_000 * (valueIn(scrape, 'beaconchain_source_last_attempt_timestamp_seconds', 'source="machines"') ?? 0);
+      // It began before the clock was set back, and its requests may still be under way.
+      if (begunAt > scrape.ownAt) return undefined;
       const shown = new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
       for (const [id, { by, name, time }] of newest) {
         if (by.process !== scrape.process || by.ownAt >= begunAt || world.exporter.exclude.includes(name)) continue;

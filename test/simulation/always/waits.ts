@@ -9,8 +9,8 @@ import { isOf } from './replicas.ts';
 import { Steps } from './steps.ts';
 
 const MAX_WAIT_SECONDS = 32 * 86_400;
-/** The program follows its clock in whole ms, and NTP may slew it. */
-const TOLERANCE_MS = 5;
+/** The program follows its clock in whole ms, which a step leaves inexact by some, and NTP may slew it. */
+const TOLERANCE_MS = 10;
 /** After so long an answer is on the disk, if the disk works at all. */
 const KEPT_AFTER_MS = 5_000;
 

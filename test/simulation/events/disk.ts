@@ -87,6 +87,21 @@ function changeDisk<N extends keyof typeof SOUND>(
   );
 }
 
+/** Each call to the disk takes up to `most` ms for a while. */
+function slow(world: World, host: string, most: number, ms: number): void {
+  during(
+    world,
+    host,
+    ms,
+    (one) => {
+      one.diskLatencyMs = [Math.max(1, most / 20), most];
+    },
+    (one) => {
+      one.diskLatencyMs = [0, 0];
+    },
+  );
+}
+
 /** What happens to the disk of a host that keeps its state in files. */
 export const DISK_KINDS = [
   kind<{ host: string; how: string; ms: number }>({
@@ -186,20 +201,24 @@ export const DISK_KINDS = [
       most: random.scale(20, 5_000),
       ms: spell(random),
     })),
-    apply: ({ host, most, ms }, world) => {
-      during(
-        world,
-        host,
-        ms,
-        (one) => {
-          one.diskLatencyMs = [Math.max(1, most / 20), most];
-        },
-        (one) => {
-          one.diskLatencyMs = [0, 0];
-        },
-      );
-    },
+    apply: ({ host, most, ms }, world) => slow(world, host, most, ms),
     tell: ({ host, most, ms }) => `each call to the disk of ${host} takes up to ${most} ms, for ${secondsOf(ms)}`,
+  }),
+  kind<{ host: string; most: number; renames: number; downMs: number }>({
+    name: 'power lost on a slow disk',
+    weight: 5,
+    draw: onFiles((random, setting) => ({
+      host: anyHost(random, setting),
+      most: random.scale(200, 5_000),
+      renames: random.between(2, 6),
+      downMs: random.scale(SECOND, MINUTE),
+    })),
+    apply: ({ host, most, renames, downMs }, world) => {
+      slow(world, host, most, 10 * MINUTE);
+      world.host(host).losePower(downMs, { calls: renames, call: 'disk rename' });
+    },
+    tell: ({ host, most, renames, downMs }) =>
+      `for ten minutes each call to the disk of ${host} takes up to ${most} ms; it loses power after rename ${renames} for ${secondsOf(downMs)}`,
   }),
   kind<{ host: string; ms: number }>({
     name: 'disk lies',
