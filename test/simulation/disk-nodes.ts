@@ -128,9 +128,9 @@ export class DirectoryNode {
     this.mtimeMs = mtimeMs;
   }
 
-  /** Whether a loss of power may undo a rename. */
-  get hasUnsyncedRename(): boolean {
-    return this.#changes.some(({ what }) => what === 'rename');
+  /** How many renames a loss of power may undo. */
+  get unsyncedRenames(): number {
+    return this.#changes.filter(({ what }) => what === 'rename').length;
   }
 
   change(change: Change): void {

@@ -104,13 +104,13 @@ export class SimulatedDisk extends DiskFaults {
   }
 
   /** What a loss of power might take, in a directory. No fault applies. */
-  unsyncedIn(path: string): { readonly hasRename: boolean; isDurable(name: string): boolean } {
+  unsyncedIn(path: string): { readonly renames: number; isDurable(name: string): boolean } {
     const directory = this.#found(path, 'readdir');
     const isDurable = (name: string): boolean => {
       const node = directory?.kind === 'directory' ? directory.entries.get(name) : undefined;
       return node?.kind === 'file' && node.isDurable;
     };
-    return { hasRename: directory?.kind === 'directory' && directory.hasUnsyncedRename, isDurable };
+    return { renames: directory?.kind === 'directory' ? directory.unsyncedRenames : 0, isDurable };
   }
 
   /** A loss of power, which no process of the host survives. Everything that is left is durable. */

@@ -23,6 +23,8 @@ export interface Deadline {
   readonly calls: number;
   /** How many calls of any kind after these. */
   readonly more?: number | undefined;
+  /** Calls at which this is not true are not counted. */
+  readonly when?: () => boolean;
   /** The whole machine loses power. */
   readonly takesPower?: boolean;
 }
@@ -144,8 +146,8 @@ export class ExporterProcess implements Gate {
   }
 
   #isDue(name: string): boolean {
-    const { call = name, calls, more = 0 } = this.#deadline ?? {};
-    if (calls === undefined || call !== name) return false;
+    const { call = name, calls, more = 0, when } = this.#deadline ?? {};
+    if (calls === undefined || call !== name || when?.() === false) return false;
     const isOver = calls <= 1;
     this.#deadline = isOver && more > 0 ? { calls: more } : { ...this.#deadline, calls: calls - 1 };
     return isOver && more === 0;

@@ -59,7 +59,7 @@ export function drawExporter(random: Random): ExporterSetting {
     members: random.happens(0.2),
     expected: random.happens(0.2) ? ['m0', 'never-seen'] : [],
     exclude: random.happens(0.1) ? ['m1'] : [],
-    catchUpDays: random.pick([7, 7, random.between(1, 6) / 24]),
+    catchUpDays: random.pick([7, random.between(1, 6) / 24]),
   };
 }
 

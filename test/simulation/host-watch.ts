@@ -75,7 +75,7 @@ export class HostWatch {
     if (this.#host.versions.latest('ledger') !== undefined && countedAt > this.#host.versions.writtenAt('ledger'))
       this.#reach('killed between request counted and ledger written');
     const unsynced = this.#host.disk.unsyncedIn(STATE_DIR);
-    if (unsynced.hasRename) this.#reach('killed between rename and sync of the directory');
+    if (unsynced.renames > 0) this.#reach('killed between rename and sync of the directory');
     for (const [name, bytes] of this.#host.disk.filesIn(STATE_DIR)) {
       if (!DRAFT.test(name) || bytes.length === 0) continue;
       if (!isWhole(bytes)) this.#reach('killed in the middle of a write');

@@ -21,6 +21,8 @@ interface Paced {
   readonly process: number;
   /** True time of the last request, or since when nothing has disturbed the source. */
   readonly since: number;
+  /** When a scrape first told something since then: what was told before it, nobody saw. */
+  readonly seenAt: number;
   /** The longest interval told since, ms. */
   readonly toldMs: number;
   /** The latest next attempt told since, in true time, ms. */
@@ -57,6 +59,7 @@ export function toldIsMet(): Check {
     const now: Paced = {
       process: scrape.process,
       since,
+      seenAt: isSame ? before.seenAt : scrape.at,
       toldMs: Math.max(told.intervalMs, isSame ? before.toldMs : 0),
       nextAt: Math.max(
         told.waitAt + scrape.at - scrape.ownAt,
@@ -74,7 +77,8 @@ export function toldIsMet(): Check {
     // What is told now may be rendered a while later.
     const late = LATE_MS + (isBusy ? QUEUED_MS : 0) + world.exporter.refreshMs;
     const longest = (MAX_GAP + (hasQuota ? UNTOLD_WAIT : 0)) * now.toldMs + late;
-    if (gap <= longest || scrape.at <= now.nextAt + UNTOLD_WAIT * now.toldMs + late) return undefined;
+    if (scrape.at - now.seenAt <= longest || scrape.at <= now.nextAt + UNTOLD_WAIT * now.toldMs + late)
+      return undefined;
     return `${source}: nothing for ${gap / SECOND} s from ${when(since, world)} on, told ${now.toldMs / SECOND} s`;
   }
 

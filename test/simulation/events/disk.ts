@@ -1,6 +1,7 @@
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import { type DiskFailure, READ_ONLY } from '../disk-faults.ts';
 import type { ExporterHost } from '../exporter-host.ts';
+import { STATE_DIR } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';
 import { kind } from './kind.ts';
@@ -204,21 +205,22 @@ export const DISK_KINDS = [
     apply: ({ host, most, ms }, world) => slow(world, host, most, ms),
     tell: ({ host, most, ms }) => `each call to the disk of ${host} takes up to ${most} ms, for ${secondsOf(ms)}`,
   }),
-  kind<{ host: string; most: number; renames: number; downMs: number }>({
+  kind<{ host: string; most: number; downMs: number }>({
     name: 'power lost on a slow disk',
     weight: 5,
     draw: onFiles((random, setting) => ({
       host: anyHost(random, setting),
       most: random.scale(200, 5_000),
-      renames: random.between(2, 6),
       downMs: random.scale(SECOND, MINUTE),
     })),
-    apply: ({ host, most, renames, downMs }, world) => {
+    apply: ({ host, most, downMs }, world) => {
       slow(world, host, most, 10 * MINUTE);
-      world.host(host).losePower(downMs, { calls: renames, call: 'disk rename' });
+      const one = world.host(host);
+      const when = (): boolean => one.disk.unsyncedIn(STATE_DIR).renames > 1;
+      one.losePower(downMs, { calls: 1, call: 'disk rename', when });
     },
-    tell: ({ host, most, renames, downMs }) =>
-      `for ten minutes each call to the disk of ${host} takes up to ${most} ms; it loses power after rename ${renames} for ${secondsOf(downMs)}`,
+    tell: ({ host, most, downMs }) =>
+      `for ten minutes each call to the disk of ${host} takes up to ${most} ms; it loses power for ${secondsOf(downMs)} when two renames are not synced`,
   }),
   kind<{ host: string; ms: number }>({
     name: 'disk lies',

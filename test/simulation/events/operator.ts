@@ -84,12 +84,25 @@ export const OPERATOR_KINDS = [
     tell: ({ times, everyMs }) => `${times} reloads, ${secondsOf(everyMs)} apart`,
     simpler: ({ times, everyMs }) => (times > 1 ? [{ times: 1, everyMs }] : []),
   }),
-  kind<{ requests: number }>({
+  kind<{ requests: number; chains?: readonly Chain[] }>({
     name: 'reload in a request',
-    weight: 3,
-    draw: (random) => ({ requests: random.between(1, 12) }),
-    apply: ({ requests }, world) => world.service.onRequest(requests, () => later(world, 0, () => world.reload())),
-    tell: ({ requests }) => `a reload comes while request ${requests} from now is under way`,
+    weight: 4,
+    draw: (random) => ({
+      requests: random.between(1, 12),
+      ...random.pick<{ chains?: readonly Chain[] }>([{}, { chains: [random.pick<Chain>(['mainnet', 'hoodi'])] }]),
+    }),
+    apply: ({ requests, chains }, world) =>
+      world.service.onRequest(requests, () =>
+        later(world, 0, () => {
+          if (chains) world.configure({ chains });
+          world.reload();
+        }),
+      ),
+    tell: ({ requests, chains }) => {
+      const what = chains ? `a reload with only ${chains.join(', ')}` : 'a reload';
+      return `${what} comes while request ${requests} from now is under way`;
+    },
+    simpler: ({ requests, chains }) => (chains ? [{ requests }] : []),
   }),
   kind<{ forMs: number; isReloaded: boolean }>({
     name: 'broken file',

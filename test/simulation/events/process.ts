@@ -103,6 +103,16 @@ export const PROCESS_KINDS = [
     apply: ({ host, downMs }, world) => world.host(host).restart(downMs),
     tell: ({ host, downMs }) => `SIGTERM to ${host}, started again ${secondsOf(downMs)} later`,
   }),
+  kind<{ host: string; moreMs: number }>({
+    name: 'stopped for long',
+    weight: 1,
+    draw: (random, setting) => ({ host: anyHost(random, setting), moreMs: random.scale(MINUTE, 2 * HOUR) }),
+    apply: ({ host, moreMs }, world) => {
+      const { catchUpDays } = world.exporter;
+      if (catchUpDays < 1) world.host(host).restart(catchUpDays * DAY + moreMs);
+    },
+    tell: ({ host, moreMs }) => `${host} is stopped for ${secondsOf(moreMs)} more than catch_up, unless that is days`,
+  }),
   kind<InWait>({
     name: 'in a wait',
     weight: 5,
