@@ -1,4 +1,4 @@
-import { DAY, MINUTE } from '../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../support/timing.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type Deadline, type ExporterProcess, POWER_LOST } from './exporter-process.ts';
 import { STATE_DIR } from './exporter-setting.ts';
@@ -13,8 +13,6 @@ import type { World } from './world.ts';
 
 /** A supervisor such as systemd starts a process again after this time. */
 const RESTART_MS = 5_000;
-/** A second process on the same directory is given this time to refuse. */
-const SECOND_PROCESS_MS = 60_000;
 
 /** A machine that runs the exporter: its disk, its clock, and one process at a time, which a supervisor restarts. */
 export class ExporterHost {
@@ -182,7 +180,7 @@ export class ExporterHost {
     this.disk.loseWhatIsNotSynced(this.#world.random.fork(`loss of power ${this.name} ${this.#world.clock.now()}`));
   }
 
-  /** A second process on the same directory. It must refuse to start, and harm nothing. */
+  /** A second process on the same directory. It must refuse to start within a minute, and harm nothing. */
   startSecond(): void {
     const first = this.#process;
     if (!first?.exporter || first.isStopping || this.#isStateSpoilt) return;
@@ -193,11 +191,13 @@ export class ExporterHost {
       if (/in use by process/.test(why)) this.#world.reach('a living process that holds the lock');
       else if (this.diskTroubleAt < second.startedAt) this.#world.fail('state: a second process is refused', why);
     });
-    this.#world.clock.after(SECOND_PROCESS_MS, () => {
+    const look = (): void => {
       if (second.exporter && first === this.#process)
         this.#world.fail('state: a second process is refused', 'it runs beside the first one');
-      second.die('ended by the operator');
-    });
+    };
+    // The first one may end soon after the other has taken its lock.
+    for (const ms of [SECOND, MINUTE]) this.#world.clock.after(ms, look);
+    this.#world.clock.after(MINUTE, () => second.die('ended by the operator'));
   }
 
   /** The disk, the clock and the network are as they should be, and the process runs. */

@@ -1,6 +1,7 @@
 import { type Endpoint, RequestFailed } from '../../src/api/errors.ts';
 import type { Answer, Transport, WireRequest } from '../../src/api/transport.ts';
 import type { Headers } from '../../src/budget/headers.ts';
+import type { ExporterSetting } from './exporter-setting.ts';
 import type { Exchange } from './service/record.ts';
 
 /** One request as it left its process, and what became of it there. Times are true ones, Unix ms. */
@@ -35,7 +36,13 @@ export type TrafficEvent =
   /** The limits of the account are others now, or its quota is full again. */
   | { readonly kind: 'plan' | 'renewal'; readonly at: number }
   /** A process reads its configuration: when it starts, or because the operator asked for it. */
-  | { readonly kind: 'start' | 'reload'; readonly at: number; readonly host: string; readonly process: number }
+  | {
+      readonly kind: 'start' | 'reload';
+      readonly at: number;
+      readonly host: string;
+      readonly process: number;
+      readonly exporter: ExporterSetting;
+    }
   | {
       readonly kind: 'ended';
       readonly at: number;

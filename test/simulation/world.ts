@@ -198,9 +198,10 @@ export class World {
   /** What a process finds in its configuration file. @throws Error that says what is wrong with it */
   readConfiguration(kind: 'start' | 'reload', host: string, process: number): Settings {
     if (this.isFileBroken) throw new Error('config.yaml:3: mistake');
-    this.traffic.note({ kind, at: this.clock.now(), host, process });
-    this.lastRead = this.exporter;
-    return { config: configOf(this.exporter), key: this.exporter.key };
+    const { exporter } = this;
+    this.traffic.note({ kind, at: this.clock.now(), host, process, exporter });
+    this.lastRead = exporter;
+    return { config: configOf(exporter), key: exporter.key };
   }
 
   host(name: string): ExporterHost {

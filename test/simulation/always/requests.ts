@@ -112,9 +112,9 @@ export function reloadsEndNothing(): Check {
   /** When a process last read the one that it had. */
   const same = new Map<number, number>();
   return following('requests: a reload ends no poll', (event, world) => {
-    if (event.kind === 'start') read.set(event.process, JSON.stringify(world.exporter));
+    if (event.kind === 'start') read.set(event.process, JSON.stringify(event.exporter));
     if (event.kind === 'reload') {
-      const now = JSON.stringify(world.exporter);
+      const now = JSON.stringify(event.exporter);
       if (read.get(event.process) === now) same.set(event.process, event.at);
       else same.delete(event.process);
       read.set(event.process, now);

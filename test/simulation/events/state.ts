@@ -188,7 +188,7 @@ export const STATE_KINDS = [
   }),
   kind<{ host: string }>({
     name: 'second process',
-    weight: 1,
+    weight: 2,
     draw: onFiles((random, setting) => ({ host: anyHost(random, setting) })),
     apply: ({ host }, world) => world.host(host).startSecond(),
     tell: ({ host }) => `a second process is started on the state directory of ${host}`,
