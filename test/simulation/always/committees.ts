@@ -11,7 +11,6 @@ import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { Successes } from './circumstances.ts';
-import { mayBeLeftOut } from './daily.ts';
 import { Losses } from './losses.ts';
 
 const PERIOD = 'beaconchain_sync_committee_period';
@@ -33,7 +32,7 @@ export function committeesShown(): Check {
       latestOwn = Math.max(latestOwn, scrape.ownAt);
       if (losses.mayStepBack(scrape.host, world))
         for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
-      for (const chain of world.exporter.chains) {
+      for (const chain of world.lastRead.chains) {
         const wrong = periodWrong(scrape, chain, world) ?? membersWrong(scrape, chain, world);
         if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
       }
@@ -59,7 +58,7 @@ export function committeesShown(): Check {
     const period = read('period');
     const key = `${scrape.host} ${chain}`;
     const before = shown.get(key);
-    const isGone = period === undefined && !mayBeLeftOut(scrape, world);
+    const isGone = period === undefined && !world.hasChangedChains;
     if (before !== undefined && (isGone || Number(period) < before))
       return `period ${before} was shown, and then ${period}`;
     const id = `${key} ${scrape.process} ${period}`;

@@ -72,7 +72,7 @@ export function daysShown(): Check {
       successes.see(scrape, world);
       if (losses.mayStepBack(scrape.host, world))
         for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
-      for (const chain of world.exporter.chains) {
+      for (const chain of world.lastRead.chains) {
         const wrong = dayWrong(scrape, chain, world);
         if (wrong) return `${scrape.host}: ${chain}: ${wrong}`;
       }
@@ -94,7 +94,7 @@ export function daysShown(): Check {
     const day = valueIn(scrape, DAY, `chain="${chain}"`);
     const key = `${scrape.host} ${chain}`;
     const before = shown.get(key);
-    const isGone = day === undefined && !mayBeLeftOut(scrape, world);
+    const isGone = day === undefined && !world.hasChangedChains;
     if (before !== undefined && (isGone || Number(day) < before)) return `day ${before} was shown, and then ${day}`;
     // A process that starts restores it from the state.
     const id = `${key} ${scrape.process} ${day}`;
@@ -133,9 +133,4 @@ export function daysShown(): Check {
     }
     return undefined;
   }
-}
-
-/** Whether a chain may not be configured, or was not a moment ago: the file is changed before it is read. */
-export function mayBeLeftOut({ at }: Scrape, { story }: World): boolean {
-  return story.events.some((event) => event.kind === 'chains left out' && story.start + event.at <= at);
 }

@@ -13,6 +13,8 @@ interface Shown {
   /** True time. */
   readonly at: number;
   readonly lastAt: number;
+  /** The next attempt. A poll of slashings that reads only final epochs does not put off the next one. */
+  readonly nextAt: number;
   readonly isUp: boolean;
 }
 
@@ -55,7 +57,7 @@ export function restartsPollWhatIsDue(): Check {
     const since = Math.min(earlier.at - POLL_MS, before.at - world.exporter.refreshMs - SECOND);
     if (steps.any(sent.host, since, sent.at) || world.host(sent.host).lostStateAt >= before.at) return undefined;
     const interval = sent.source === 'machines' ? shortest.machines : shortest.slashings;
-    const early = before.lastAt + interval - sent.ownAt;
+    const early = Math.min(before.lastAt + interval, before.nextAt) - sent.ownAt;
     if (early <= TOLERANCE_MS) return undefined;
     return `${sent.source} is polled at ${when(sent.at, world)}, ${early / SECOND} s before it is due`;
   });
@@ -72,9 +74,11 @@ export function restartsPollWhatIsDue(): Check {
         const isUp = scrape.series.get(`beaconchain_source_up{${labels}}`) === 1;
         const { host, process, at, ownAt } = scrape;
         const lastAt = seconds * SECOND;
+        const nextAt =
+          SECOND * (scrape.series.get(`beaconchain_source_next_attempt_timestamp_seconds{${labels}}`) ?? 0);
         // The clock was set back while the source was polled.
         if (lastAt > ownAt) shown.delete(`${host} ${source}`);
-        else shown.set(`${host} ${source}`, { process, at, lastAt, isUp });
+        else shown.set(`${host} ${source}`, { process, at, lastAt, nextAt, isUp });
       }
       return wrong;
     },

@@ -114,8 +114,9 @@ function takenEarly(before: Term, term: Term, earlier: readonly Term[], world: W
   if (until === undefined || (end !== 'expired' && end !== 'lost')) return undefined;
   // A replica may not have seen it at all: it looks twice a second, and Redis can have been down for most of the time.
   if (until - from < 6 * heartbeatMs) return undefined;
-  if (owner === '' || ownerOf(before.value) === '' || earlier.some(({ value }) => ownerOf(value) === owner))
-    return undefined;
+  // One that is no process of ours does as it likes.
+  if (!world.hosts.some(({ name }) => owner.startsWith(`${name}-`))) return undefined;
+  if (ownerOf(before.value) === '' || earlier.some(({ value }) => ownerOf(value) === owner)) return undefined;
   const isBelieved = end === 'lost' && !wasUnseen(term, world);
   const earliest = Math.max(until + graceMs, isBelieved ? before.renewedAt + ttlMs - marginMs : until);
   if (term.from >= earliest - SLACK_MS) return undefined;

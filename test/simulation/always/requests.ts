@@ -56,9 +56,13 @@ export function fewRetries(): Check {
   const newest = new Map<number, Sent>();
   /** When a 429 last held up the polls. */
   let refusedAt = Number.NEGATIVE_INFINITY;
+  let changedAt = Number.NEGATIVE_INFINITY;
   return following('requests: few retries', (event, world) => {
     // After either, the next poll can be due at once.
-    if (event.kind === 'reload' || event.kind === 'step') vain.clear();
+    if (event.kind === 'reload' || event.kind === 'step') {
+      vain.clear();
+      changedAt = event.at;
+    }
     if (event.kind === 'head' && event.sent.head?.status === 429) refusedAt = event.at;
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;
@@ -95,7 +99,7 @@ export function fewRetries(): Check {
     const { head } = before?.sent ?? {};
     if (!isAgain || !head || !FINAL.includes(head.status) || sent.at >= head.at + RETRIED_WITHIN_MS) return undefined;
     // A replica that leads again begins its poll again.
-    if (world.exporter.replicas > 0) return undefined;
+    if (world.exporter.replicas > 0 || sent.at < changedAt + RETRIED_WITHIN_MS) return undefined;
     return `${sent.endpoint} at ${when(sent.at, world)} is sent again after a ${head.status}`;
   });
 }

@@ -194,7 +194,7 @@ export function chainsCounted(): Check {
     onScrape(scrape, world) {
       circumstances.seeScrape(scrape, world);
       successes.see(scrape, world);
-      for (const chain of world.exporter.chains) {
+      for (const chain of world.lastRead.chains) {
         const view = world.service.chain(chain, scrape.at);
         const history = histories.get(chain) ?? new ChainHistory(chain, view, scrape.at);
         histories.set(chain, history);
