@@ -27,7 +27,10 @@ export interface Observation {
 /** The month is the longest window, so a longer wait cannot be one for a reset. */
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
-/** Reads the rate-limit headers (api-facts 6.1). `now` converts an HTTP date in `retry-after` to seconds. */
+/**
+ * Reads the rate-limit headers (api-facts 6.1). A wait may be an HTTP date. It is by the clock of the service, so it is
+ * compared with the `date` of the same answer, or else with `now`.
+ */
 export function readHeaders(headers: Headers, now: UnixMs): Observation {
   const limits: Partial<Record<WindowName, number>> = {};
   const remaining: Partial<Record<WindowName, number>> = {};
@@ -44,11 +47,12 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
     if (limit !== undefined) limits[window] ??= limit;
     if (left !== undefined) remaining[window] ??= left;
   }
+  const sentAt = httpDate(first(headers['date'])) ?? now;
   return {
     bucket: bucketName(first(headers['ratelimit-bucket'])),
     limits,
     remaining,
-    resetSeconds: longest(wait(first(headers['ratelimit-reset']), now), wait(first(headers['retry-after']), now)),
+    resetSeconds: longest(wait(first(headers['ratelimit-reset']), sentAt), wait(first(headers['retry-after']), sentAt)),
     validKey: flag(first(headers['ratelimit-validapikey'])),
   };
 }
@@ -82,18 +86,23 @@ function count(value: string | readonly string[] | undefined): number | undefine
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function wait(text: string | undefined, now: UnixMs): Seconds | undefined {
+function wait(text: string | undefined, sentAt: UnixMs): Seconds | undefined {
   if (text === undefined) return undefined;
   const trimmed = text.trim();
-  const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : dateToSeconds(trimmed, now);
+  const seconds = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : secondsUntil(trimmed, sentAt);
   return seconds !== undefined && seconds <= MAX_WAIT_SECONDS ? seconds : undefined;
 }
 
+function secondsUntil(date: string, sentAt: UnixMs): Seconds | undefined {
+  const at = httpDate(date);
+  return at === undefined || at < sentAt ? undefined : (at - sentAt) / 1000;
+}
+
 /** Only the day-name form of RFC 9110: Date.parse alone reads "-5" as a year. */
-function dateToSeconds(text: string, now: UnixMs): Seconds | undefined {
-  if (!/^[A-Z][a-z]{2,}, /.test(text)) return undefined;
+function httpDate(text: string | undefined): UnixMs | undefined {
+  if (text === undefined || !/^[A-Z][a-z]{2,}, /.test(text)) return undefined;
   const at = Date.parse(text);
-  return Number.isNaN(at) || at < now ? undefined : (at - now) / 1000;
+  return Number.isNaN(at) ? undefined : at;
 }
 
 function longest(a: Seconds | undefined, b: Seconds | undefined): Seconds | undefined {

@@ -74,6 +74,7 @@ export function openClient(options: ClientOptions): Client {
     ledger: options.ledger,
     onChange: () => writer.touch(),
     keep: () => writer.flush().then(() => onClosed(rateLimiter.ledger)),
+    hasReplicas: lease !== undefined,
   });
   const connections = connectionsOf(() => settings, options.proxies, outside.createTransport);
   const dependencies = {

@@ -128,6 +128,12 @@ describe('budget/headers', () => {
     });
   });
 
+  it('a wait that is a date is by the clock of the service, whatever our clock says', () => {
+    const headers = { date: new Date(NOW).toUTCString(), 'retry-after': new Date(NOW + 10_000).toUTCString() };
+    for (const ms of [-9_000_000, 0, 9_000_000]) expect(readHeaders(headers, NOW + ms).resetSeconds).toBe(10);
+    expect(readHeaders({ ...headers, date: 'today' }, NOW).resetSeconds).toBe(10);
+  });
+
   describe('revocation', () => {
     const zeros = Object.fromEntries(
       Object.keys(SAMPLE).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),

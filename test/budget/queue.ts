@@ -31,14 +31,22 @@ export class Queue {
       ledger?: Ledger;
       clock?: (clock: Clock) => Clock;
       keep?: () => Promise<void>;
+      hasReplicas?: boolean;
     } = {},
   ) {
-    const { ledger = emptyLedger(), clock = (same) => same, keep = async () => undefined, ...rest } = options;
+    const {
+      ledger = emptyLedger(),
+      clock = (same) => same,
+      keep = async () => undefined,
+      hasReplicas = false,
+      ...rest
+    } = options;
     this.#options = { utilization: 1, ...rest };
     this.rateLimiter = new RateLimiter(this.#options, {
       clock: clock(this.clock),
       ledger,
       keep,
+      hasReplicas,
       onChange: () => {
         this.changes += 1;
       },

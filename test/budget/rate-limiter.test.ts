@@ -26,6 +26,15 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a', 'b']);
   });
 
+  it('sends nothing in its first second if another replica may have sent something', async () => {
+    const queue = new Queue({ hasReplicas: true });
+    await queue.ask('a');
+    await queue.clock.advance(1_004);
+    expect(queue.log).toEqual([]);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a']);
+  });
+
   it('gives the permit of a request back that got no answer', async () => {
     const queue = new Queue();
     await queue.ask('a');

@@ -23,13 +23,13 @@ export function committeesShown(): Check {
   const whole = new Set<string>();
   const successes = new Successes();
   const losses = new Losses();
-  /** The latest time that a clock of a process has shown, Unix ms. */
+  /** The latest time that a clock has shown, Unix ms. Replicas go by the clock of Redis. */
   let latestOwn = Number.NEGATIVE_INFINITY;
   return {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
       successes.see(scrape, world);
-      latestOwn = Math.max(latestOwn, scrape.ownAt);
+      latestOwn = Math.max(latestOwn, scrape.ownAt, world.redis?.now() ?? latestOwn);
       if (losses.mayStepBack(scrape.host, world))
         for (const chain of CHAIN_NAMES) shown.delete(`${scrape.host} ${chain}`);
       for (const chain of world.lastRead.chains) {

@@ -18,12 +18,16 @@ export function stretchedByNothing(): Check {
   const lately = new Map<string, readonly Told[]>();
   let changedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = Number.NEGATIVE_INFINITY;
+  /** When the process that runs had its first answer. */
+  let learnedAt = Number.POSITIVE_INFINITY;
   /** Polls with a refused key have no budget. */
   let isRefused = false;
   const follower = following('pace: no interval is stretched by nothing', (event) => {
     const { kind, at } = event;
     if (kind === 'others' || kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step')
       changedAt = at;
+    if (kind === 'start') learnedAt = Number.POSITIVE_INFINITY;
+    if (kind === 'head') learnedAt = Math.min(learnedAt, at);
     if (kind === 'head' && event.sent.at > changedAt) answeredAt = at;
     if (kind === 'head') isRefused = event.sent.head?.status === 401;
     return undefined;
@@ -34,7 +38,8 @@ export function stretchedByNothing(): Check {
       follower.onMoment(world);
       if (world.exporter.replicas > 0 || !isKnown(world)) return undefined;
       // What is told was rendered a while ago.
-      const isSure = answeredAt > changedAt && scrape.at - answeredAt > world.exporter.refreshMs + SECOND;
+      const renderedAt = scrape.at - world.exporter.refreshMs - SECOND;
+      const isSure = answeredAt > changedAt && renderedAt > answeredAt;
       const isEmpty = isUsedUp(scrape, world);
       for (const [id, now] of momentOf(scrape).sources) {
         const recent = (lately.get(id) ?? []).filter(({ attempts }) => attempts >= now.attempts - 1);
@@ -42,7 +47,7 @@ export function stretchedByNothing(): Check {
         if (isEmpty && isSure && recent.length > 0 && now.intervalMs > GROWN * longest)
           return `${id}: told ${now.intervalMs / SECOND} s where nothing is left, ${longest / SECOND} s before`;
         // A longer one that is told while something is left, or seems to be, is the plan.
-        if ((isEmpty && isSure) || isRefused) continue;
+        if ((isEmpty && isSure) || isRefused || renderedAt < learnedAt) continue;
         lately.set(id, [...recent.filter(({ intervalMs }) => intervalMs > now.intervalMs), now]);
       }
       return undefined;

@@ -14,7 +14,7 @@ const MET_WITHIN = 0.05;
 /** More tolerance for few polls, because polls differ by whole requests. */
 const ODD_POLL = 0.25;
 /** Requests by which one sweep takes longer than another, because a finalized pass of a chain falls into it. */
-const PASS_REQUESTS = 2;
+const PASS_REQUESTS = 3;
 /** In a steady state the intervals told differ by less. */
 const STEADY_RATIO = 1.25;
 

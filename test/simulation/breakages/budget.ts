@@ -12,8 +12,8 @@ export const BUDGET_BREAKAGES: readonly Breakage[] = [
   {
     name: 'retry-after ignored',
     file: 'budget/headers.ts',
-    find: "longest(wait(first(headers['ratelimit-reset']), now), wait(first(headers['retry-after']), now))",
-    replace: "wait(first(headers['ratelimit-reset']), now)",
+    find: "longest(wait(first(headers['ratelimit-reset']), sentAt), wait(first(headers['retry-after']), sentAt))",
+    replace: "wait(first(headers['ratelimit-reset']), sentAt)",
     why: 'A 429 that names its wait only in retry-after is followed by a request that is too early.',
   },
   {

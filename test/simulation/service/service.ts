@@ -108,7 +108,8 @@ export class Service {
     const pushes = endpoint === 'machine_metrics' && status === 200 && isWhole ? this.machines.lastPage : [];
     const exchange: Exchange = { ...sent, status, bucket, refusedBy, isWhole, pushes, deliveredAt: undefined };
     this.records.add(exchange, request);
-    const served: Served = { status, headers, body, exchange, chainAnswer };
+    const date = new Date(now).toUTCString();
+    const served: Served = { status, headers: { date, ...headers }, body, exchange, chainAnswer };
     this.onServed(served, request, now);
     this.#afterRequests.left -= 1;
     if (this.#afterRequests.left === 0) this.#afterRequests.act();
