@@ -184,6 +184,8 @@ export function refusedKeys(): Check {
   });
 }
 
+const SAME_POLL_MS = 5 * SECOND;
+
 /** A source whose endpoint is forbidden pauses for an hour (behaviour 3). */
 export function forbiddenPauses(): Check {
   const PAUSED: readonly string[] = ['machine_metrics', 'epoch_slots'];
@@ -193,6 +195,11 @@ export function forbiddenPauses(): Check {
     steps.note(event);
     if (event.kind === 'head' && event.sent.head?.status === 403 && PAUSED.includes(event.sent.endpoint)) {
       paused.set(event.sent.source, { by: event.sent, at: event.at, isOver: false });
+    }
+    // `latest` was refused, and then the number of the epoch was not: the poll goes on.
+    if (event.kind === 'head' && event.sent.head?.status === 200 && event.sent.endpoint === 'epoch_slots') {
+      const { source, at } = event.sent;
+      if (at <= (paused.get(source)?.at ?? 0) + SAME_POLL_MS) paused.delete(source);
     }
     if (event.kind !== 'sent') return undefined;
     const { sent } = event;

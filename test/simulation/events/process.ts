@@ -65,7 +65,7 @@ const DISK_CALLS = [
   'answer',
 ] as const;
 /** Calls after which something is not yet synced. */
-const UNSYNCED = ['disk create', 'disk write', 'disk rename', 'disk rename', 'disk rm'] as const;
+const UNSYNCED = ['disk create', 'disk write', 'disk write', 'disk rename', 'disk rm'] as const;
 const REDIS_CALLS = ['redis: send', 'redis: answer', 'redis: connected', 'request', 'answer'] as const;
 
 /** What happens to the processes and their machines. */
