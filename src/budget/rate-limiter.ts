@@ -27,8 +27,8 @@ export interface RateLimiterDependencies {
   readonly onChange?: () => void;
   /** Persists the current ledger; resolves also if that fails. */
   readonly keep?: () => Promise<void>;
-  /** Another replica may have sent a request a moment ago, of which the ledger does not know. */
-  readonly hasReplicas?: boolean;
+  /** Another process may have sent a request a moment ago, of which the ledger does not know. */
+  readonly hasPredecessor?: boolean | undefined;
 }
 
 /** Responses after which no request is sent for a while, even after a restart. */
@@ -72,7 +72,7 @@ export class RateLimiter implements Budget {
     this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
     this.#onChange = dependencies.onChange ?? (() => undefined);
     this.#keep = dependencies.keep ?? (() => Promise.resolve());
-    const isFirstStart = this.#ledger.key.standing === 'unknown' && dependencies.hasReplicas !== true;
+    const isFirstStart = this.#ledger.key.standing === 'unknown' && dependencies.hasPredecessor !== true;
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
 

@@ -35,6 +35,8 @@ export interface ClientOptions {
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
+  /** Another process may have sent a request a moment ago, of which the ledger does not know. */
+  readonly hasPredecessor?: boolean | undefined;
   /** A response closed the budget, and the ledger with the wait is persisted. */
   readonly onClosed?: (ledger: Ledger) => void;
   readonly observer?: ApiObserver;
@@ -74,7 +76,7 @@ export function openClient(options: ClientOptions): Client {
     ledger: options.ledger,
     onChange: () => writer.touch(),
     keep: () => writer.flush().then(() => onClosed(rateLimiter.ledger)),
-    hasReplicas: lease !== undefined,
+    hasPredecessor: options.hasPredecessor,
   });
   const connections = connectionsOf(() => settings, options.proxies, outside.createTransport);
   const dependencies = {

@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import type { StateStore } from '../state/store.ts';
 import type { Engine } from './engine.ts';
-import { lastStop, noteTimes } from './process-record.ts';
+import { noteTimes, predecessor } from './process-record.ts';
 import { type SupervisorOptions, supervise } from './reload.ts';
 
-export interface ExporterOptions extends Omit<SupervisorOptions, 'startedAt' | 'stoppedAt'> {
+export interface ExporterOptions extends Omit<SupervisorOptions, 'startedAt' | 'stoppedAt' | 'hasPredecessor'> {
   /** The clock of this process. Replicas follow that of their server in `clock`. */
   readonly ownClock: Clock;
   /** Keeps the state over restarts; closed when the exporter has stopped. */
@@ -28,8 +28,9 @@ export async function startExporter(options: ExporterOptions): Promise<Exporter>
   starting.defer(() => documents.close());
   const startedAt = ownClock.now();
   // Other replicas show the same values while this one is stopped.
-  const stoppedAt = replica ? undefined : await lastStop(documents);
-  const supervisor = await supervise({ ...options, startedAt, stoppedAt });
+  const before = replica ? undefined : await predecessor(documents);
+  const hasPredecessor = replica !== undefined || before !== undefined;
+  const supervisor = await supervise({ ...options, startedAt, stoppedAt: before?.stoppedAt, hasPredecessor });
   // Only now, so that a start that is refused because of the state changes nothing. Nobody has scraped yet.
   if (!replica) await noteTimes(documents, log, { startedAt });
   starting.defer(async () => {

@@ -71,6 +71,7 @@ class Poller implements Role {
       outside,
       clock,
       ledger: known.ledger,
+      hasPredecessor: options.hasPredecessor,
       save: (ledger) => {
         this.#keyLog.see(ledger.key);
         return documents.save(LEDGER, ledger);

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Logger } from '../lib/log.ts';
-import type { UnixMs } from '../lib/time.ts';
 import type { StateStore } from '../state/store.ts';
 import { loadDocument } from './state.ts';
 
@@ -16,9 +15,9 @@ export const ProcessRecord = z.object({
 
 type ProcessTimes = z.infer<typeof ProcessRecord>;
 
-/** When the process before this one stopped; undefined: unknown. @throws StateRefused */
-export async function lastStop(documents: StateStore): Promise<UnixMs | undefined> {
-  return (await loadDocument(documents, PROCESS, ProcessRecord))?.stoppedAt;
+/** The process before this one; undefined: none, or unknown. @throws StateRefused */
+export function predecessor(documents: StateStore): Promise<ProcessTimes | undefined> {
+  return loadDocument(documents, PROCESS, ProcessRecord);
 }
 
 /** Without the times a backfill leaves out a few minutes more than it has to. */

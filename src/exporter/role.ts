@@ -32,6 +32,8 @@ export interface EngineOptions extends Settings {
   readonly startedAt: UnixMs;
   /** When the process before this one stopped; undefined: unknown. */
   readonly stoppedAt?: UnixMs | undefined;
+  /** Whether another process may have sent requests before. */
+  readonly hasPredecessor?: boolean | undefined;
   /** When the operator last started or reloaded the program; default: now. */
   readonly operatorAt?: UnixMs;
   /** What the previous engine of this process knew. The rest is read from the documents. */

@@ -31,14 +31,14 @@ export class Queue {
       ledger?: Ledger;
       clock?: (clock: Clock) => Clock;
       keep?: () => Promise<void>;
-      hasReplicas?: boolean;
+      hasPredecessor?: boolean;
     } = {},
   ) {
     const {
       ledger = emptyLedger(),
       clock = (same) => same,
       keep = async () => undefined,
-      hasReplicas = false,
+      hasPredecessor = false,
       ...rest
     } = options;
     this.#options = { utilization: 1, ...rest };
@@ -46,7 +46,7 @@ export class Queue {
       clock: clock(this.clock),
       ledger,
       keep,
-      hasReplicas,
+      hasPredecessor,
       onChange: () => {
         this.changes += 1;
       },

@@ -26,8 +26,8 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a', 'b']);
   });
 
-  it('sends nothing in its first second if another replica may have sent something', async () => {
-    const queue = new Queue({ hasReplicas: true });
+  it('sends nothing in its first second if another process may have sent something', async () => {
+    const queue = new Queue({ hasPredecessor: true });
     await queue.ask('a');
     await queue.clock.advance(1_004);
     expect(queue.log).toEqual([]);

@@ -31,7 +31,7 @@ export class Circumstances {
 
   seeScrape(scrape: Scrape, world: World): void {
     this.see(world);
-    const { chains, intervals } = world.exporter;
+    const { chains, intervals } = world.lastRead;
     const { setting } = world.story;
     const hasQuota = [setting.service.plan, world.service.account.plan].some(({ perMonth }) => perMonth !== undefined);
     for (const chain of chains) {
@@ -63,7 +63,7 @@ export function storeTroubleAt(world: World, host: string): number {
 }
 
 /** Whether the month is too small to read every epoch of every chain once. */
-function isScarce({ exporter, story, service }: World): boolean {
+function isScarce({ lastRead: exporter, story, service }: World): boolean {
   const { perMonth = Number.POSITIVE_INFINITY } = story.setting.service.plan;
   const smallest = Math.min(perMonth, service.account.plan.perMonth ?? Number.POSITIVE_INFINITY);
   // A part is for the machines.

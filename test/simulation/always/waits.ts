@@ -123,11 +123,12 @@ export function isRevocation(headers: Headers): boolean {
   return limits.length > 0 && limits.every(([, limit]) => limit === '0');
 }
 
-/** The longer of what both headers name; undefined if none does. */
+/** The longer of what both headers name; undefined if none does. A date is compared with that of the answer. */
 export function namedWaitMs(headers: Headers, now: number): number | undefined {
+  const sentAt = Date.parse(String(headers['date'])) || now;
   const named = ['ratelimit-reset', 'retry-after'].flatMap((name) => {
     const text = String(headers[name] ?? '').trim();
-    const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / SECOND;
+    const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - sentAt) / SECOND;
     const isWait = /^\d+(\.\d+)?$/.test(text) || (/ GMT$/.test(text) && seconds >= 0);
     return isWait && seconds <= MAX_WAIT_SECONDS ? [seconds * SECOND] : [];
   });
