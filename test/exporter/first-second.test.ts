@@ -1,0 +1,58 @@
+import { requestsAnswered } from '../support/under-way.ts';
+// The first import, because it patches modules that the program uses.
+
+import { expect, it } from 'vitest';
+import { ConfigFile } from '../../src/config/config.ts';
+import { startExporter } from '../../src/exporter/exporter.ts';
+import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
+import { ProcessMetrics } from '../../src/metrics/self.ts';
+import { FaultServer } from '../support/fault-server.ts';
+import { logLines } from '../support/log-lines.ts';
+import { NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const KEY = 'the-key';
+
+/** Requests sent at the start, and a second later. */
+async function requestsAfterStart(documents: typeof NO_DOCUMENTS): Promise<[number, number]> {
+  const clock = new VirtualClock(NOW, requestsAnswered);
+  const service = new FaultServer({ now: () => clock.now(), key: KEY, plan: { perSecond: 10 } });
+  await service.listen();
+  const { url } = service;
+  const settings = {
+    config: ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } }),
+    key: KEY,
+  };
+  const { log } = logLines();
+  const exporter = await startExporter({
+    ...settings,
+    clock,
+    ownClock: clock,
+    log,
+    documents,
+    processMetrics: new ProcessMetrics(false),
+    readAgain: async () => settings,
+  });
+  await clock.advance(1_000);
+  const first = service.requests.length;
+  await clock.advance(1_000);
+  const second = service.requests.length;
+  await exporter.stop();
+  await service.close();
+  return [first, second];
+}
+
+it('the first start sends its first request at once', async () => {
+  const [first] = await requestsAfterStart(NO_DOCUMENTS);
+  expect(first).toBeGreaterThan(0);
+});
+
+it('a start after another process sends nothing in its first second, even if no ledger tells of requests', async () => {
+  const documents: typeof NO_DOCUMENTS = {
+    ...NO_DOCUMENTS,
+    load: async (name, schema) => (name === 'process' ? schema.parse({ startedAt: NOW - 60_000 }) : undefined),
+  };
+  const [first, second] = await requestsAfterStart(documents);
+  expect(first).toBe(0);
+  expect(second).toBeGreaterThan(0);
+});
