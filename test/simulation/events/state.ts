@@ -114,7 +114,7 @@ export const STATE_KINDS = [
         if (!one.disk.filesIn(STATE_DIR).has(`${document}.json`)) return;
         one.disk.put(file, NEWER);
         one.spoilState();
-        one.newerStateUntil = world.clock.now() + downMs + keptMs;
+        one.newerStateUntil = Math.max(one.newerStateUntil, world.clock.now() + downMs + keptMs);
         world.clock.after(downMs + keptMs, () => {
           const left = one.disk.filesIn(STATE_DIR).get(`${document}.json`)?.toString();
           if (left !== NEWER && !isTouched(world))
