@@ -27,7 +27,7 @@ export interface RateLimiterDependencies {
   readonly onChange?: () => void;
   /** Persists the current ledger; resolves also if that fails. */
   readonly keep?: () => Promise<void>;
-  /** Another process may have sent a request a moment ago, of which the ledger does not know. */
+  /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
   readonly hasPredecessor?: boolean | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { CreateTransport, Transport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { oneAtATime } from '../budget/one-at-a-time.ts';
 import type { Budget } from '../budget/permit.ts';
-import { RateLimiter } from '../budget/rate-limiter.ts';
+import { RateLimiter, type RateLimiterDependencies } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Proxies } from '../lib/proxies.ts';
@@ -24,7 +24,7 @@ import { budgetOptionsOf } from './budget-options.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends Pick<RateLimiterDependencies, 'hasPredecessor'> {
   readonly settings: Settings;
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
@@ -35,8 +35,6 @@ export interface ClientOptions {
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
-  /** Another process may have sent a request a moment ago, of which the ledger does not know. */
-  readonly hasPredecessor?: boolean | undefined;
   /** A response closed the budget, and the ledger with the wait is persisted. */
   readonly onClosed?: (ledger: Ledger) => void;
   readonly observer?: ApiObserver;

@@ -21,7 +21,7 @@ interface Paced {
   readonly process: number;
   /** True time of the last request, or since when nothing has disturbed the source. */
   readonly since: number;
-  /** When a scrape first told something since then: what was told before it, nobody saw. */
+  /** When the first scrape since then was. What was told before it, no scrape saw. */
   readonly seenAt: number;
   /** The longest interval told since, ms. */
   readonly toldMs: number;

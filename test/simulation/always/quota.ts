@@ -27,9 +27,10 @@ export function stretchedByNothing(): Check {
     if (kind === 'others' || kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step')
       changedAt = at;
     if (kind === 'start') learnedAt = Number.POSITIVE_INFINITY;
-    if (kind === 'head') learnedAt = Math.min(learnedAt, at);
-    if (kind === 'head' && event.sent.at > changedAt) answeredAt = at;
-    if (kind === 'head') isRefused = event.sent.head?.status === 401;
+    if (kind !== 'head') return undefined;
+    learnedAt = Math.min(learnedAt, at);
+    if (event.sent.at > changedAt) answeredAt = at;
+    isRefused = event.sent.head?.status === 401;
     return undefined;
   });
   return {
