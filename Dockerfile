@@ -17,7 +17,7 @@ RUN scripts/image-root /image && install -d -m 0700 /state/beaconchain-exporter
 
 FROM scratch
 ENV NODE_ENV=production PATH=/usr/local/bin:/bin
-# Blocks of memory of 32 kB or more go back to the kernel as soon as they are free (docs/internals/performance.md).
+# glibc takes most blocks of 32 KiB or more from the kernel, and gives them back when they are freed (docs/internals/performance.md).
 ENV GLIBC_TUNABLES=glibc.malloc.mmap_threshold=32768:glibc.malloc.trim_threshold=65536:glibc.malloc.top_pad=0
 COPY --from=build /image /
 COPY --from=build --chown=1000:1000 /state /var/lib

@@ -23,7 +23,7 @@ describe('deploy', () => {
     expect(node).toBe(devDependencies.node);
   });
 
-  it('the image and the systemd unit limit the memory in the same way', () => {
+  it('the image and the systemd unit give glibc the same thresholds', () => {
     const [image, unit] = ['Dockerfile', 'deploy/systemd/beaconchain-exporter.service'].map(
       (file) => /GLIBC_TUNABLES=(\S+)/.exec(readFileSync(file, 'utf8'))?.[1],
     );
