@@ -40,12 +40,9 @@ export async function benchDaemon(): Promise<void> {
   await idle.message();
   const { rssMiB: idleMiB } = await idle.message();
   await idle.stop();
-  // Each starts and restarts alone: there are fewer CPUs than processes.
-  const begun: Begun[] = [];
-  for (const machines of TARGETS.keys()) begun.push(await begin(machines));
-  const watched = await Promise.all(begun.map(({ seen }) => seen));
+  // One after the other: side by side they would compete for the CPU, and collect garbage later.
   const all: Measured[] = [];
-  for (const [i, one] of begun.entries()) all.push(await end(one, watched[i] as Watched));
+  for (const machines of TARGETS.keys()) all.push(await measure(machines));
   table(
     `The program over ${SECONDS} s, with a scrape each second; an idle Node has ${digits(idleMiB)} MiB`,
     [
@@ -77,14 +74,14 @@ export async function benchDaemon(): Promise<void> {
     }),
   );
   table(
-    `From the start of the process until /metrics is complete; the targets are 1 s beside the API and after a restart, and ${TARGET_STARTS} starts of an empty program until /metrics answers`,
+    `From the start of the process until /metrics is complete; the targets are 1 s without the time of the API and after a restart, and ${TARGET_STARTS} starts of an empty program until /metrics answers`,
     [
       'machines',
       '/metrics answers',
       'complete',
-      'of that API',
-      'beside it',
-      'complete after a restart',
+      'of which API',
+      'without it',
+      '/metrics answers after a restart',
       'an empty program',
       'restart / empty',
       '',
@@ -106,38 +103,12 @@ export async function benchDaemon(): Promise<void> {
   );
 }
 
-interface Begun {
-  readonly machines: number;
-  readonly folder: string;
-  readonly api: Child<{ url: string; key: string }>;
-  readonly service: { readonly url: string; readonly key: string };
-  readonly first: Started;
-  readonly seen: Promise<Watched>;
-}
-
-type Watched = Pick<Measured, 'seen' | 'promClient'>;
-
-async function begin(machines: number): Promise<Begun> {
+async function measure(machines: number): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  const api = new Child<{ url: string; key: string }>(join(BUILT, 'bench/api-server.js'), { args: [`${machines}`] });
+  const api = new Child<Service>(join(BUILT, 'bench/api-server.js'), { args: [`${machines}`] });
   const service = await api.message();
   const first = await start(folder, service);
-  return { machines, folder, api, service, first, seen: watchBoth(first) };
-}
-
-/** The program, and then prom-client with the same series. */
-async function watchBoth({ child, port }: Started): Promise<Watched> {
-  const seen = await watch(child, port, SECONDS);
-  const other = new Child<number | Observation>(join(BUILT, 'bench/prom-client-same.js'), {
-    args: [`http://127.0.0.1:${port}/metrics`],
-    node: OBSERVE,
-  });
-  const promClient = await watch(other as Child<Observation>, await portIn(other), OTHER_SECONDS);
-  await Promise.all([child.stop(), other.stop()]);
-  return { seen, promClient };
-}
-
-async function end({ machines, folder, api, service, first }: Begun, watched: Watched): Promise<Measured> {
+  const watched = await watchBoth(first);
   const restarted: number[] = [];
   const empty: number[] = [];
   for (let i = 0; i < STARTS; i += 1) {
@@ -149,6 +120,18 @@ async function end({ machines, folder, api, service, first }: Begun, watched: Wa
   await api.stop();
   rmSync(folder, { recursive: true });
   return { machines, ...watched, first, restarted, empty };
+}
+
+/** The program, and then prom-client with the same series. */
+async function watchBoth({ child, port }: Started): Promise<Pick<Measured, 'seen' | 'promClient'>> {
+  const seen = await watch(child, port, SECONDS);
+  const other = new Child<number | Observation>(join(BUILT, 'bench/prom-client-same.js'), {
+    args: [`http://127.0.0.1:${port}/metrics`],
+    node: OBSERVE,
+  });
+  const promClient = await watch(other as Child<Observation>, await portIn(other), OTHER_SECONDS);
+  await Promise.all([child.stop(), other.stop()]);
+  return { seen, promClient };
 }
 
 /** Observations may come before the port. */
@@ -165,6 +148,11 @@ async function timeOfEmpty(): Promise<number> {
   return performance.now() - began;
 }
 
+interface Service {
+  readonly url: string;
+  readonly key: string;
+}
+
 interface Started {
   readonly child: Child<Observation>;
   readonly port: number;
@@ -174,7 +162,7 @@ interface Started {
   readonly apiMs: number;
 }
 
-async function start(folder: string, { url, key }: Begun['service'], isAwaited = true): Promise<Started> {
+async function start(folder: string, { url, key }: Service, isAwaited = true): Promise<Started> {
   const file = join(folder, 'config.yaml');
   const chains = `{mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}`;
   writeFileSync(

@@ -39,60 +39,60 @@ export interface Comparison {
 
 /** Pure. Compares an answer with the specification of its endpoint. */
 export function compareAnswer(endpoint: Endpoint, answer: unknown): Comparison {
-  const units = new Map<string, ReadonlySet<TimeUnit>>();
-  const onTimes: OnTimes = (field, times) => void units.set(field, new Set(times.map(unitOf)));
-  return { differences: compare('', specificationOf(endpoint, answer), [answer], onTimes), units };
+  const found: Found = { differences: [], units: new Map() };
+  compare('', specificationOf(endpoint, answer), [answer], found);
+  return found;
 }
 
-type OnTimes = (field: string, times: readonly number[]) => void;
+/** What a comparison has found so far. */
+interface Found {
+  readonly differences: Difference[];
+  readonly units: Map<string, ReadonlySet<TimeUnit>>;
+}
 
 /** Compares all values of one field. A null matches any shape: the service has no value. */
-function compare(field: string, shape: Shape, values: readonly unknown[], onTimes: OnTimes): Difference[] {
+function compare(field: string, shape: Shape, values: readonly unknown[], found: Found): void {
   const given = values.includes(null) ? values.filter((value) => value !== null) : values;
   if (typeof shape === 'string') {
     if (shape === 'time') {
       const times = given.filter((value) => typeof value === 'number');
-      onTimes(field, times);
+      found.units.set(field, new Set(times.map(unitOf)));
     }
-    return leafDifferences(field, shape, given);
-  }
-  if (isChoice(shape)) return choiceDifferences(field, shape, given);
-  if (isList(shape)) {
+    compareLeaf(field, shape, given, found);
+  } else if (isChoice(shape)) {
+    compareChoice(field, shape, given, found);
+  } else if (isList(shape)) {
     const items = given.filter(Array.isArray).flatMap((list) => list.slice(0, MAX_ITEMS));
     const other = given.find((value) => !Array.isArray(value));
-    return [
-      ...typeDifference(field, other, 'a list'),
-      ...compare(`${field}[]`, shape[0], items.slice(0, MAX_ITEMS), onTimes),
-    ];
+    noteType(field, other, 'a list', found);
+    compare(`${field}[]`, shape[0], items.slice(0, MAX_ITEMS), found);
+  } else {
+    // Some endpoints return an empty list if there is no object.
+    const other = given.find((value) => !isObject(value) && !(Array.isArray(value) && value.length === 0));
+    noteType(field, other, 'an object', found);
+    compareMembers(field, shape, given.filter(isObject), found);
   }
-  // Some endpoints return an empty list if there is no object.
-  const other = given.find((value) => !isObject(value) && !(Array.isArray(value) && value.length === 0));
-  return [
-    ...typeDifference(field, other, 'an object'),
-    ...memberDifferences(field, shape, given.filter(isObject), onTimes),
-  ];
 }
 
-function memberDifferences(
+function compareMembers(
   field: string,
   shape: Members,
   objects: readonly Readonly<Record<string, unknown>>[],
-  onTimes: OnTimes,
-): Difference[] {
-  if (objects.length === 0) return [];
+  found: Found,
+): void {
+  if (objects.length === 0) return;
   const within = (name: string): string => (field === '' ? name : `${field}.${name}`);
   const members = membersOf(shape);
   const unknown = new Set<string>();
   for (const object of objects) for (const name in object) if (!members.has(name)) unknown.add(name);
-  return [
-    ...[...members].flatMap(([name, { mayBeAbsent, shape: member }]): Difference[] => {
-      const values: unknown[] = [];
-      for (const object of objects) if (Object.hasOwn(object, name)) values.push(object[name]);
-      if (values.length > 0) return compare(within(name), member, values, onTimes);
-      return [{ kind: 'absent', field: within(name), detail: '', mayBeAbsent }];
-    }),
-    ...[...unknown].slice(0, MAX_UNKNOWN).map((name) => difference('unknown', within(cropped(name, MAX_NAME_LENGTH)))),
-  ];
+  for (const [name, { mayBeAbsent, shape: member }] of members) {
+    const values: unknown[] = [];
+    for (const object of objects) if (Object.hasOwn(object, name)) values.push(object[name]);
+    if (values.length > 0) compare(within(name), member, values, found);
+    else found.differences.push({ kind: 'absent', field: within(name), detail: '', mayBeAbsent });
+  }
+  for (const name of [...unknown].slice(0, MAX_UNKNOWN))
+    found.differences.push(difference('unknown', within(cropped(name, MAX_NAME_LENGTH))));
 }
 
 interface Member {
@@ -115,23 +115,24 @@ function membersOf(shape: Members): ReadonlyMap<string, Member> {
   return made;
 }
 
-function choiceDifferences(field: string, choice: ReadonlySet<string>, values: readonly unknown[]): Difference[] {
+function compareChoice(field: string, choice: ReadonlySet<string>, values: readonly unknown[], found: Found): void {
   const text = values.find((value) => typeof value === 'string' && !choice.has(value));
   const other = values.find((value) => typeof value !== 'string');
-  const unknown = text === undefined ? [] : [difference('unknown', field, `the value ${quoted(String(text))}`)];
-  return [...unknown, ...typeDifference(field, other, 'a string')];
+  if (text !== undefined) found.differences.push(difference('unknown', field, `the value ${quoted(String(text))}`));
+  noteType(field, other, 'a string', found);
 }
 
-function leafDifferences(field: string, leaf: Leaf, values: readonly unknown[]): Difference[] {
+function compareLeaf(field: string, leaf: Leaf, values: readonly unknown[], found: Found): void {
   const { type, isRight, what } = LEAVES[leaf];
   const other = values.find((value) => typeof value !== type);
-  if (other !== undefined) return typeDifference(field, other, what);
-  return !isRight || values.every(isRight) ? [] : [difference('type', field, `not ${what}`)];
+  if (other !== undefined) noteType(field, other, what, found);
+  else if (isRight && !values.every(isRight)) found.differences.push(difference('type', field, `not ${what}`));
 }
 
 /** @param other Undefined: there is no value of another type. */
-function typeDifference(field: string, other: unknown, expected: string): Difference[] {
-  return other === undefined ? [] : [difference('type', field, `${named(other)} instead of ${expected}`)];
+function noteType(field: string, other: unknown, expected: string, found: Found): void {
+  if (other === undefined) return;
+  found.differences.push(difference('type', field, `${named(other)} instead of ${expected}`));
 }
 
 function difference(kind: DifferenceKind, field: string, detail = ''): Difference {

@@ -3,7 +3,7 @@ import { type Endpoint, RequestFailed } from './errors.ts';
 import { type AnswerLimits, limitsOf } from './limits.ts';
 
 const MAX_DEPTH = 32;
-/** In characters. */
+/** In bytes. Longer words, such as of a broken `null`, are refused too. */
 const MAX_NUMBER_LENGTH = 1_000;
 
 /** The answer is not JSON, or it exceeds the limits of its endpoint. */
@@ -87,6 +87,9 @@ function append(bytes: ArrayBuffer, piece: Uint8Array): void {
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = [0x7b, 0x7d, 0x5b, 0x5d];
+const MARKS = [QUOTE, COMMA, COLON, OBJECT, OBJECT_END, ARRAY, ARRAY_END];
+/** By byte, 1: a part of a number or of a word such as `null`. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, code) => (code > 0x20 && !MARKS.includes(code) ? 1 : 0));
 
 /** Counts what JSON.parse would create from a text, without creating it. */
 class Scan {
@@ -97,7 +100,7 @@ class Scan {
   #objects = 0;
   #members = 0;
   #values = 0;
-  /** Bytes since the last punctuation mark or string. */
+  /** Bytes since the last punctuation mark, string or space. */
   #run = 0;
 
   constructor(limits: AnswerLimits) {
@@ -110,26 +113,39 @@ class Scan {
    */
   read(bytes: Uint8Array): void {
     for (let i = 0; i < bytes.length; i += 1) {
-      if (this.#isInString) i = this.#readString(bytes, i);
-      else this.#readOutside(bytes[i] as number);
+      i = this.#isInString ? this.#readString(bytes, i) : this.#readPlain(bytes, i);
     }
   }
 
   /** Reads on in a string, and returns where it ends. Most of an answer is strings, so this is a loop of its own. */
   #readString(bytes: Uint8Array, start: number): number {
-    for (let i = start; i < bytes.length; i += 1) {
+    let i = this.#isEscaped ? start + 1 : start;
+    this.#isEscaped = false;
+    for (; i < bytes.length; i += 1) {
       const code = bytes[i];
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (code === BACKSLASH) this.#isEscaped = true;
-      else if (code === QUOTE) {
+      if (code === QUOTE) {
         this.#isInString = false;
         return i;
       }
+      if (code === BACKSLASH) i += 1;
     }
-    return bytes.length;
+    // The escaped character is the first of the next piece.
+    this.#isEscaped = i > bytes.length;
+    return i;
   }
 
-  #readOutside(code: number): void {
+  /** Reads on outside of strings to the next mark or space, reads that too, and returns where it is. */
+  #readPlain(bytes: Uint8Array, start: number): number {
+    let i = start;
+    while (i < bytes.length && PLAIN[bytes[i] as number] === 1) i += 1;
+    this.#run += i - start;
+    if (this.#run > MAX_NUMBER_LENGTH)
+      throw new JsonRefused(`a number or word of more than ${MAX_NUMBER_LENGTH} characters`);
+    if (i < bytes.length) this.#readMark(bytes[i] as number);
+    return i;
+  }
+
+  #readMark(code: number): void {
     switch (code) {
       case QUOTE:
         this.#isInString = true;
@@ -155,10 +171,7 @@ class Scan {
         this.#count();
         return;
       default:
-        this.#run += 1;
-        if (this.#run > MAX_NUMBER_LENGTH && code > 0x20)
-          throw new JsonRefused(`a number of more than ${MAX_NUMBER_LENGTH} digits`);
-        if (code <= 0x20) this.#run = 0;
+        this.#run = 0;
     }
   }
 

@@ -1,13 +1,13 @@
-import { constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import type { Disk, DiskFile } from '../lib/disk.ts';
+import type { Disk } from '../lib/disk.ts';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import type { Milliseconds } from '../lib/time.ts';
 import { createFile } from '../lib/whole-file.ts';
 import { FILE_MODE } from './directory.ts';
-import { Holder, type Host, livenessOf } from './holder.ts';
+import { type Holder, type Host, livenessOf } from './holder.ts';
+import { holderOf, type LockFile, readLock, readText } from './lock-file.ts';
 
 /** Another process uses this directory. */
 export class StateLocked extends Error {
@@ -53,8 +53,12 @@ export class DirectoryLock {
   readonly #text: string;
   readonly #stop = new AbortController();
   #heartbeat: Promise<void> = Promise.resolve();
-  /** The lock file that has replaced ours. */
-  #other: LockFile | undefined;
+  /** The text of the lock that has replaced ours. */
+  #other: string | undefined;
+  /** Ends when ours, which was missing, is written. */
+  #recreated: Promise<unknown> | undefined;
+  /** A part of our text that the last heartbeat found. */
+  #part: string | undefined;
 
   private constructor(dir: string, options: LockOptions) {
     this.#dir = dir;
@@ -78,18 +82,26 @@ export class DirectoryLock {
 
   /**
    * @throws StateLocked: this process was suspended for so long that another one took over. It must not write any more.
+   * An Error with a code where the lock cannot be read.
    */
   async check(): Promise<void> {
-    this.#other ??= await this.#readOther();
-    if (this.#other) throw new StateLocked(this.#dir, holderOf(this.#other));
+    if (this.#other === undefined) {
+      await this.#recreated;
+      const text = await readText(this.#file, this.#disk);
+      if (text === undefined || text === this.#text) return;
+      // A part is of a write that has not ended, and tells nothing for good.
+      if (this.#isPart(text)) throw new StateLocked(this.#dir, undefined);
+      this.#other = text;
+    }
+    throw new StateLocked(this.#dir, holderOf(this.#other));
   }
 
   /** Unlocks the directory. */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#heartbeat;
-    const found = await readLock(this.#file, this.#disk).catch(() => undefined);
-    if (found?.text === this.#text) await this.#disk.rm(this.#file, { force: true });
+    const text = await readText(this.#file, this.#disk).catch(() => undefined);
+    if (text === this.#text) await this.#disk.rm(this.#file, { force: true });
   }
 
   /** False: the file exists. */
@@ -107,7 +119,7 @@ export class DirectoryLock {
   async #removeIfDead(): Promise<void> {
     const found = await readLock(this.#file, this.#disk);
     if (!found) return;
-    const holder = holderOf(found);
+    const holder = holderOf(found.text);
     const liveness = livenessOf(holder, this.#mine, this.#options.host);
     if (liveness === 'alive') throw new StateLocked(this.#dir, holder);
     if (liveness === 'unknown' && !(await this.#isSilent(found))) return;
@@ -119,22 +131,24 @@ export class DirectoryLock {
     const { clock, log } = this.#options;
     const age = Math.max(0, clock.now() - found.touchedAt);
     const ms = Math.max(MIN_WATCH_MS, PRESUMED_DEAD_AFTER_MS - age);
-    const { pid, host } = holderOf(found) ?? {};
+    const { pid, host } = holderOf(found.text) ?? {};
     log.warn(
       { pid, host, seconds: Math.ceil(ms / 1000) },
       'state directory is locked: waiting to see whether the holder is alive',
     );
     const last = await this.#watch(this.#file, found, ms);
     if (last === 'silent') return true;
-    if (last?.text === found.text) throw new StateLocked(this.#dir, holderOf(found));
+    if (last?.text === found.text) throw new StateLocked(this.#dir, holderOf(found.text));
     return false;
   }
 
-  /** Resolves when the file has changed or is gone (undefined), or has not changed for this long by our own clock. */
+  /**
+   * Resolves when the file has changed or is gone (undefined), or has not changed for this long by our own clock. Counts
+   * how often it was read: if the disk or the computer stood still, the holder could not touch it either.
+   */
   async #watch(file: string, found: LockFile, ms: Milliseconds): Promise<LockFile | 'silent' | undefined> {
     const { clock, signal } = this.#options;
-    const end = clock.monotonic() + ms;
-    while (clock.monotonic() < end) {
+    for (let left = ms; left > 0; left -= CHECK_EVERY_MS) {
       await clock.sleep(CHECK_EVERY_MS, signal);
       const now = await readLock(file, this.#disk);
       if (now?.text !== found.text || now.touchedAt !== found.touchedAt) return now;
@@ -144,7 +158,8 @@ export class DirectoryLock {
 
   /**
    * Of several processes that find a dead lock, only one at a time may check it again and remove it. Otherwise one could
-   * remove the lock that another has just taken.
+   * remove the lock that another has just taken. One that is suspended meanwhile for longer than the limit still can; who
+   * loses its lock so notices before the next write.
    */
   async #remove(dead: LockFile): Promise<void> {
     const removal = `${this.#file}.removal`;
@@ -177,52 +192,31 @@ export class DirectoryLock {
 
   /** Creates the lock again if it is missing: when the directory was removed, the next write creates only the directory. */
   async #touch(): Promise<void> {
-    this.#other ??= await this.#readOther();
-    if (this.#other || (await this.#create(this.#file))) return;
-    const now = this.#options.clock.now() / 1000;
-    await this.#disk.lutimes(this.#file, now, now);
+    if (this.#other !== undefined) return;
+    const text = await readText(this.#file, this.#disk);
+    const isLeft = text !== undefined && text === this.#part;
+    this.#part = undefined;
+    if (text === this.#text) {
+      const now = this.#options.clock.now() / 1000;
+      await this.#disk.lutimes(this.#file, now, now);
+    } else if (text === undefined || isLeft) {
+      this.#recreated = this.#recreate(isLeft).catch(() => undefined);
+      await this.#recreated;
+    } else if (this.#isPart(text)) {
+      this.#part = text;
+    } else {
+      this.#other = text;
+    }
   }
 
-  async #readOther(): Promise<LockFile | undefined> {
-    const found = await readLock(this.#file, this.#disk);
-    return found && found.text !== this.#text ? found : undefined;
+  /** @param isLeft What a write left that failed, and that could not be removed, is still there. */
+  async #recreate(isLeft: boolean): Promise<void> {
+    if (isLeft) await this.#disk.rm(this.#file, { force: true });
+    await this.#create(this.#file);
   }
-}
 
-interface LockFile {
-  readonly text: string;
-  readonly touchedAt: UnixMs;
-}
-
-/** Ten times what a lock has, and little enough for a buffer of Node's pool: a lock is read before each write. */
-const MAX_LOCK_BYTES = 4_000;
-
-/** Undefined: there is none. Opened each time, because only then does a network file system ask its server. */
-async function readLock(file: string, disk: Disk): Promise<LockFile | undefined> {
-  let handle: DiskFile;
-  try {
-    handle = await disk.open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    // A link is not a lock of ours, and is not followed.
-    if (hasCode(error, 'ELOOP')) return { text: '', touchedAt: 0 };
-    throw error;
-  }
-  try {
-    const buffer = Buffer.allocUnsafe(MAX_LOCK_BYTES);
-    const { bytesRead } = await handle.read(buffer, 0, MAX_LOCK_BYTES, 0);
-    const text = buffer.toString('utf8', 0, bytesRead);
-    return { text, touchedAt: (await handle.stat()).mtimeMs };
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Undefined: this version cannot read it. */
-function holderOf({ text }: LockFile): Holder | undefined {
-  try {
-    return Holder.parse(JSON.parse(text));
-  } catch {
-    return undefined;
+  /** Nothing, or the beginning of what ours says, is in a lock while it is written, and when that has failed. */
+  #isPart(text: string): boolean {
+    return text !== this.#text && this.#text.startsWith(text);
   }
 }

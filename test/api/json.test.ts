@@ -19,6 +19,17 @@ describe('api/json', () => {
     expect(await parseJson('machine_metrics', bodyOf(JSON.stringify({ odd })))).toEqual({ odd });
   });
 
+  it('takes them for text too where a piece ends with the backslash before a quote', async () => {
+    async function* bytes(text: string): AsyncGenerator<Uint8Array> {
+      for (const byte of Buffer.from(text)) {
+        yield Uint8Array.of(byte);
+        yield new Uint8Array(0);
+      }
+    }
+    const odd = `\\"${'['.repeat(100)}\\`;
+    expect(await parseJson('machine_metrics', bytes(JSON.stringify({ odd })))).toEqual({ odd });
+  });
+
   it('refuses what JSON.parse refuses', async () => {
     const malformed = fc.string().filter((text) => {
       try {
@@ -52,7 +63,7 @@ describe('api/json', () => {
     ['of many values', `[${'1,'.repeat(2 * MIB)}1]`, 'more than 100000 values'],
     ['deep', '['.repeat(4 * MIB), 'nested more than 32 deep'],
     ['deep in objects', '{"a":'.repeat(MIB / 2), 'nested more than 32 deep'],
-    ['of a long number', `[${'1'.repeat(4 * MIB)}]`, 'a number of more than 1000 digits'],
+    ['of a long number', `[${'1'.repeat(4 * MIB)}]`, 'a number or word of more than 1000 characters'],
   ])('refuses an answer that is %s', async (_name, text, why) => {
     await expect(parseJson('machine_metrics', bodyOf(text))).rejects.toThrow(why);
   });

@@ -77,7 +77,8 @@ export class WorldClock {
     let i = 0;
     for (;;) {
       let below = 2 * i + 1;
-      const [left, right] = [heap[below], heap[below + 1]];
+      const left = heap[below];
+      const right = heap[below + 1];
       if (left && right && isBefore(right, left)) below += 1;
       const child = heap[below];
       if (!child || isBefore(last, child)) break;

@@ -1,4 +1,4 @@
-import { DAY } from '../support/timing.ts';
+import { HOUR } from '../support/timing.ts';
 import { ALWAYS } from './always/index.ts';
 import { operate } from './calm-operator.ts';
 import { applyEvent } from './events/index.ts';
@@ -26,8 +26,8 @@ const LOOKS = [1.1, 2.2, 4, 8, 16];
 /** A source that was refused (403) pauses for an hour. */
 const MAX_CALM_MS = 75 * 60_000;
 const MAX_SCRAPES = 150;
-/** Without this, the memory of a long story would take much of its time. */
-const FORGET_MS = 2 * DAY;
+/** Otherwise a long story would spend much of its time on collecting garbage. */
+const FORGET_MS = HOUR;
 
 /** Runs a story: trouble, then calm. It ends with the first thing that is wrong. */
 export async function run(story: Story): Promise<Outcome> {
@@ -63,12 +63,15 @@ class Run {
     const scrapes = this.#scrapeTimes();
     for (const event of events) {
       await this.#until(start + event.at, scrapes);
+      // Otherwise the trouble that now begins would excuse what was before it.
+      this.#read();
       if (world.failure) return this.#outcome();
       await applyEvent(event, world);
       await world.clock.advanceTo(world.clock.now());
       await this.#look();
     }
     await this.#until(start + lengthMs, scrapes);
+    this.#read();
     if (!world.failure) await this.#calm();
     return this.#outcome();
   }
@@ -141,10 +144,15 @@ class Run {
       this.#last.set(host.name, scrape);
       for (const check of this.#checks) this.#note(check.name, check.onScrape?.(scrape, world));
     }
-    for (const check of this.#checks) this.#note(check.name, check.onMoment?.(world));
+    this.#read();
     const oldest = world.clock.now() - FORGET_MS;
     world.traffic.forgetBefore(oldest);
     world.service.records.forgetBefore(oldest);
+  }
+
+  /** Shows the checks what has happened since they were last asked. */
+  #read(): void {
+    for (const check of this.#checks) this.#note(check.name, check.onMoment?.(this.world));
   }
 
   #note(check: string, wrong: string | undefined): void {

@@ -102,7 +102,7 @@ export class Traffic {
     return this.#events.slice(number - this.#forgotten);
   }
 
-  /** Drops what is older and was there at the call before: everything that reads has read it since. */
+  /** Drops events before `at` that were already there at the previous call: every reader has read them since. */
   forgetBefore(at: number): void {
     const index = this.#events.findIndex((event) => event.at >= at);
     const old = index < 0 ? this.#events.length : index;

@@ -15,7 +15,7 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { realDisk } from '../../src/lib/disk.ts';
+import { type Disk, realDisk } from '../../src/lib/disk.ts';
 import { type Holder, realHost, thisProcess } from '../../src/state/holder.ts';
 import { DirectoryLock, StateLocked } from '../../src/state/lock.ts';
 import { temporaryFolder } from '../support/files.ts';
@@ -249,6 +249,19 @@ describe('state/lock', () => {
       expect(await ended(clock, tried)).toBe('held');
     });
 
+    it('is not taken for dead after a time in which nothing could run', async () => {
+      const dir = temporaryFolder();
+      const clock = new VirtualClock(NOW);
+      leaveLock(dir, holder({ host: 'elsewhere' }));
+      const tried = attempt(dir, clock);
+      await watching(tried);
+      await pass(clock, 5);
+      clock.stall(60 * SECOND);
+      await pass(clock, 1);
+      touch(dir, NOW + 66 * SECOND);
+      expect(await ended(clock, tried)).toBeInstanceOf(StateLocked);
+    });
+
     it('is taken at once when it is given back', async () => {
       const dir = temporaryFolder();
       const clock = new VirtualClock(NOW);
@@ -284,6 +297,54 @@ describe('state/lock', () => {
     await lock.release();
     await pass(clock, 60);
     expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('is not taken for that of another process while it is being recreated', async () => {
+    const dir = temporaryFolder();
+    const clock = new VirtualClock(NOW);
+    const created = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    let isSlow = false;
+    const disk: Disk = {
+      ...realDisk,
+      open: async (file, flags, mode) => {
+        const handle = await realDisk.open(file, flags, mode);
+        if (isSlow && flags === 'wx') {
+          created.resolve();
+          await written.promise;
+        }
+        return handle;
+      },
+    };
+    const lock = await DirectoryLock.take(dir, { clock, log: logLines().log, disk, host: realHost });
+    onTestFinished(() => lock.release());
+    rmSync(join(dir, 'lock'));
+    isSlow = true;
+    await clock.advance(5 * SECOND);
+    await created.promise;
+    const checked = lock.check();
+    checked.catch(() => undefined);
+    for (let i = 0; i < 20; i += 1) await stat('/');
+    written.resolve();
+    await expect(checked).resolves.toBeUndefined();
+  });
+
+  it('is put in the place of what a failed write of its own has left', async () => {
+    const dir = temporaryFolder();
+    const clock = new VirtualClock(NOW);
+    const lock = await attempt(dir, clock).done;
+    const file = join(dir, 'lock');
+    const text = readFileSync(file, 'utf8');
+    for (const part of ['', text.slice(0, 10)]) {
+      writeFileSync(file, part);
+      await expect(lock.check()).rejects.toBeInstanceOf(StateLocked);
+      await pass(clock, 6);
+      // Another process may still be writing it.
+      expect(readFileSync(file, 'utf8')).toBe(part);
+      await pass(clock, 5);
+      await lock.check();
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
   });
 
   it('that another process has taken meanwhile is lost for good, and stays that process’s', async () => {

@@ -149,7 +149,8 @@ export class Chain implements ChainView {
   }
 
   #fieldsOf({ root, canonical, slashings }: Block): Fields {
-    const count = (high: number, what: number): number => between(0, high, this.#seed, seedOf(root), what);
+    const seed = seedOf(root);
+    const count = (high: number, what: number): number => between(0, high, this.#seed, seed, what);
     return {
       status: canonical ? '1' : '3',
       blockroot: root,

@@ -11,6 +11,7 @@ import { type Scrape, seriesNamed, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { Successes } from './circumstances.ts';
+import { following } from './following.ts';
 import { Losses } from './losses.ts';
 
 const PERIOD = 'beaconchain_sync_committee_period';
@@ -25,9 +26,15 @@ export function committeesShown(): Check {
   const losses = new Losses();
   /** The latest time that a clock has shown, Unix ms. Replicas go by the clock of Redis. */
   let latestOwn = Number.NEGATIVE_INFINITY;
+  const follower = following('', (event, world) => {
+    // A replica whose own clock is set is ahead by as much until it hears from Redis.
+    if (event.kind === 'step' && world.redis) latestOwn = Math.max(latestOwn, world.redis.now() + event.byMs);
+    return undefined;
+  });
   return {
     name: 'sync committee: the current period, and its members',
     onScrape(scrape, world) {
+      follower.onMoment(world);
       successes.see(scrape, world);
       latestOwn = Math.max(latestOwn, scrape.ownAt, world.redis?.now() ?? latestOwn);
       if (losses.mayStepBack(scrape.host, world))

@@ -29,7 +29,7 @@ export function usedByOthers(): Check {
   let total = 0;
   /** What others have used, by bucket. They use each one that is in use. */
   const used = new Map<string, number>();
-  const theirsAt = new Map<Sent, { readonly bucket: string; readonly theirs: number }>();
+  const theirsAt = new WeakMap<Sent, { readonly bucket: string; readonly theirs: number }>();
   /** By bucket, in order of the answers. */
   const answers = new Map<string, Answered[]>();
   let recent: number[] = [];

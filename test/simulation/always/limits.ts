@@ -123,7 +123,7 @@ export function longWindows(): Check {
   /** When it was last changed by somebody else, or by a request whose answer the process does not have. */
   const surprises: Record<string, number> = {};
   let surprisedAt = Number.NEGATIVE_INFINITY;
-  const buckets = new Map<Sent, string>();
+  const buckets = new WeakMap<Sent, string>();
 
   return following('limits: the month and the hour refuse nothing', (event, world) => {
     const { kind, at } = event;

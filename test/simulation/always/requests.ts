@@ -7,16 +7,22 @@ import { following, when } from './following.ts';
 const AT_ONCE = 2;
 
 /**
- * No two polls of a source overlap (behaviour 11). A poll asks for several things at once, but a sweep at most for two
- * pages of all machines, and nothing is asked for twice.
+ * No two polls of a source overlap (behaviour 11). A poll may have several requests under way, but never two that are the
+ * same, and a sweep at most two for pages of all machines.
  */
 export function noOverlap(): Check {
   const underWay = new Map<string, Sent[]>();
   return following('requests: no two polls of a source overlap', (event, world) => {
-    if (event.kind !== 'sent') return undefined;
+    if (event.kind !== 'sent' && event.kind !== 'end') return undefined;
     const { sent } = event;
     const isSweep = sent.endpoint === 'machine_metrics' && !sent.request.body?.includes('"machines"');
     const id = `${sent.process} ${isSweep ? '' : `${sent.request.base}${sent.request.path}${sent.request.body}`}`;
+    if (event.kind === 'end') {
+      const others = underWay.get(id)?.filter((one) => one !== sent) ?? [];
+      if (others.length > 0) underWay.set(id, others);
+      else underWay.delete(id);
+      return undefined;
+    }
     const before = (underWay.get(id) ?? []).filter(({ endedAt }) => endedAt === undefined || endedAt > sent.at);
     underWay.set(id, [...before, sent]);
     if (before.length < (isSweep ? AT_ONCE : 1)) return undefined;

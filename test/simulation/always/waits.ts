@@ -34,18 +34,23 @@ function blindWaitMs(blind: number): number {
  */
 export function waits(): Check {
   let closed: Closed[] = [];
-  /** The bucket of each route, as the answers of a key named it. */
-  const buckets = new Map<string, string>();
+  /** The bucket of each route, as the answers of a key named it last. */
+  const buckets = new Map<string, { readonly name: string; readonly at: number }>();
   const ends = new Map<number, number>();
   const steps = new Steps();
   let key: string | undefined;
   /** The last refusal, if it named no wait. */
   let lastBlind: Closed | undefined;
 
-  function isSameBucket(a: Sent, b: Sent): boolean {
-    const named = buckets.get(routeOf(a));
+  /** What was named before the state was lost is not known any more. */
+  function bucketOf(sent: Sent, world: World): string | undefined {
+    const named = buckets.get(routeOf(sent));
+    return named && named.at > world.host(sent.host).lostStateAt ? named.name : undefined;
+  }
+
+  function isSameBucket(a: Sent, b: Sent, world: World): boolean {
     // Routes for which no bucket was named share one.
-    return routeOf(a) === routeOf(b) || named === buckets.get(routeOf(b));
+    return routeOf(a) === routeOf(b) || bucketOf(a, world) === bucketOf(b, world);
   }
 
   /**
@@ -65,18 +70,18 @@ export function waits(): Check {
       if (!sent.head) return undefined;
       const { status, headers, at } = sent.head;
       const name = String(headers['ratelimit-bucket'] ?? '').trim();
-      if (name !== '') buckets.set(routeOf(sent), name);
+      if (name !== '') buckets.set(routeOf(sent), { name, at });
       if (status !== 429 || isRevocation(headers)) {
         // It may have been in the same bucket. Then a wait that is not named is again the first one.
         lastBlind = undefined;
         return undefined;
       }
       const told = namedWaitMs(headers, at);
-      const earlier = closed.findLast((one) => isSameBucket(one.by, sent) && one.blind > 0 && sent.at <= one.at);
+      const earlier = closed.findLast((one) => isSameBucket(one.by, sent, world) && one.blind > 0 && sent.at <= one.at);
       // Those under way together that name no wait were refused by one event, whose wait is under way.
       if (told === undefined && earlier) return undefined;
       closed = closed.filter((one) => one.at + one.waitMs > at).slice(-30);
-      const isNext = lastBlind?.by.process === sent.process && isSameBucket(lastBlind.by, sent);
+      const isNext = lastBlind?.by.process === sent.process && isSameBucket(lastBlind.by, sent, world);
       const blind = told === undefined ? 1 + (isNext ? (lastBlind?.blind ?? 0) : 0) : 0;
       const one = { by: sent, at, waitMs: told ?? blindWaitMs(blind), blind };
       closed.push(one);
@@ -93,7 +98,7 @@ export function waits(): Check {
     }
     for (const one of closed) {
       const left = one.at + steps.shortened(one.by.host, one.at, one.waitMs, sent.at) - sent.at;
-      if (left <= TOLERANCE_MS || !isSameBucket(one.by, sent) || !isKnown(one, sent, world)) continue;
+      if (left <= TOLERANCE_MS || !isSameBucket(one.by, sent, world) || !isKnown(one, sent, world)) continue;
       return `${sent.endpoint} is sent at ${when(sent.at, world)}, ${left / SECOND} s before the end of the wait of ${one.waitMs / SECOND} s from ${when(one.at, world)} on`;
     }
     return undefined;
