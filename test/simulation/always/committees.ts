@@ -26,13 +26,13 @@ export function committeesShown(): Check {
   const losses = new Losses();
   /** The latest time that a clock has shown, Unix ms. Replicas go by the clock of Redis. */
   let latestOwn = Number.NEGATIVE_INFINITY;
-  const follower = following('', (event, world) => {
+  const follower = following('sync committee: the current period, and its members', (event, world) => {
     // A replica whose own clock is set is ahead by as much until it hears from Redis.
     if (event.kind === 'step' && world.redis) latestOwn = Math.max(latestOwn, world.redis.now() + event.byMs);
     return undefined;
   });
   return {
-    name: 'sync committee: the current period, and its members',
+    ...follower,
     onScrape(scrape, world) {
       follower.onMoment(world);
       successes.see(scrape, world);

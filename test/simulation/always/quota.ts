@@ -69,6 +69,8 @@ function isUsedUp({ ownAt }: Scrape, { service, exporter, clock, story }: World)
 
 /** In the first hour after its first plan the program learns how many requests polls need. */
 const LEARNING_MS = HOUR;
+/** After so long an answer is on the disk, if the disk works. */
+const KEPT_AFTER_MS = 10 * SECOND;
 
 /** A plan is logged once a day at most while the limits and the configuration stay the same (behaviour 9). */
 export function plansToldSeldom(): Check {
@@ -76,12 +78,18 @@ export function plansToldSeldom(): Check {
   let changedAt = Number.NEGATIVE_INFINITY;
   /** A change of the account becomes known with the next answer that names the limits. */
   let isUnknown = false;
+  let learnedAt = Number.NEGATIVE_INFINITY;
   const follower = following('process: plans are told seldom', (event) => {
     const { kind, at } = event;
     if (kind === 'plan' || kind === 'renewal') isUnknown = true;
+    // A process that is killed may not have written it.
+    if (kind === 'ended' && at < learnedAt + KEPT_AFTER_MS) isUnknown = true;
     const isLearned = isUnknown && kind === 'head' && event.sent.head?.status === 200;
     if (isLearned || kind === 'plan' || kind === 'renewal' || kind === 'reload' || kind === 'step') changedAt = at;
-    if (isLearned) isUnknown = false;
+    if (isLearned) {
+      isUnknown = false;
+      learnedAt = at;
+    }
     return undefined;
   });
   return {
