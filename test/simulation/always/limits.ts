@@ -59,6 +59,8 @@ export function secondWindow(): Check {
     const together = recent.filter((one) => one.exchange.bucket === exchange.bucket);
     recent.push(event);
     if (exchange.refusedBy !== 'second' || exchange.bucket === undefined) return undefined;
+    // It was counted when its process had given it up, so that no other knows when.
+    if (sent.endedAt !== undefined && sent.endedAt < at) return undefined;
     if (othersAt > at - SECOND || together.some((one) => isUnknown(one, sent, world))) return undefined;
     if (told.isOutdated(sent, exchange.bucket, world.service.account.plan.perSecond)) return undefined;
     return `${sent.endpoint} at ${when(sent.at, world)} is refused in bucket ${exchange.bucket}`;

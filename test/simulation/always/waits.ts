@@ -42,15 +42,17 @@ export function waits(): Check {
   /** The last refusal, if it named no wait. */
   let lastBlind: Closed | undefined;
 
-  /** What was named before the state was lost is not known any more. */
-  function bucketOf(sent: Sent, world: World): string | undefined {
+  /** The bucket that was named for its route since a time. */
+  function bucketOf(sent: Sent, since: number): string | undefined {
     const named = buckets.get(routeOf(sent));
-    return named && named.at > world.host(sent.host).lostStateAt ? named.name : undefined;
+    return named && named.at > since ? named.name : undefined;
   }
 
+  /** Routes for which no bucket was named share one. What was named before the state was lost may or may not be known. */
   function isSameBucket(a: Sent, b: Sent, world: World): boolean {
-    // Routes for which no bucket was named share one.
-    return routeOf(a) === routeOf(b) || bucketOf(a, world) === bucketOf(b, world);
+    if (routeOf(a) === routeOf(b)) return true;
+    const times = [Number.NEGATIVE_INFINITY, world.host(b.host).lostStateAt];
+    return times.every((since) => bucketOf(a, since) === bucketOf(b, since));
   }
 
   /**
