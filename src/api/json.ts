@@ -3,7 +3,7 @@ import { type Endpoint, RequestFailed } from './errors.ts';
 import { type AnswerLimits, limitsOf } from './limits.ts';
 
 const MAX_DEPTH = 32;
-/** In bytes. Longer words, such as of a broken `null`, are refused too. */
+/** In bytes. Applies to words such as `null` too. */
 const MAX_NUMBER_LENGTH = 1_000;
 
 /** The answer is not JSON, or it exceeds the limits of its endpoint. */

@@ -62,7 +62,10 @@ export interface Lease {
    * Whether no other replica is known to have held it since our last term. A disconnected replica may not have noticed.
    */
   readonly isLastHolder: boolean;
-  /** Since when it is known to be free, as seen over one connection. From when the reply came: the question can be much older. */
+  /**
+   * Since when it is known to be free, as seen over one connection: when the reply came, because the request can be much
+   * older.
+   */
   readonly freeSince?: { readonly at: MonotonicMs; readonly connection: number };
   /** When the lease of another replica was to expire, as last seen. */
   readonly expectedUntil?: MonotonicMs;

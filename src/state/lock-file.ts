@@ -13,7 +13,7 @@ export interface LockFile {
 /** Ten times what a lock has, and little enough for a buffer of Node's pool: a lock is read before each write. */
 const MAX_LOCK_BYTES = 4_000;
 
-/** Undefined: there is none. */
+/** A lock, and when it was last touched. Undefined: there is none. */
 export async function readLock(file: string, disk: Disk): Promise<LockFile | undefined> {
   let touchedAt: UnixMs = 0;
   const text = await readText(file, disk, async (handle) => {
@@ -23,8 +23,9 @@ export async function readLock(file: string, disk: Disk): Promise<LockFile | und
 }
 
 /**
- * Undefined: there is none. Opened each time, because only then does a network file system ask its server.
- * @param onRead Reads more of the open file.
+ * The text of a lock. Undefined: there is none. Opened each time, because only then does a network file system ask its
+ * server.
+ * @param onRead Called with the open file after its text was read.
  */
 export async function readText(
   file: string,

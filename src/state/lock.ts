@@ -55,9 +55,9 @@ export class DirectoryLock {
   #heartbeat: Promise<void> = Promise.resolve();
   /** The text of the lock that has replaced ours. */
   #other: string | undefined;
-  /** Ends when ours, which was missing, is written. */
+  /** Settles when our lock, which was missing, has been written again. */
   #recreated: Promise<unknown> | undefined;
-  /** A part of our text that the last heartbeat found. */
+  /** What the last heartbeat found, if it was only a part of our text. */
   #part: string | undefined;
 
   private constructor(dir: string, options: LockOptions) {
@@ -89,7 +89,7 @@ export class DirectoryLock {
       await this.#recreated;
       const text = await readText(this.#file, this.#disk);
       if (text === undefined || text === this.#text) return;
-      // A part is of a write that has not ended, and tells nothing for good.
+      // Its write has not ended or has failed, so what is there next may be ours.
       if (this.#isPart(text)) throw new StateLocked(this.#dir, undefined);
       this.#other = text;
     }
@@ -143,8 +143,8 @@ export class DirectoryLock {
   }
 
   /**
-   * Resolves when the file has changed or is gone (undefined), or has not changed for this long by our own clock. Counts
-   * how often it was read: if the disk or the computer stood still, the holder could not touch it either.
+   * Resolves when the file has changed or is gone (undefined), or has not changed for this long. Counts reads and not time:
+   * while the disk or the computer stands still, the holder cannot touch the file either.
    */
   async #watch(file: string, found: LockFile, ms: Milliseconds): Promise<LockFile | 'silent' | undefined> {
     const { clock, signal } = this.#options;
@@ -158,8 +158,8 @@ export class DirectoryLock {
 
   /**
    * Of several processes that find a dead lock, only one at a time may check it again and remove it. Otherwise one could
-   * remove the lock that another has just taken. One that is suspended meanwhile for longer than the limit still can; who
-   * loses its lock so notices before the next write.
+   * remove the lock that another has just taken. A process that is suspended here for longer than REMOVAL_TIMEOUT_MS still
+   * can. If a third process then takes the lock, the one that lost it notices before its next write.
    */
   async #remove(dead: LockFile): Promise<void> {
     const removal = `${this.#file}.removal`;
@@ -209,14 +209,14 @@ export class DirectoryLock {
     }
   }
 
-  /** @param isLeft What a write left that failed, and that could not be removed, is still there. */
+  /** @param isLeft A failed write has left a part of the text, which is removed first. */
   async #recreate(isLeft: boolean): Promise<void> {
     if (isLeft) await this.#disk.rm(this.#file, { force: true });
     await this.#create(this.#file);
   }
 
-  /** Nothing, or the beginning of what ours says, is in a lock while it is written, and when that has failed. */
+  /** Whether this can be our text, while it is being written or after that has failed. */
   #isPart(text: string): boolean {
-    return text !== this.#text && this.#text.startsWith(text);
+    return this.#text.startsWith(text);
   }
 }

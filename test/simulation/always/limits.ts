@@ -9,7 +9,7 @@ import type { Check } from './check.ts';
 import { following, when } from './following.ts';
 
 /** After so long an answer is on the disk, if the disk works. */
-const KEPT_AFTER_MS = 10_000;
+export const KEPT_AFTER_MS = 10_000;
 
 type Counted = Extract<TrafficEvent, { kind: 'counted' }>;
 

@@ -4,6 +4,7 @@ import type { Scrape } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 import { following, when } from './following.ts';
+import { KEPT_AFTER_MS } from './limits.ts';
 import { momentOf, type Told, undisturbed } from './spells.ts';
 import { isKnown } from './steady.ts';
 
@@ -69,8 +70,6 @@ function isUsedUp({ ownAt }: Scrape, { service, exporter, clock, story }: World)
 
 /** In the first hour after its first plan the program learns how many requests polls need. */
 const LEARNING_MS = HOUR;
-/** After so long an answer is on the disk, if the disk works. */
-const KEPT_AFTER_MS = 10 * SECOND;
 
 /** A plan is logged once a day at most while the limits and the configuration stay the same (behaviour 9). */
 export function plansToldSeldom(): Check {
