@@ -3,11 +3,16 @@ import { setFlagsFromString } from 'node:v8';
 /** The modules of Node that the daemon uses. They load the others that they need. */
 const NODE_MODULES = [
   'node:assert',
+  // A server needs it to listen.
+  'node:cluster',
   'node:crypto',
+  'node:dns',
   'node:fs/promises',
   'node:http',
   'node:inspector',
   'node:module',
+  'node:perf_hooks',
+  'node:timers/promises',
   'node:tls',
   'node:worker_threads',
   'node:zlib',
@@ -27,6 +32,8 @@ export function limitMemory(): void {
   setFlagsFromString('--heap-growing-percent=25');
   // undici's HTTP parser, one large function of WebAssembly, is not optimized: that takes 22 MiB, of which 10 MiB remain.
   setFlagsFromString('--wasm-tiering-budget=2000000000');
+  // Nor are the calls between it and JavaScript, the thousandth of which would load that compiler: 2 MiB.
+  setFlagsFromString('--wasm-wrapper-tiering-budget=2000000000');
   // The two optimizing compilers take 13 MiB, and sweeps are too rare to earn back their work. The baseline compiler is
   // used.
   setFlagsFromString('--no-turbofan');

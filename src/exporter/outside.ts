@@ -1,4 +1,4 @@
-import { type CreateTransport, createTransport } from '../api/transport.ts';
+import type { CreateTransport } from '../api/transport.ts';
 import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../metrics/exposition.ts';
 
 /** What an engine uses of the world apart from clock, log and documents. A simulation replaces it. */
@@ -10,3 +10,15 @@ export interface Outside {
 }
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
+
+/** Loads undici with the first request, because a start has to show what is kept before it asks for more. */
+function createTransport(options: Parameters<CreateTransport>[0]): ReturnType<CreateTransport> {
+  let loaded: Promise<ReturnType<CreateTransport>> | undefined;
+  return {
+    async send(request, signal) {
+      loaded ??= import('../api/transport.ts').then((module) => module.createTransport(options));
+      return (await loaded).send(request, signal);
+    },
+    close: async () => (await loaded)?.close(),
+  };
+}

@@ -70,8 +70,8 @@ export interface Showing {
   readonly until: UnixMs;
   /** The time of the newest one. */
   readonly newest: UnixSeconds;
-  /** The oldest one shown at `timing.now` of each group (see `History.group`). */
-  readonly oldest: readonly (readonly [group: string, at: UnixSeconds])[];
+  /** The oldest one shown at `timing.now` of each group (see `History.group`). Takes milliseconds for a large fleet. */
+  oldest(): readonly (readonly [group: string, at: UnixSeconds])[];
 }
 
 /**

@@ -81,7 +81,7 @@ type Current = NonNullable<Scraped['current']>;
 
 function withShown(current: Current, { oldest, until }: Showing): Current {
   const first = new Map(current.first);
-  for (const [group, at] of oldest) {
+  for (const [group, at] of oldest()) {
     // A record of another process can be older, and come later.
     if (at < Math.min(current.start, first.get(group) ?? at + 1)) first.set(group, at);
   }

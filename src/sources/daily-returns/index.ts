@@ -32,5 +32,5 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
 
 /** The day that is shown is also part of the history, because its sample there is older than every scrape of it. */
 function showingOf({ day_end }: Datapoint): Showing {
-  return { until: Number.POSITIVE_INFINITY, newest: day_end, oldest: [] };
+  return { until: Number.POSITIVE_INFINITY, newest: day_end, oldest: () => [] };
 }

@@ -50,9 +50,14 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
   return {
     ...labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    // A record further ahead is from before the clock was set back, so its age is unknown.
-    fresh: recordsUpTo(machine, shownFor(options, timing), now, CLOCK_AHEAD_MS),
+    fresh: freshOf(options, machine, timing),
   };
+}
+
+/** The records of a machine that are not stale. */
+export function freshOf(options: MachinesOptions, machine: Machine, timing: Timing): Partial<Machine> {
+  // A record further ahead is from before the clock was set back, so its age is unknown.
+  return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
 }
 
 /** A machine at a past time. Every record is fresh at its own time. */
@@ -108,7 +113,12 @@ export function missing(options: MachinesOptions, shown: readonly Shown[]): stri
 /** The machines to be shown at `timing.now`, by name. */
 export function shownMachines(options: MachinesOptions, machines: Machines['machines'], timing: Timing): Shown[] {
   return machines
-    .filter((machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), timing.now))
+    .filter((machine) => isShown(options, machine, timing))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((machine) => shownOf(options, machine, timing));
+}
+
+/** Whether a machine is shown at `timing.now`, with values or as silent. */
+export function isShown(options: MachinesOptions, machine: Machine, { now }: Timing): boolean {
+  return isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now);
 }
