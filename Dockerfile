@@ -17,8 +17,8 @@ RUN scripts/image-root /image && install -d -m 0700 /state/beaconchain-exporter
 
 FROM scratch
 ENV NODE_ENV=production PATH=/usr/local/bin:/bin
-# glibc takes most blocks of 32 KiB or more from the kernel, and gives them back when they are freed (docs/internals/performance.md).
-ENV GLIBC_TUNABLES=glibc.malloc.mmap_threshold=32768:glibc.malloc.trim_threshold=65536:glibc.malloc.top_pad=0
+# glibc takes most blocks of 16 KiB or more from the kernel, and gives them back when they are freed (docs/internals/performance.md).
+ENV GLIBC_TUNABLES=glibc.malloc.mmap_threshold=16384:glibc.malloc.trim_threshold=65536:glibc.malloc.top_pad=0
 COPY --from=build /image /
 COPY --from=build --chown=1000:1000 /state /var/lib
 # By number, so that Kubernetes can see that it is not root.

@@ -159,7 +159,9 @@ function expectOneByte(file: string): void {
 /** The licences of the packages of which the bundle contains code. */
 function licences({ inputs }: Metafile): string {
   const folders = new Set(
-    Object.keys(inputs).flatMap((path) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []),
+    Object.keys(inputs).flatMap(
+      (path) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [],
+    ),
   );
   const texts = [...folders].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));

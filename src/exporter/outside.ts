@@ -1,4 +1,4 @@
-import type { CreateTransport } from '../api/transport.ts';
+import type { CreateTransport, TransportOptions } from '../api/transport.ts';
 import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../metrics/exposition.ts';
 
 /** What an engine uses of the world apart from clock, log and documents. A simulation replaces it. */
@@ -11,14 +11,15 @@ export interface Outside {
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
 
-/** Loads undici with the first request, because a start has to show what is kept before it asks for more. */
-function createTransport(options: Parameters<CreateTransport>[0]): ReturnType<CreateTransport> {
-  let loaded: Promise<ReturnType<CreateTransport>> | undefined;
+/** Loads undici with the first request, because a start first shows what an earlier process left. */
+function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
+  let transport: ReturnType<CreateTransport> | undefined;
   return {
     async send(request, signal) {
-      loaded ??= import('../api/transport.ts').then((module) => module.createTransport(options));
-      return (await loaded).send(request, signal);
+      const module = await import('../api/transport.ts');
+      transport ??= module.createTransport(options);
+      return transport.send(request, signal);
     },
-    close: async () => (await loaded)?.close(),
+    close: async () => transport?.close(),
   };
 }

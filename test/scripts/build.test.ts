@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -22,22 +22,28 @@ describe('scripts/build', () => {
     copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   });
 
-  it('makes a program that runs without its packages', () => {
-    const text = execFileSync(process.execPath, [main, '--version'], { cwd: folder, encoding: 'utf8' });
-    expect(text).toBe(`beaconchain-exporter ${version} (abc)\n`);
+  it('makes a program that runs without its packages, and whose flags V8 knows', () => {
+    const { stdout, stderr } = spawnSync(process.execPath, [main, '--version'], { cwd: folder, encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: `beaconchain-exporter ${version} (abc)\n`, stderr: '' });
   });
 
-  it('loads nothing for another command than the one that runs', () => {
+  it('loads neither what other commands need nor what the first request needs', () => {
     const script = `
+      import { registerHooks } from 'node:module';
+      const files = [];
+      const load = (url, context, next) => { files.push(url); return next(url, context); };
+      registerHooks({ load });
       process.argv = [process.argv[0], ${JSON.stringify(main)}, '--version'];
-      process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')));
+      process.on('exit', () => process.stderr.write(JSON.stringify({ files, modules: process.moduleLoadList })));
       await import(${JSON.stringify(main)});`;
-    const loaded = execFileSync('bash', ['-c', '"$0" --input-type=module -e "$1" 2>&1', process.execPath, script], {
-      encoding: 'utf8',
-    });
-    // node:http as a module brings Node's own copy of undici; the other two belong to packages that are loaded in part.
-    expect(loaded).toContain('NativeModule http\n');
-    expect(loaded).not.toMatch(/internal\/deps\/undici|NativeModule (http2|cluster)$/m);
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    const { files: loaded, modules } = JSON.parse(stderr) as { files: string[]; modules: string[] };
+    const bundled = loaded.filter((url) => url.endsWith('.js')).map((url) => readFileSync(new URL(url), 'utf8'));
+    expect(bundled.join('')).toContain('node_modules/yaml/');
+    expect(bundled.join('')).not.toMatch(/node_modules\/(undici|marked|pino-pretty|@redis)\//);
+    // node:http as a module brings Node's own copy of undici; node:http2 belongs to a part of undici that is not used.
+    expect(modules).toContain('NativeModule http');
+    expect(modules.join('\n')).not.toMatch(/internal\/deps\/undici|NativeModule http2$/m);
   });
 
   it('contains the licence of each package', () => {
