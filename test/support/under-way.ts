@@ -65,6 +65,9 @@ Object.defineProperty(zlib, 'createGunzip', {
 });
 syncBuiltinESMExports();
 
+// The program loads it with its first request, which takes real time too.
+await import('../../src/api/transport.ts');
+
 /** Waits until all requests and all other work have ended, and the program has reacted to them. */
 export async function requestsAnswered(): Promise<void> {
   await setImmediate();
