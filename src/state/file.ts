@@ -66,9 +66,8 @@ export class FileStore implements StateStore {
   }
 
   async save(name: string, value: unknown): Promise<void> {
-    const text = wrap(value);
     const before = this.#writes.get(name)?.catch(() => undefined);
-    const write = Promise.resolve(before).then(() => this.#write(this.#file(name), text));
+    const write = Promise.resolve(before).then(() => this.#write(this.#file(name), value));
     this.#writes.set(name, write);
     await write;
   }
@@ -79,8 +78,10 @@ export class FileStore implements StateStore {
     await this.#lock.release();
   }
 
-  async #write(file: string, text: string): Promise<void> {
+  async #write(file: string, value: unknown): Promise<void> {
     await this.#lock.check();
+    // Not in the turn that ends a sweep: the text of a large fleet takes some milliseconds too.
+    const text = wrap(value);
     try {
       await writeWhole(file, text, FILE_MODE, this.#disk);
     } catch (error) {

@@ -7,6 +7,9 @@ export interface StateStore {
    * @throws StateTooNew, and leaves the document as it is
    */
   load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
-  /** Resolves when the value survives the end of this process and, in files, a loss of power. */
+  /**
+   * Resolves when the value survives the end of this process and, in files, a loss of power. The value must not change
+   * before.
+   */
   save(name: string, value: unknown): Promise<void>;
 }
