@@ -8,6 +8,7 @@ export default defineConfig({
     // What takes so long hangs. Less would be a statement on how busy the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 300_000 } },
     globalSetup: ['test/support/node-version.ts'],
     setupFiles: ['test/support/seed.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },

@@ -50,6 +50,7 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
   const egress = new Egress(options.proxies, options.timeoutMs);
 
   async function send(request: WireRequest, stop: AbortSignal): Promise<Answer> {
+    stop.throwIfAborted();
     const { endpoint, base, path, method, headers, body } = request;
     const url = new URL(base + path);
     const timeout = AbortSignal.timeout(options.timeoutMs);

@@ -32,7 +32,7 @@ export function limitMemory(): void {
   setFlagsFromString('--heap-growing-percent=25');
   // undici's HTTP parser, one large function of WebAssembly, is not optimized: that takes 22 MiB, of which 10 MiB remain.
   setFlagsFromString('--wasm-tiering-budget=2000000000');
-  // Nor are the calls between it and JavaScript, the thousandth of which would load that compiler: 2 MiB.
+  // Nor are its wrappers for calls from JavaScript: the thousandth call would load V8's optimizing compiler, 2 MiB.
   setFlagsFromString('--wasm-wrapper-tiering-budget=2000000000');
   // The two optimizing compilers take 13 MiB, and sweeps are too rare to earn back their work. The baseline compiler is
   // used.

@@ -1,4 +1,5 @@
 import { type ExporterOptions, startExporter } from '../exporter/exporter.ts';
+import { loadTransport } from '../exporter/outside.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
@@ -56,6 +57,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   starting.defer(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
+  // Here and not with the first request, which a follower may send weeks later, when the package was replaced.
+  await loadTransport();
   const started = starting.move();
   return { port: server.port, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }

@@ -11,15 +11,19 @@ export interface Outside {
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
 
-/** Loads undici with the first request, because a start first shows what an earlier process left. */
+/** Loads undici, which takes a start longer than to show what an earlier process left. That needs no HTTP client. */
+export function loadTransport(): Promise<{ readonly createTransport: CreateTransport }> {
+  return import('../api/transport.ts');
+}
+
 function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
-  let transport: ReturnType<CreateTransport> | undefined;
+  let opened: Promise<ReturnType<CreateTransport>> | undefined;
   return {
     async send(request, signal) {
-      const module = await import('../api/transport.ts');
-      transport ??= module.createTransport(options);
-      return transport.send(request, signal);
+      opened ??= loadTransport().then((module) => module.createTransport(options));
+      return (await opened).send(request, signal);
     },
-    close: async () => transport?.close(),
+    // Requests that wait for the load are sent before, and end with the connections.
+    close: async () => (await opened?.catch(() => undefined))?.close(),
   };
 }

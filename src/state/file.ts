@@ -80,7 +80,7 @@ export class FileStore implements StateStore {
 
   async #write(file: string, value: unknown): Promise<void> {
     await this.#lock.check();
-    // Not in the turn that ends a sweep: the text of a large fleet takes some milliseconds too.
+    // Here and not in `save`, which is called in the turn that ends a sweep: a large fleet takes some milliseconds.
     const text = wrap(value);
     try {
       await writeWhole(file, text, FILE_MODE, this.#disk);

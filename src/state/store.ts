@@ -9,7 +9,7 @@ export interface StateStore {
   load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
   /**
    * Resolves when the value survives the end of this process and, in files, a loss of power. The value must not change
-   * before.
+   * until then.
    */
   save(name: string, value: unknown): Promise<void>;
 }

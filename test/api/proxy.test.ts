@@ -12,7 +12,7 @@ import { type ForwardProxy, startForwardProxy } from '../support/forward-proxy.t
 import { fillBacklog } from '../support/full-backlog.ts';
 import { listen } from '../support/listen.ts';
 import { freePort } from '../support/ports.ts';
-import { noSignal } from '../support/timing.ts';
+import { HOUR, noSignal } from '../support/timing.ts';
 import { areMissing, OPENSSL } from '../support/tools.ts';
 import { failureOf } from './api-harness.ts';
 
@@ -172,7 +172,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       if (isKnown) expect(failure.message).toBe('epoch_slots: network (the proxy: no connection within api.timeout)');
     });
 
-    it('is network where no connection to it comes about', { timeout: 10_000 }, async () => {
+    it('is network where no connection to it comes about', async () => {
       const port = await freePort();
       cleanups.push(await fillBacklog(port));
       const { send } = transportOf(both(`http://127.0.0.1:${port}/`), 300);
@@ -195,11 +195,11 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
         expect(failure.message).toMatch(/^epoch_slots: network \(the proxy: (UND_ERR_SOCKET|ECONNRESET)\)$/);
     });
 
-    it('stops at once while the proxy says nothing', { timeout: 5_000 }, async () => {
+    it('stops at once while the proxy says nothing', async () => {
       const proxy = await startForwardProxy();
       proxy.behave('silence');
       const stop = new AbortController();
-      const transport = transportOf(both(proxy.url), 60_000);
+      const transport = transportOf(both(proxy.url), HOUR);
       const asked = transport.send(get(await serve(echo, scheme)), stop.signal);
       while (proxy.tunnels.length + proxy.forwards.length === 0) await setImmediate();
       stop.abort('stopping');

@@ -2,13 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Endpoint } from '../../src/api/errors.ts';
 import { type Answer, createTransport, type WireRequest } from '../../src/api/transport.ts';
 import { fillBacklog } from '../support/full-backlog.ts';
 import { listen } from '../support/listen.ts';
-import { noSignal } from '../support/timing.ts';
+import { HOUR, noSignal } from '../support/timing.ts';
 import { apiHarness, failureOf, V1_REQUEST } from './api-harness.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -200,27 +200,23 @@ describe('api/transport: failures', () => {
     const { api, log } = apiHarness((request, signal) => transportOf(5_000).send({ ...request, base }, signal));
     const stop = new AbortController();
     const asked = api.request(V1_REQUEST, z.unknown(), stop.signal).catch((error: unknown) => error);
-    await vi.waitUntil(() => log.includes('failed epoch_slots rate_limited'));
+    await expect.poll(() => log).toContain('failed epoch_slots rate_limited');
     stop.abort('stopping');
     expect(await asked).toBe('stopping');
   });
 
   it.each([
-    ['long body that is not wanted', 60_000, MIB],
+    ['long body that is not wanted', HOUR, MIB],
     ['body that is not wanted and does not come', FAST, 1],
-  ])(
-    'lets go of the connection of a %s, and not only when time is up',
-    { timeout: 30_000 },
-    async (_, timeoutMs, bytes) => {
-      const closed = Promise.withResolvers<void>();
-      const { base } = await serve((_request, response) => {
-        response.on('close', closed.resolve).writeHead(500);
-        response.write(Buffer.alloc(bytes));
-      });
-      (await transportOf(timeoutMs).send(get(base), noSignal())).discard();
-      await closed.promise;
-    },
-  );
+  ])('lets go of the connection of a %s, and not only when time is up', async (_, timeoutMs, bytes) => {
+    const closed = Promise.withResolvers<void>();
+    const { base } = await serve((_request, response) => {
+      response.on('close', closed.resolve).writeHead(500);
+      response.write(Buffer.alloc(bytes));
+    });
+    (await transportOf(timeoutMs).send(get(base), noSignal())).discard();
+    await closed.promise;
+  });
 
   it('stops with the reason of the signal, before the head and in the body', async () => {
     const before = new AbortController();
@@ -235,12 +231,12 @@ describe('api/transport: failures', () => {
     await expect(transportOf(5_000).send(get(base), during.signal)).rejects.toBe('stopping');
   });
 
-  it('stops also where no connection comes about, and not only when time is up', { timeout: 30_000 }, async () => {
+  it('stops also where no connection comes about, and not only when time is up', async () => {
     const { server, base } = await serve(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     cleanups.push(await fillBacklog(Number(new URL(base).port)));
     const stop = new AbortController();
-    const transport = transportOf(60_000);
+    const transport = transportOf(HOUR);
     const asked = transport.send(get(base), stop.signal);
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
     stop.abort('stopping');

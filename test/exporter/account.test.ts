@@ -46,11 +46,11 @@ describe('exporter/account', () => {
       await world.stop();
     });
     const told = () => world.lines.filter(({ msg }) => msg === 'poll failed');
-    await expect.poll(() => slow.writes, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => slow.writes).toBeGreaterThan(0);
     await world.clock.advance(0);
     expect(told()).toEqual([]);
     slow.letGo();
-    await expect.poll(() => world.clock.advance(0).then(told), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => world.clock.advance(0).then(told)).not.toEqual([]);
   });
 
   it('tells a program that spends in place of the daemon when the wait is written, not before', async () => {
@@ -69,7 +69,7 @@ describe('exporter/account', () => {
     const asked = account.api.request(request, V1List, noSignal()).catch((error) => {
       outcome = error.reason;
     });
-    await expect.poll(() => slow.writes, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => slow.writes).toBeGreaterThan(0);
     await new Promise((resolve) => setImmediate(resolve));
     expect(outcome).toBe('none');
     slow.letGo();

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Exposition, type Part } from '../../../src/metrics/exposition.ts';
 import type { SourceView } from '../../../src/scheduler/views.ts';
 import { ARRAYS, type ArrayName } from '../../support/fleet.ts';
@@ -44,7 +44,7 @@ class ShownFleet {
 
   /** Waits, without letting virtual time pass, for what is being rendered. */
   async rendered(): Promise<void> {
-    await vi.waitFor(() => expect(this.#bytes()).not.toBe(this.#replaced), { interval: 1 });
+    await expect.poll(() => this.#bytes(), { interval: 1 }).not.toBe(this.#replaced);
   }
 
   async advanceTo(at: number): Promise<void> {

@@ -84,7 +84,7 @@ const FOUND: readonly [title: string, draw: Draw][] = [
   ],
 ];
 
-describe('system/simulation: found', { timeout: 60_000 }, () => {
+describe('system/simulation: found', () => {
   it.each(FOUND)('%s', async (_title, draw) => {
     const drawn = lifeOf(draw);
     expect(mistakesOf(drawn, await live(drawn))).toEqual([]);

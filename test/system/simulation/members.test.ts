@@ -79,7 +79,7 @@ function counted(sim: Simulation): Record<string, number> {
   return counts;
 }
 
-describe('system/simulation/members', { timeout: 60_000 }, () => {
+describe('system/simulation/members', () => {
   it('asks once a period for the period and once for the next committee, the current one only at first', async () => {
     const sim = simulation({ instead: KNOWN_AT_ONCE });
     await sim.clock.advance(6 * PERIOD);
