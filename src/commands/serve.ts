@@ -57,8 +57,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   starting.defer(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
-  // Here and not with the first request, which a follower may send weeks later, when the package was replaced.
-  await loadTransport();
+  // A follower may send its first request weeks later, when the package was replaced.
+  if (replica) await loadTransport();
   const started = starting.move();
   return { port: server.port, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }

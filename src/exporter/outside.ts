@@ -1,4 +1,6 @@
+import { type Endpoint, RequestFailed } from '../api/errors.ts';
 import type { CreateTransport, TransportOptions } from '../api/transport.ts';
+import { codeOf } from '../lib/error-code.ts';
 import { EXPOSITION_OPTIONS, type ExpositionOptions } from '../metrics/exposition.ts';
 
 /** What an engine uses of the world apart from clock, log and documents. A simulation replaces it. */
@@ -16,13 +18,20 @@ export function loadTransport(): Promise<{ readonly createTransport: CreateTrans
   return import('../api/transport.ts');
 }
 
+/** Loads undici with the first request. */
 function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
   let opened: Promise<ReturnType<CreateTransport>> | undefined;
+  const open = async (endpoint: Endpoint): Promise<ReturnType<CreateTransport>> => {
+    opened ??= loadTransport().then((module) => module.createTransport(options));
+    try {
+      return await opened;
+    } catch (error) {
+      opened = undefined;
+      throw new RequestFailed(endpoint, 'network', `the HTTP client cannot be loaded: ${codeOf(error) ?? error}`);
+    }
+  };
   return {
-    async send(request, signal) {
-      opened ??= loadTransport().then((module) => module.createTransport(options));
-      return (await opened).send(request, signal);
-    },
+    send: async (request, signal) => (await open(request.endpoint)).send(request, signal),
     // Requests that wait for the load are sent before, and end with the connections.
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
