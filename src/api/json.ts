@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type * as z from 'zod';
 import { type Endpoint, RequestFailed } from './errors.ts';
 import { type AnswerLimits, limitsOf } from './limits.ts';
@@ -5,6 +6,9 @@ import { type AnswerLimits, limitsOf } from './limits.ts';
 const MAX_DEPTH = 32;
 /** In bytes. Applies to words such as `null` too. */
 const MAX_NUMBER_LENGTH = 1_000;
+
+/** Reading more in one turn of the event loop would delay scrapes: what has arrived can be megabytes. */
+const MAX_BYTES_IN_TURN = 256 * 1024;
 
 /** The answer is not JSON, or it exceeds the limits of its endpoint. */
 export class JsonRefused extends Error {
@@ -37,9 +41,14 @@ export async function parseJson(endpoint: Endpoint, body: AsyncIterable<Uint8Arr
   const limits = limitsOf(endpoint);
   const scan = new Scan(limits);
   const text = new Text(limits.bytes);
+  let bytesInTurn = 0;
   for await (const piece of body) {
     scan.read(piece);
     text.add(piece);
+    bytesInTurn += piece.length;
+    if (bytesInTurn < MAX_BYTES_IN_TURN) continue;
+    await setImmediate();
+    bytesInTurn = 0;
   }
   try {
     return JSON.parse(text.take());
@@ -87,9 +96,10 @@ function append(bytes: ArrayBuffer, piece: Uint8Array): void {
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = [0x7b, 0x7d, 0x5b, 0x5d];
+const SPACE = 0x20;
 const MARKS = [QUOTE, COMMA, COLON, OBJECT, OBJECT_END, ARRAY, ARRAY_END];
 /** By byte, 1: a part of a number or of a word such as `null`. */
-const PLAIN = Uint8Array.from({ length: 256 }, (_, code) => (code > 0x20 && !MARKS.includes(code) ? 1 : 0));
+const PLAIN = Uint8Array.from({ length: 256 }, (_, code) => (code > SPACE && !MARKS.includes(code) ? 1 : 0));
 
 /** Counts what JSON.parse would create from a text, without creating it. */
 class Scan {
@@ -134,14 +144,21 @@ class Scan {
     return i;
   }
 
-  /** Reads on outside of strings to the next mark or space, reads that too, and returns where it is. */
+  /** Reads on outside of strings to the next mark or the end of the next spaces, and returns where that is. */
   #readPlain(bytes: Uint8Array, start: number): number {
     let i = start;
     while (i < bytes.length && PLAIN[bytes[i] as number] === 1) i += 1;
     this.#run += i - start;
     if (this.#run > MAX_NUMBER_LENGTH)
       throw new JsonRefused(`a number or word of more than ${MAX_NUMBER_LENGTH} characters`);
-    if (i < bytes.length) this.#readMark(bytes[i] as number);
+    if (i === bytes.length) return i;
+    const code = bytes[i] as number;
+    if (code > SPACE) {
+      this.#readMark(code);
+      return i;
+    }
+    this.#run = 0;
+    while (i + 1 < bytes.length && (bytes[i + 1] as number) <= SPACE) i += 1;
     return i;
   }
 
@@ -169,9 +186,6 @@ class Scan {
         return;
       case COMMA:
         this.#count();
-        return;
-      default:
-        this.#run = 0;
     }
   }
 

@@ -8,8 +8,9 @@ const MIB = 1024 * 1024;
 describe('api/json', () => {
   it('reads what JSON.parse reads, as it does', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.json({ maxDepth: 20 }), async (text) => {
-        expect(await parseJson('machine_metrics', bodyOf(text))).toEqual(JSON.parse(text));
+      fc.asyncProperty(fc.json({ maxDepth: 20 }), fc.constantFrom('', '  ', '\t'), async (text, indent) => {
+        const value = JSON.parse(text);
+        expect(await parseJson('machine_metrics', bodyOf(JSON.stringify(value, null, indent)))).toEqual(value);
       }),
     );
   });
@@ -75,6 +76,22 @@ describe('api/json', () => {
     }
     await expect(parseJson('machine_metrics', endless())).rejects.toThrow('more than 10000 objects');
     expect(pieces).toBe(10);
+  });
+
+  it('lets others run while a large body is read', async () => {
+    let turns = 0;
+    let next = setImmediate(function turn() {
+      turns += 1;
+      next = setImmediate(turn);
+    });
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('[');
+      for (let i = 0; i < 64; i += 1) yield Buffer.from(' '.repeat(65_536));
+      yield Buffer.from(']');
+    }
+    await parseJson('attester_slashings', body());
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(16);
   });
 
   it('puts together a character that is cut in two', async () => {

@@ -28,6 +28,13 @@ export interface FaultWorldOptions {
   readonly documents?: StateStore;
 }
 
+/** What is saved may be written later, so to change it in place is an error. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
+}
+
 /**
  * The exporter on a virtual clock, served over HTTP, and a fault server as its service. Requests cross real sockets.
  * They take real time, during which the virtual clock stands still. So hours pass in a second, and each run is the same.
@@ -87,7 +94,7 @@ export class FaultWorld {
         load: (name, schema) => documents.load(name, schema),
         save: (name, value) => {
           this.#saved.set(name, JSON.stringify(value));
-          return documents.save(name, value);
+          return documents.save(name, frozen(value));
         },
       },
       startedAt: NOW,
