@@ -195,6 +195,8 @@ export const CLOCKS: readonly (readonly [file: string, what: string, why: string
   ['lib/clock.ts', 'node:timers/promises', 'the clock'],
   ['api/egress.ts', 'AbortSignal.timeout', 'as in api/transport.ts'],
   ['api/transport.ts', 'AbortSignal.timeout', 'undici takes a signal, and a test of the limit needs the real thing'],
+  ['api/json.ts', 'node:timers/promises', 'as in api/records.ts'],
+  ['api/json.ts', 'setImmediate', 'as in api/records.ts'],
   ['api/records.ts', 'node:timers/promises', 'gives others a turn, however long that takes'],
   ['api/records.ts', 'setImmediate', 'gives others a turn, however long that takes'],
   ['commands/debugger.ts', 'node:timers/promises', 'waits for what Node does in the next turn of the event loop'],
