@@ -8,7 +8,8 @@ export default defineConfig({
     // What takes so long hangs. Less would be a statement on how busy the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 300_000 } },
+    // Earlier, so that the failure says what was waited for.
+    expect: { poll: { timeout: 240_000 } },
     globalSetup: ['test/support/node-version.ts'],
     setupFiles: ['test/support/seed.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'text'] },

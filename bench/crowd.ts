@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import bcrypt from 'bcryptjs';
+import { tunables } from './built.ts';
 import { Child } from './child.ts';
 import { table, verdict } from './report.ts';
 import { digits, summary } from './stats.ts';
@@ -47,7 +48,7 @@ export async function benchCrowd(): Promise<void> {
 }
 
 async function beside(crowd: string, scheme: 'plain' | 'tls', file: readonly string[]): Promise<string[]> {
-  const server = new Child<number>('crowd-server.ts', { args: file });
+  const server = new Child<number>('crowd-server.ts', { args: file, env: { GLIBC_TUNABLES: tunables() } });
   const port = await server.message();
   const scrape = scraper(port, scheme);
   // The first one has its password compared.

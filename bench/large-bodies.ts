@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { SHAPES } from '../test/support/body-shapes.ts';
-import { build, OBSERVE, PROGRAM } from './built.ts';
+import { build, OBSERVE, PROGRAM, tunables } from './built.ts';
 import { Child } from './child.ts';
 import type { Observation } from './observe.ts';
 import { forgetPeak, peakMiB } from './peak.ts';
@@ -76,7 +76,7 @@ function start(folder: string, url: string, key: string): Child<Observation> {
   return new Child<Observation>(PROGRAM, {
     args: ['serve', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'],
     node: OBSERVE,
-    env: { BEACONCHAIN_API_KEY: key },
+    env: { BEACONCHAIN_API_KEY: key, GLIBC_TUNABLES: tunables() },
   });
 }
 

@@ -28,6 +28,9 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** After the first scrape. */
+const LOAD_TRANSPORT_AFTER_MS = 10_000;
+
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, log, replica } = options;
@@ -57,8 +60,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   starting.defer(() => server.close());
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
-  // A follower may send its first request weeks later, when the package was replaced.
-  if (replica) await loadTransport();
+  const stop = new AbortController();
+  starting.defer(() => stop.abort());
+  // The first request may come weeks later, when the package was replaced. If the load fails, the request tells it.
+  systemClock
+    .sleep(LOAD_TRANSPORT_AFTER_MS, stop.signal)
+    .then(loadTransport)
+    .catch(() => undefined);
   const started = starting.move();
   return { port: server.port, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
 }

@@ -21,17 +21,20 @@ export function loadTransport(): Promise<{ readonly createTransport: CreateTrans
 /** Loads undici with the first request. */
 function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
   let opened: Promise<ReturnType<CreateTransport>> | undefined;
-  const open = async (endpoint: Endpoint): Promise<ReturnType<CreateTransport>> => {
+  async function open(endpoint: Endpoint, stop: AbortSignal): Promise<ReturnType<CreateTransport>> {
     opened ??= loadTransport().then((module) => module.createTransport(options));
+    const opening = opened;
     try {
-      return await opened;
+      return await opening;
     } catch (error) {
-      opened = undefined;
+      // The next request tries again.
+      if (opened === opening) opened = undefined;
+      stop.throwIfAborted();
       throw new RequestFailed(endpoint, 'network', `the HTTP client cannot be loaded: ${codeOf(error) ?? error}`);
     }
-  };
+  }
   return {
-    send: async (request, signal) => (await open(request.endpoint)).send(request, signal),
+    send: async (request, stop) => (await open(request.endpoint, stop)).send(request, stop),
     // Requests that wait for the load are sent before, and end with the connections.
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };

@@ -66,7 +66,12 @@ describe('api/json', () => {
     ['deep in objects', '{"a":'.repeat(MIB / 2), 'nested more than 32 deep'],
     ['of a long number', `[${'1'.repeat(4 * MIB)}]`, 'a number or word of more than 1000 characters'],
   ])('refuses an answer that is %s', async (_name, text, why) => {
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      const bytes = Buffer.from(text);
+      for (let i = 0; i < bytes.length; i += 900) yield bytes.subarray(i, i + 900);
+    }
     await expect(parseJson('machine_metrics', bodyOf(text))).rejects.toThrow(why);
+    await expect(parseJson('machine_metrics', pieces())).rejects.toThrow(why);
   });
 
   it('looks at the pieces as they come, and reads no further than need be', async () => {
