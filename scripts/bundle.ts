@@ -85,8 +85,8 @@ export async function bundle(folder: string): Promise<void> {
 
 /**
  * Node's own modules without their facade for ES modules. The facade reads each export, and an export of node:http is
- * Node's own copy of undici: 13 MiB and 30 ms. Here each importer has a stub of its own: a stub that several files of
- * the bundle share would be one more file to load.
+ * Node's own copy of undici: 13 MiB and 30 ms. Here an export that is not used is not read. Each importer has a stub
+ * of its own: a stub that several files of the bundle share would be one more file to load.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -159,9 +159,8 @@ function expectOneByte(file: string): void {
 /** The licences of the packages of which the bundle contains code. */
 function licences({ inputs }: Metafile): string {
   const folders = new Set(
-    Object.keys(inputs).flatMap(
-      (path) => /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [],
-    ),
+    // A name with a colon is a stub of `builtins`.
+    Object.keys(inputs).flatMap((path) => /^[^:]*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []),
   );
   const texts = [...folders].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));

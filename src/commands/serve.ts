@@ -28,7 +28,7 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** After the first scrape. */
+/** Late enough not to delay the first scrape. */
 const LOAD_TRANSPORT_AFTER_MS = 10_000;
 
 /** Starts the parts. They are stopped in reverse order, also when a later start fails. */
@@ -62,7 +62,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   log.info({ port: server.port, tls: options.access?.isTls ?? false, version: VERSION }, 'listening');
   const stop = new AbortController();
   starting.defer(() => stop.abort());
-  // The first request may come weeks later, when the package was replaced. If the load fails, the request tells it.
+  // A follower may send its first request weeks later, when an upgrade has replaced the files. If this load fails, the
+  // request reports it.
   systemClock
     .sleep(LOAD_TRANSPORT_AFTER_MS, stop.signal)
     .then(loadTransport)

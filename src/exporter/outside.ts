@@ -13,7 +13,7 @@ export interface Outside {
 
 export const OUTSIDE: Outside = { createTransport, random: Math.random, exposition: EXPOSITION_OPTIONS };
 
-/** Loads undici, which takes a start longer than to show what an earlier process left. That needs no HTTP client. */
+/** Loads undici. That takes longer than to show what an earlier process left, which needs no HTTP client. */
 export function loadTransport(): Promise<{ readonly createTransport: CreateTransport }> {
   return import('../api/transport.ts');
 }
@@ -35,7 +35,7 @@ function createTransport(options: TransportOptions): ReturnType<CreateTransport>
   }
   return {
     send: async (request, stop) => (await open(request.endpoint, stop)).send(request, stop),
-    // Requests that wait for the load are sent before, and end with the connections.
+    // A request that waits for the load is sent first, and ends when its connection is closed.
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
 }

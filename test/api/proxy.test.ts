@@ -202,9 +202,11 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       const transport = transportOf(both(proxy.url), HOUR);
       const asked = transport.send(get(await serve(echo, scheme)), stop.signal);
       while (proxy.tunnels.length + proxy.forwards.length === 0) await setImmediate();
+      const stoppedAt = performance.now();
       stop.abort('stopping');
       await expect(asked).rejects.toBe('stopping');
       await transport.close();
+      expect(performance.now() - stoppedAt).toBeLessThan(5_000);
     });
   });
 

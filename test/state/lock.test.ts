@@ -109,15 +109,15 @@ async function watching({ lines }: Attempt): Promise<void> {
   while (lines.length === 0) await stat('/');
 }
 
-/** Lets time pass until the attempt has ended. */
-async function ended(clock: VirtualClock, tried: Attempt): Promise<Attempt['outcome']> {
-  while (tried.outcome === undefined) await pass(clock, 1);
-  return tried.outcome;
+/** Lets time pass until something has come about. */
+async function until(clock: VirtualClock, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pass(clock, 1);
 }
 
-/** Lets time pass until the file has this text. */
-async function becomes(clock: VirtualClock, file: string, text: string): Promise<void> {
-  while ((await readFile(file, 'utf8').catch(() => '')) !== text) await pass(clock, 1);
+/** Lets time pass until the attempt has ended. */
+async function ended(clock: VirtualClock, tried: Attempt): Promise<Attempt['outcome']> {
+  await until(clock, () => tried.outcome !== undefined);
+  return tried.outcome;
 }
 
 async function take(dir: string): Promise<DirectoryLock> {
@@ -296,7 +296,8 @@ describe('state/lock', () => {
     const lock = await attempt(dir, clock).done;
     const touchedAt = (): number => statSync(join(dir, 'lock')).mtimeMs;
     const touched = async (): Promise<number> => {
-      for (const before = touchedAt(); touchedAt() === before; ) await pass(clock, 1);
+      const before = touchedAt();
+      await until(clock, () => touchedAt() !== before);
       return touchedAt();
     };
     const first = await touched();
@@ -350,7 +351,7 @@ describe('state/lock', () => {
       await pass(clock, 6);
       // Another process may still be writing it.
       expect(readFileSync(file, 'utf8')).toBe(part);
-      await becomes(clock, file, text);
+      await until(clock, async () => (await readFile(file, 'utf8').catch(() => '')) === text);
       await lock.check();
     }
   });

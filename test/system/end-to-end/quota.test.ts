@@ -19,96 +19,104 @@ const names = (series: readonly { metric: Readonly<Record<string, string>> }[]):
   series.map(({ metric }) => metric['source'] ?? '').toSorted();
 
 /** In the order of time: what was made to happen stays for the tests after it. */
-describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))('end-to-end/quota: others use up the month', () => {
-  const clock = hastyClock(SPEED, undefined, OCTOBER_10);
-  const { log, lines } = logLines();
-  let exporter: HastyExporter;
-  let prometheus: Prometheus;
-  let alertmanager: Alertmanager;
-  let spentAt: number;
+describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
+  'end-to-end/quota: others use up the month',
+  { timeout: 60_000 },
+  () => {
+    const clock = hastyClock(SPEED, undefined, OCTOBER_10);
+    const { log, lines } = logLines();
+    let exporter: HastyExporter;
+    let prometheus: Prometheus;
+    let alertmanager: Alertmanager;
+    let spentAt: number;
 
-  beforeAll(async () => {
-    exporter = await startHastyExporter(clock, { log });
-    const { sandbox } = exporter;
-    sandbox.plan = { perSecond: 5, perMonth: QUOTA };
-    ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
-    await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(7), 30_000);
-    await waitFor(async () => expect(await prometheus.query('beaconchain_machine_cpu_cores')).toHaveLength(5));
-    // It wakes somebody, so it must stay when only a warning tells that nothing new is known.
-    sandbox.silence('node-a', clock.now());
-    await waitFor(
-      () => expect(alertmanager.notifications.map(({ alert }) => alert)).toContain('MachineOffline'),
-      30_000,
-    );
-    spentAt = clock.now();
-    sandbox.spend(QUOTA - sandbox.account.inMonth, spentAt);
-  }, 90_000);
+    beforeAll(async () => {
+      exporter = await startHastyExporter(clock, { log });
+      const { sandbox } = exporter;
+      sandbox.plan = { perSecond: 5, perMonth: QUOTA };
+      ({ prometheus, alertmanager } = await startHastyAlerts(exporter, { speed: SPEED, ...clock }));
+      await waitFor(async () => expect(await prometheus.query('beaconchain_source_up == 1')).toHaveLength(7), 30_000);
+      await waitFor(async () => expect(await prometheus.query('beaconchain_machine_cpu_cores')).toHaveLength(5));
+      // It wakes somebody, so it must stay when only a warning tells that nothing new is known.
+      sandbox.silence('node-a', clock.now());
+      await waitFor(
+        () => expect(alertmanager.notifications.map(({ alert }) => alert)).toContain('MachineOffline'),
+        30_000,
+      );
+      spentAt = clock.now();
+      sandbox.spend(QUOTA - sandbox.account.inMonth, spentAt);
+    }, 90_000);
 
-  const status = async (): Promise<string> => (await exporter.engine.status('page', false)).toString();
+    const status = async (): Promise<string> => (await exporter.engine.status('page', false)).toString();
 
-  it('every source waits until the month ends, at the pace that it had', async () => {
-    const waits = 'beaconchain_source_quota_wait_end_timestamp_seconds > 0';
-    await waitFor(async () => expect(await prometheus.query(waits)).toHaveLength(7), 30_000);
-    for (const name of ['quota_wait_end', 'next_attempt']) {
-      const series = await prometheus.query(`beaconchain_source_${name}_timestamp_seconds`);
-      const late = series.map(({ value }) => Number(value[1]) - NOVEMBER_SECONDS);
-      expect(late, name).toHaveLength(7);
-      // A 429 tells whole seconds, from when it came: a busy machine takes it in 100 ms later, which is ten seconds here.
-      for (const seconds of late) {
-        expect(seconds, name).toBeGreaterThanOrEqual(0);
-        expect(seconds, name).toBeLessThan(60);
+    it('every source waits until the month ends, at the pace that it had', async () => {
+      const waits = 'beaconchain_source_quota_wait_end_timestamp_seconds > 0';
+      await waitFor(async () => expect(await prometheus.query(waits)).toHaveLength(7), 30_000);
+      for (const name of ['quota_wait_end', 'next_attempt']) {
+        const series = await prometheus.query(`beaconchain_source_${name}_timestamp_seconds`);
+        const late = series.map(({ value }) => Number(value[1]) - NOVEMBER_SECONDS);
+        expect(late, name).toHaveLength(7);
+        // A 429 tells whole seconds, from when it came: a busy machine takes it in 100 ms later, which is ten seconds here.
+        for (const seconds of late) {
+          expect(seconds, name).toBeGreaterThanOrEqual(0);
+          expect(seconds, name).toBeLessThan(60);
+        }
       }
-    }
-    const fast = await prometheus.query('beaconchain_source_interval_seconds <= 65');
-    expect(names(fast)).toEqual(['machines', 'slashings', 'slashings']);
-    expect(await prometheus.query('beaconchain_budget_stretch_ratio == 1')).toHaveLength(4);
-  });
+      const fast = await prometheus.query('beaconchain_source_interval_seconds <= 65');
+      expect(names(fast)).toEqual(['machines', 'slashings', 'slashings']);
+      expect(await prometheus.query('beaconchain_budget_stretch_ratio == 1')).toHaveLength(4);
+    });
 
-  it('one line of the log says which, for what and until when', () => {
-    const said = lines.filter(({ msg }) => msg === 'sources wait for the quota');
-    const until = expect.stringMatching(/^monthly quota, until 2026-11-01T00:00:\d\d\.\d{3}Z$/);
-    expect(said).toEqual([
-      expect.objectContaining({
-        level: 'warn',
-        waits: expect.objectContaining({ machines: until, 'slashings-hoodi': until, 'daily_returns-mainnet': until }),
-      }),
-    ]);
-  });
+    it('one line of the log says which, for what and until when', () => {
+      const said = lines.filter(({ msg }) => msg === 'sources wait for the quota');
+      const until = expect.stringMatching(/^monthly quota, until 2026-11-01T00:00:\d\d\.\d{3}Z$/);
+      expect(said).toEqual([
+        expect.objectContaining({
+          level: 'warn',
+          waits: expect.objectContaining({ machines: until, 'slashings-hoodi': until, 'daily_returns-mainnet': until }),
+        }),
+      ]);
+    });
 
-  it('the status page says so in its headline and in the row of each source', async () => {
-    const page = await status();
-    expect(page).toContain('<h2 id="verdict">Not working: all sources wait for the quota</h2>');
-    expect(page).toContain('Waiting for the monthly quota, until 2026-11-01 00:00:');
-    expect(page.match(/waits for the quota<\/span>/g)).toHaveLength(7);
-  });
+    it('the status page says so in its headline and in the row of each source', async () => {
+      const page = await status();
+      expect(page).toContain('<h2 id="verdict">Not working: all sources wait for the quota</h2>');
+      expect(page).toContain('Waiting for the monthly quota, until 2026-11-01 00:00:');
+      expect(page.match(/waits for the quota<\/span>/g)).toHaveLength(7);
+    });
 
-  it('values are gone ten minutes after their records, as in an outage', async () => {
-    await waitFor(async () => expect(await prometheus.query('beaconchain_machine_cpu_cores')).toEqual([]), 30_000);
-    // A record may be a minute old when it is read, and its poll a minute before the end.
-    expect((clock.now() - spentAt) / MINUTE).toBeLessThan(20);
-    await waitFor(async () => expect(await prometheus.query('beaconchain_head_slot')).toEqual([]));
-    expect(await prometheus.query('beaconchain_machine_last_seen_timestamp_seconds{process="system"}')).toHaveLength(5);
-  });
+    it('values are gone ten minutes after their records, as in an outage', async () => {
+      await waitFor(async () => expect(await prometheus.query('beaconchain_machine_cpu_cores')).toEqual([]), 30_000);
+      // A record may be a minute old when it is read, and its poll a minute before the end.
+      expect((clock.now() - spentAt) / MINUTE).toBeLessThan(20);
+      await waitFor(async () => expect(await prometheus.query('beaconchain_head_slot')).toEqual([]));
+      expect(await prometheus.query('beaconchain_machine_last_seen_timestamp_seconds{process="system"}')).toHaveLength(
+        5,
+      );
+    });
 
-  it('SourceWaitsForQuota tells the operator, and only a machine that was silent before stays reported', async () => {
-    await waitFor(() => {
-      const told = alertmanager.notifications.filter(({ alert }) => alert === 'SourceWaitsForQuota');
-      expect(new Set(told.map(({ labels }) => labels['source'])).size).toBe(4);
-      expect(new Set(told.map(({ receiver }) => receiver))).toEqual(new Set(['chat']));
-    }, 30_000);
-    const alerts = await alertmanager.alerts();
-    const active = alerts
-      .filter(({ status: { state } }) => state === 'active')
-      .map(({ labels }) => labels['alertname']);
-    // What it is due to is told as well.
-    expect(new Set(active.filter((name) => name !== 'BudgetNearlyUsed'))).toEqual(
-      new Set(['SourceWaitsForQuota', 'MachineOffline']),
-    );
-    const offline = alerts.filter(({ labels }) => labels['alertname'] === 'MachineOffline');
-    expect(offline.map(({ labels, status: { state } }) => [labels['machine'], state])).toEqual([['node-a', 'active']]);
-    const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'SourceWaitsForQuota') ?? {};
-    expect(annotations?.['description']).toMatch(
-      /^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/,
-    );
-  });
-});
+    it('SourceWaitsForQuota tells the operator, and only a machine that was silent before stays reported', async () => {
+      await waitFor(() => {
+        const told = alertmanager.notifications.filter(({ alert }) => alert === 'SourceWaitsForQuota');
+        expect(new Set(told.map(({ labels }) => labels['source'])).size).toBe(4);
+        expect(new Set(told.map(({ receiver }) => receiver))).toEqual(new Set(['chat']));
+      }, 30_000);
+      const alerts = await alertmanager.alerts();
+      const active = alerts
+        .filter(({ status: { state } }) => state === 'active')
+        .map(({ labels }) => labels['alertname']);
+      // What it is due to is told as well.
+      expect(new Set(active.filter((name) => name !== 'BudgetNearlyUsed'))).toEqual(
+        new Set(['SourceWaitsForQuota', 'MachineOffline']),
+      );
+      const offline = alerts.filter(({ labels }) => labels['alertname'] === 'MachineOffline');
+      expect(offline.map(({ labels, status: { state } }) => [labels['machine'], state])).toEqual([
+        ['node-a', 'active'],
+      ]);
+      const { annotations } = alertmanager.notifications.find(({ alert }) => alert === 'SourceWaitsForQuota') ?? {};
+      expect(annotations?.['description']).toMatch(
+        /^The remaining quota .* is too small, .* The next poll is in 2\dd \d+h/,
+      );
+    });
+  },
+);

@@ -44,7 +44,7 @@ async function polled({ port }: Reloading, source: string, times: number): Promi
     before = text;
     expect(seriesValue(text, ATTEMPTS, { source })).toBeGreaterThanOrEqual(times);
     expect(seriesValue(text, 'beaconchain_source_up', { source })).toBe(1);
-  });
+  }, 30_000);
   expect(lost).toEqual([]);
 }
 
