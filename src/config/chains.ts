@@ -4,7 +4,7 @@ import { type Finding, show } from './mistakes.ts';
 import { valueAt } from './value-at.ts';
 
 /**
- * Finds references to chains that are not configured, and missing keys that are required with several chains. Reads the
+ * Finds references to chains that are not configured, and a list of validators that does not name its chain. Reads the
  * document before the schema does, so that these mistakes are reported together with all others.
  */
 export function chainFindings(document: unknown): Finding[] {
@@ -21,17 +21,11 @@ function configuredChains(document: unknown): Chain[] {
 function machineFindings(document: unknown, chains: readonly Chain[]): Finding[] {
   const rules = valueAt(document, ['machines', 'chain_rules']);
   const count = Array.isArray(rules) ? rules.length : 0;
-  const named = [
+  const paths = [
     ['machines', 'chain'],
     ...Array.from({ length: count }, (_, i) => ['machines', 'chain_rules', i, 'chain']),
-  ].flatMap((path) => unconfigured(path, valueAt(document, path), chains));
-  const isMissing =
-    chains.length > 1 &&
-    valueAt(document, ['machines', 'chain']) === undefined &&
-    valueAt(document, ['machines', 'enabled']) !== false;
-  if (!isMissing) return named;
-  const message = `expected ${either(chains)}, because several chains are configured`;
-  return [{ path: ['machines', 'chain'], message }, ...named];
+  ];
+  return paths.flatMap((path) => unconfigured(path, valueAt(document, path), chains));
 }
 
 function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {

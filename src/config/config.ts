@@ -145,7 +145,7 @@ export const ConfigFile = optional(
       ...others,
       /** At least one. */
       chains: names.map((name) => ({ name, v1BaseUrl: others.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl })),
-      machines: { ...machines, chain: machines.chain ?? first },
+      machines,
       dailyReturns,
       slashings: { ...slashings, watch: watchPerChain(slashings.watch, first) },
       syncCommittee,

@@ -37,10 +37,11 @@ export const Machines = section({
   include: names.prefault([]).describe('Show only these machines. Empty: all machines.'),
   exclude: names.prefault([]).describe('Machines that are out of service. They have no series and no alerts.'),
   max: count.prefault(10_000).describe('The maximum number of machines. More machines are dropped and counted.'),
-  chain: chain
-    .optional()
+  chain: z
+    .enum(['auto', ...CHAIN_NAMES], { error: either(['auto', ...CHAIN_NAMES]) })
+    .prefault('auto')
     .describe(
-      'The chain of machines that match no rule. Required if several chains are configured; otherwise the only chain.',
+      "The chain of machines that match no rule. auto: that of the machine's own node, found from two reports of its head slot; the first chain until then.",
     ),
   chain_rules: z
     .array(

@@ -49,8 +49,11 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
     ),
     ...(machines.enabled
       ? [
-          machinesSource({ ...machines, chains }, (reason) =>
-            log.warn({ source: 'machines', reason }, 'machine metrics were read only in part'),
+          machinesSource({ ...machines, chains }, (reason, names) =>
+            log.warn(
+              { source: 'machines', reason, machines: names },
+              names ? 'network counters withheld' : 'machine metrics were read only in part',
+            ),
           ),
         ]
       : []),

@@ -99,10 +99,10 @@ log: {level: debug, format: json}
     });
   });
 
-  it('takes the only chain for machines and for a bare list of watched validators', async () => {
+  it('takes the only chain for a bare list of watched validators', async () => {
     const { config } = await withConfig('chains: {hoodi: {}}\nslashings: {watch: [5]}');
     expect(config.chains).toEqual([{ name: 'hoodi', v1BaseUrl: 'https://hoodi.beaconcha.in' }]);
-    expect(config.machines.chain).toBe('hoodi');
+    expect(config.machines.chain).toBe('auto');
     expect(config.slashings.watch).toEqual({ mainnet: [], hoodi: [{ first: 5, last: 5 }] });
   });
 

@@ -24,9 +24,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':6: machines.chain_rules[1].chain: expected a chain that is configured (mainnet), got "hoodi"',
     ':8: slashings.watch.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
   ],
-  'chain-open-without-section': [': machines.chain: expected mainnet or hoodi, because several chains are configured'],
   'chain-open': [
-    ':4: machines.chain: expected mainnet or hoodi, because several chains are configured',
     ':7: slashings.watch: expected one list per chain: {mainnet: [...], hoodi: [...]}, because several chains are configured',
   ],
   'duplicate-key': [
@@ -152,7 +150,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'unknown-chain': [
     ':3: chains.hoody: unknown key, did you mean hoodi?',
-    ':5: machines.chain: expected mainnet or hoodi, got "goerli"',
+    ':5: machines.chain: expected auto, mainnet or hoodi, got "goerli"',
   ],
   'unknown-key-nested': [
     ':2: budget.plan.per_seconds: unknown key, did you mean per_second?',

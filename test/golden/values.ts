@@ -31,6 +31,7 @@ const machines: Machines = Machines.parse({
         sync_eth1_fallback_connected: true,
         sync_eth2_fallback_configured: false,
       }),
+      learned: { executionClient: ['lighthouse', '8.0.0'] },
     },
     { name: ODD_NAME, system: systemRecord({ machine: ODD_NAME, disk_node_bytes_free: 0, cpu_cores: 0.5 }) },
     // Silent since two hours: its values are withdrawn.

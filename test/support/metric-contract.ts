@@ -41,6 +41,7 @@ export const MACHINES: Contract = [
   ['machine_execution_connected', 'gauge', MACHINE],
   ['machine_synced', 'gauge', MACHINE],
   ['machine_head_slot', 'gauge', MACHINE],
+  ['machine_chain_known', 'gauge', MACHINE],
   ['machine_execution_fallback_configured', 'gauge', MACHINE],
   ['machine_execution_fallback_connected', 'gauge', MACHINE],
   ['machines', 'gauge', ['chain']],

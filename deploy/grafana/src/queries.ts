@@ -117,7 +117,7 @@ function ageAtSweep(seen: string): string {
 }
 
 /** Slots that the head of the beacon node was behind the clock when it wrote its record, as the alert BeaconNodeLagging. */
-export const HEAD_LAG_BY_EXPORTER = `(${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}}`;
+export const HEAD_LAG_BY_EXPORTER = `((${LAST_SEEN}{${MACHINE}, process="node"} - on (chain) group_left () ${genesis()}) / 12 - on (job, instance, chain, machine) beaconchain_machine_head_slot{${MACHINE}} and on (job, instance, chain, machine) beaconchain_machine_chain_known == 1)`;
 export const HEAD_LAG = `${EACH_MACHINE} (${HEAD_LAG_BY_EXPORTER})`;
 
 /** Constants of the chains, for where the slashings source is switched off. */

@@ -172,6 +172,11 @@ export const FLEET = {
     type: 'gauge',
     help: `Client name and version (client_name, client_version, client_build, exporter_version); always 1. ${POLLED}`,
   },
+  chainKnown: {
+    name: 'beaconchain_machine_chain_known',
+    type: 'gauge',
+    help: "Whether the chain label is configured or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
+  },
   count: {
     name: 'beaconchain_machines',
     type: 'gauge',

@@ -1,7 +1,7 @@
-import { CHAINS, type Chain, SECONDS_PER_SLOT } from '../../lib/chain.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls } from '../source.ts';
 import { PROCESS_FIELDS } from './catalogue.ts';
+import { slotsBehind } from './learned.ts';
 import type { ProcessRecord } from './schema.ts';
 import { lastSeen, type Shown } from './shown.ts';
 
@@ -53,11 +53,10 @@ const CHECKS: Readonly<Record<Exclude<MachineAlert, 'MachineNeverSeen'>, (one: S
       return seconds > offlineAfter(polls) && seconds < THRESHOLDS.process_forgotten_seconds;
     }),
   MemoryAlmostFull: ({ fresh }) => (memoryUsed(fresh.system) ?? 0) > THRESHOLDS.memory_used_ratio,
-  BeaconNodeLagging: ({ labels, fresh: { node } }) => {
+  BeaconNodeLagging: ({ labels, isChainKnown, fresh: { node } }) => {
     const slot = shownValue('head_slot', node);
-    if (!node || slot === undefined) return false;
-    const { genesis } = CHAINS[labels.chain as Chain];
-    return (node.timestamp - genesis) / SECONDS_PER_SLOT - slot > THRESHOLDS.head_lag_slots;
+    if (!node || slot === undefined || !isChainKnown) return false;
+    return slotsBehind(labels.chain, { at: node.timestamp, slot }) > THRESHOLDS.head_lag_slots;
   },
   FewPeers: ({ fresh }) => (shownValue('peers', fresh.node) ?? Number.POSITIVE_INFINITY) < THRESHOLDS.peers,
   ValidatorsInactive: ({ fresh: { validator } }) => {

@@ -3,8 +3,8 @@ import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { History, PastPage, PastRange, Span } from '../history.ts';
 import { pastMachineFamilies } from './metrics.ts';
 import { type MachinesOptions, machineName } from './options.ts';
-import { type MachineRecord, requestPage } from './reading.ts';
-import { type Machine, PROCESSES } from './schema.ts';
+import { requestPage } from './reading.ts';
+import { type MachineRecord, PROCESSES } from './schema.ts';
 
 /** The most pages that are read to estimate how many there are. */
 const MAX_PROBES = 10;
@@ -24,12 +24,8 @@ export function machinesHistory(options: MachinesOptions): History<MachineRecord
     at: ([, record]) => record.timestamp,
     group: ([, record]) => machineName(record.machine),
     stream: ([process]) => process,
-    families: (records) => pastMachineFamilies(options, records.map(machineOf)),
+    families: (records) => pastMachineFamilies(options, records),
   };
-}
-
-function machineOf([process, record]: MachineRecord): Machine {
-  return { name: machineName(record.machine), [process]: record };
 }
 
 async function readPastPage(

@@ -1,22 +1,35 @@
-import { evenPace, nextTick, type Source } from '../source.ts';
+import { unit } from '../../lib/random.ts';
+import type { Milliseconds } from '../../lib/time.ts';
+import { type Attempts, evenPace, nextTick, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
-import type { Warning } from './reading.ts';
+import type { Warn } from './reading.ts';
 import { Machines } from './schema.ts';
 import { showingOf } from './showing.ts';
 import { machinesSummary } from './summary.ts';
 
+/** The largest delay of a sweep, as a share of the interval. */
+const JITTER = 0.1;
+
+/**
+ * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay
+ * depends on the last attempt alone, so that it is the same whenever the schedule is computed, also after a restart.
+ */
+function jitterMs({ lastAttemptAt = 0 }: Attempts, intervalMs: Milliseconds): Milliseconds {
+  return Math.floor(unit(lastAttemptAt) * JITTER * intervalMs);
+}
+
 /** The user's own machines, all chains in one account. */
-export function machinesSource(options: MachinesOptions, warn: (reason: Warning) => void): Source<Machines> {
+export function machinesSource(options: MachinesOptions, warn: Warn): Source<Machines> {
   return {
     name: 'machines',
     endpoint: 'machine_metrics',
     intervalMs: options.intervalMs,
     empty: { machines: [], dropped: 0 },
     state: Machines,
-    due: (_value, attempts, { intervalMs }) => nextTick(attempts, intervalMs),
+    due: (_value, attempts, { intervalMs }) => nextTick(attempts, intervalMs + jitterMs(attempts, intervalMs)),
     isDaily: false,
     weight: options.weight,
     pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),

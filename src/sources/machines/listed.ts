@@ -1,3 +1,4 @@
+import type { UnixMs } from '../../lib/time.ts';
 import { MACHINE_ALERTS, type MachineAlert, THRESHOLDS } from '../conditions.ts';
 import type { Polls, Timing } from '../source.ts';
 import { alertsOf } from './conditions.ts';
@@ -33,6 +34,12 @@ function rankOf(machine: ListedMachine): number {
   const [worst] = machine.alerts;
   if (worst) return MACHINE_ALERTS.indexOf(worst);
   return isFresh(machine) ? MACHINE_ALERTS.length + 1 : MACHINE_ALERTS.length;
+}
+
+/** Whether all values that the machine reports are shown, and one of them is recent. */
+export function isRecent(machine: ListedMachine, now: UnixMs): boolean {
+  const newest = machine.shown ? lastSeen(machine.shown.seen) : 0;
+  return isFresh(machine) && now - newest * 1000 <= THRESHOLDS.machine_offline_seconds * 1000;
 }
 
 /** Whether all values that the machine reports are shown. A process that was removed a week ago is ignored. */

@@ -3,8 +3,9 @@ import type { UnixMs } from '../../lib/time.ts';
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
-import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
-import { type Machine, type Machines, PROCESSES } from './schema.ts';
+import { learn, learnAll } from './learned.ts';
+import { chainOf, isIncluded, type MachinesOptions, machineName } from './options.ts';
+import { type Learned, type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
 import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
@@ -19,12 +20,12 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
 }
 
 /**
- * The families of past records, in the order of the records. Each sample has the time of its record. Excludes families
- * about the whole fleet, which describe only the present.
+ * The families of past records of one machine, in ascending time. Each sample has the time of its record. Excludes
+ * families about the whole fleet, which describe only the present.
  */
-export function pastMachineFamilies(options: MachinesOptions, records: readonly Machine[]): Family[] {
+export function pastMachineFamilies(options: MachinesOptions, records: readonly MachineRecord[]): Family[] {
   const timed = { ...options, timestamps: true };
-  const shown = records
+  const shown = pastMachines(records)
     .filter((machine) => isIncluded(options, machine.name))
     .map((machine) => pastOf(options, machine));
   return [
@@ -35,11 +36,25 @@ export function pastMachineFamilies(options: MachinesOptions, records: readonly 
   ];
 }
 
+/** The machine at the time of each record, as far as that record tells. Its chain is that of all records together. */
+function pastMachines(records: readonly MachineRecord[]): Machine[] {
+  const { chain } = learnAll(undefined, records);
+  let held: Partial<Machine> = {};
+  let learned: Learned = {};
+  return records.map((one) => {
+    const [process, record] = one;
+    learned = learn(learned, held, one);
+    held = { ...held, [process]: record };
+    return { name: machineName(record.machine), [process]: record, learned: { ...learned, ...(chain && { chain }) } };
+  });
+}
+
 /** The families whose samples each come from one record. */
 function recordFamilies(options: MachinesOptions, shown: readonly Shown[]): Family[] {
   return [
     lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(options, machine))),
     ...PROCESS_FIELDS.map((field) => lazyFamily(field, () => fieldSamples(options, field, shown))),
+    lazyFamily(FLEET.chainKnown, () => shown.flatMap((machine) => chainKnown(options, machine))),
     lazyFamily(FLEET.clientInfo, () => shown.flatMap((machine) => clientInfo(options, machine))),
   ];
 }
@@ -67,7 +82,7 @@ function lastSeenSamples({ processLabels, seen }: Shown): Sample[] {
 
 function neverSeen(options: MachinesOptions, shown: readonly Shown[]): Sample[] {
   return missing(options, shown).map((name) => ({
-    labels: { chain: chainOf(options, name), machine: name, process: 'system' },
+    labels: { chain: chainOf(options, { name }), machine: name, process: 'system' },
     value: 0,
   }));
 }
@@ -82,6 +97,12 @@ function systemInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[
   if (!record) return [];
   const system = { os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' };
   return [{ labels: { ...labels, ...system }, value: 1, ...timeOf(options, record) }];
+}
+
+/** Beside a head slot, whose lag means nothing on an assumed chain. */
+function chainKnown(options: MachinesOptions, { labels, fresh: { node }, isChainKnown }: Shown): Sample[] {
+  if (node?.sync_beacon_head_slot == null) return [];
+  return [{ labels, value: Number(isChainKnown), ...timeOf(options, node) }];
 }
 
 function clientInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[] {
@@ -102,18 +123,20 @@ function countByChain(options: MachinesOptions, shown: readonly Shown[]): Sample
   const counts = new Map<string, number>(options.chains.map((chain) => [chain, 0]));
   const chains = [
     ...shown.map(({ labels }) => labels.chain),
-    ...missing(options, shown).map((name) => chainOf(options, name)),
+    ...missing(options, shown).map((name) => chainOf(options, { name })),
   ];
   for (const chain of chains) counts.set(chain, (counts.get(chain) ?? 0) + 1);
   return [...counts].map(([chain, value]) => ({ labels: { chain }, value }));
 }
 
-/** When the next value is withdrawn, or the next record is forgotten or no longer too far ahead. */
+/** When the next value is withdrawn or shown again, or the next record is forgotten or no longer too far ahead. */
 export function nextMachineChange(options: MachinesOptions, { machines }: Machines, timing: Timing): UnixMs {
   const ages = [shownFor(options, timing), options.forgetAfterMs];
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {
     if (!isIncluded(options, machine.name)) continue;
+    const shownAgainAt = (machine.learned?.networkFell?.until ?? 0) * 1000;
+    if (shownAgainAt > timing.now) next = Math.min(next, shownAgainAt);
     for (const process of PROCESSES) {
       const record = machine[process];
       if (!record) continue;

@@ -1,6 +1,7 @@
 import type { Chain } from '../../lib/chain.ts';
 import { readableText } from '../../lib/text.ts';
 import type { Milliseconds } from '../../lib/time.ts';
+import type { Machine } from './schema.ts';
 
 /** config `machines`. */
 export interface MachinesOptions {
@@ -12,9 +13,10 @@ export interface MachinesOptions {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly max: number;
-  /** Chains that get a `beaconchain_machines` sample also without machines. */
+  /** The configured chains. Each gets a `beaconchain_machines` sample, also without machines. */
   readonly chains: readonly Chain[];
-  readonly chain: Chain;
+  /** auto: see `chainOf`. */
+  readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
   readonly timestamps: boolean;
 }
@@ -37,9 +39,24 @@ export function isIncluded(options: MachinesOptions, name: string): boolean {
   return options.include.length === 0 || options.include.includes(name) || options.expected.includes(name);
 }
 
-/** The chain label: the first rule whose glob (`*`, `?`) matches the whole name, else the default. */
-export function chainOf(options: MachinesOptions, name: string): Chain {
-  return options.chainRules.find((rule) => isMatch(rule.match, name))?.chain ?? options.chain;
+/**
+ * The chain label: of the first rule whose glob (`*`, `?`) matches the whole name, else as configured for all machines,
+ * else that of the machine's own node, else the first configured chain.
+ */
+export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): Chain {
+  return configuredChain(options, machine.name) ?? machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
+}
+
+/** Whether the chain label is more than an assumption. A node that follows another chain contradicts the configuration. */
+export function isChainKnown(options: MachinesOptions, { name, learned }: Pick<Machine, 'name' | 'learned'>): boolean {
+  const configured = configuredChain(options, name);
+  if (configured === undefined) return learned?.chain !== undefined;
+  return learned?.chain === undefined || learned.chain === configured;
+}
+
+function configuredChain({ chain, chainRules }: MachinesOptions, name: string): Chain | undefined {
+  const rule = chainRules.find(({ match }) => isMatch(match, name));
+  return rule?.chain ?? (chain === 'auto' ? undefined : chain);
 }
 
 /**

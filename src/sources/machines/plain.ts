@@ -13,7 +13,7 @@ export function plainMachine(options: MachinesOptions, machine: ListedMachine): 
   };
   return {
     machine: name,
-    chain: chainOf(options, name),
+    chain: shown ? shown.labels.chain : chainOf(options, { name }),
     alerts,
     is_fresh: isFresh(machine),
     system_last_seen_timestamp_seconds: plainNumber(shown?.seen.system?.timestamp),

@@ -4,10 +4,11 @@ import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Span } from '../history.ts';
 import type { Poll, Timing } from '../source.ts';
+import { isNetworkWithheld } from './learned.ts';
 import { lookBack } from './lookback.ts';
 import { MAX_PUSH_SECONDS, type MachinesOptions } from './options.ts';
 import { isLate, type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
-import { isPlausibleAt, readPage, readRange, type SweepContext, type Warning } from './reading.ts';
+import { isPlausibleAt, readPage, readRange, type SweepContext, type Warn } from './reading.ts';
 import type { Machine, Machines } from './schema.ts';
 import { lastSeen, staleAfter } from './shown.ts';
 import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, type Sweep, splitRange, startSweep } from './sweep.ts';
@@ -26,7 +27,7 @@ export async function pollMachines(
   previous: Machines,
   timing: Timing,
   signal: AbortSignal,
-  warn: (reason: Warning) => void,
+  warn: Warn,
 ): Promise<Poll<Machines>> {
   const { now } = timing;
   const staleMs = staleAfter(options, timing);
@@ -41,15 +42,27 @@ export async function pollMachines(
     signal,
     isPlausible: isPlausibleAt(now),
   };
+  const end = (): Machines => {
+    const value = endSweep(sweep);
+    const withheld = value.machines.filter(
+      (machine) => isNetworkWithheld(machine, now) && !isNetworkWithheld(sweep.before.get(machine.name) ?? {}, now),
+    );
+    if (withheld.length > 0)
+      warn(
+        'network_counters_fell',
+        withheld.map(({ name }) => name),
+      );
+    return value;
+  };
   try {
     await readNew(context, counter, staleMs);
     const once = countingApi(api);
     await lookBack({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: endSweep(sweep), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
+    return { value: end(), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
-    return { value: endSweep(sweep), failure: error };
+    return { value: end(), failure: error };
   }
 }
 

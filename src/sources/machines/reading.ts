@@ -4,11 +4,13 @@ import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import type { PastPage, Span } from '../history.ts';
 import { type MachinesOptions, RECORDS_PER_PAGE } from './options.ts';
-import { MachineMetricsPage, PROCESSES, type Process, type ProcessRecord, RECORDS } from './schema.ts';
+import { MachineMetricsPage, type MachineRecord, PROCESSES, type ProcessRecord, RECORDS } from './schema.ts';
 import { addRecord, type Sweep } from './sweep.ts';
 
 /** Why data may be missing after a sweep that did not fail. */
-export type Warning = Exclude<Ending, 'end'> | 'too_many_machines';
+export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell';
+/** `names`: the machines to which the warning applies, if not to all. */
+export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
 /** The context that the requests of one sweep share. */
 export interface SweepContext {
@@ -16,7 +18,7 @@ export interface SweepContext {
   readonly api: Api;
   readonly sweep: Sweep;
   readonly signal: AbortSignal;
-  readonly warn: (reason: Warning) => void;
+  readonly warn: Warn;
   readonly now: UnixMs;
   readonly isPlausible: (record: ProcessRecord) => boolean;
 }
@@ -35,7 +37,7 @@ export async function readPage(
   cursor?: string,
 ): Promise<ReadPage> {
   const page = await requestPage(api, { range, names, cursor }, signal, isPlausible);
-  for (const [process, record] of page.records) addRecord(sweep, options, process, record);
+  for (const record of page.records) addRecord(sweep, options, record);
   return { cursor: page.cursor, records: page.count };
 }
 
@@ -46,9 +48,6 @@ export interface PageQuery {
   /** Undefined: the first page. */
   readonly cursor: string | undefined;
 }
-
-/** One record, and the process that it is about. */
-export type MachineRecord = readonly [process: Process, record: ProcessRecord];
 
 export const MACHINES_PATH = '/api/v2/machine-metrics';
 
@@ -73,7 +72,7 @@ export async function requestPage(
     const items = data[`${process}_metrics`] ?? [];
     count += items.length;
     const good = await api.records('machine_metrics', RECORDS[process], items, isPlausible);
-    for (const record of good) records.push([process, record]);
+    for (const record of good) records.push([process, record] as MachineRecord);
   }
   return { cursor: paging?.next_cursor, records, count };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CHAIN_NAMES } from '../../lib/chain.ts';
 import { isMilliseconds } from '../../lib/time.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
@@ -82,6 +83,11 @@ export type NodeRecord = z.infer<typeof NodeRecord>;
 export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
 export type Process = keyof typeof RECORDS;
 export type ProcessRecord = SystemRecord | ValidatorRecord | NodeRecord;
+/** One record, and the process that it is about. */
+export type MachineRecord =
+  | readonly ['system', SystemRecord]
+  | readonly ['validator', ValidatorRecord]
+  | readonly ['node', NodeRecord];
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
 const items = z.array(z.unknown()).nullish();
@@ -92,6 +98,27 @@ export const MachineMetricsPage = z.object({
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
+/** A head that a node reported while it said that it is synced. */
+const Head = z.object({
+  /** Unix seconds. */
+  at: z.number(),
+  slot: z.number(),
+});
+export type Head = z.infer<typeof Head>;
+
+/** What the records of a machine so far say about how its newest ones are to be read. Persisted. */
+export const Learned = z.object({
+  /** The chain that its own node follows. */
+  chain: z.enum(CHAIN_NAMES).exactOptional(),
+  /** The head to which the next ones are compared. */
+  head: Head.exactOptional(),
+  /** Name and version of the client that last said that its execution client is connected. */
+  executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
+  /** When the network counters last fell without a reboot, and until when they are withheld (Unix seconds). */
+  networkFell: z.object({ at: z.number(), until: z.number() }).exactOptional(),
+});
+export type Learned = z.infer<typeof Learned>;
+
 /** The newest record of each process of one machine. */
 export const Machine = z.object({
   /** The label: see `machineName`. */
@@ -99,6 +126,7 @@ export const Machine = z.object({
   system: SystemRecord.optional(),
   validator: ValidatorRecord.optional(),
   node: NodeRecord.optional(),
+  learned: Learned.optional(),
 });
 export type Machine = z.infer<typeof Machine>;
 

@@ -1,8 +1,10 @@
+import type { Chain } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { autoStaleAfter } from '../../lib/stale-after.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Polls, Timing } from '../source.ts';
-import { chainOf, isIncluded, type MachinesOptions } from './options.ts';
+import { trusted } from './learned.ts';
+import { chainOf, isChainKnown, isIncluded, type MachinesOptions } from './options.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
 
 /** The age beyond which values are withdrawn. `auto` follows the effective interval, which a scarce budget stretches. */
@@ -32,7 +34,7 @@ export function isForgotten(options: MachinesOptions, timestamp: UnixSeconds, no
   return now - timestamp * 1000 > options.forgetAfterMs;
 }
 
-type MachineLabels = { readonly chain: string; readonly machine: string };
+type MachineLabels = { readonly chain: Chain; readonly machine: string };
 
 /** A machine as it is shown at one time. */
 export interface Shown {
@@ -41,8 +43,9 @@ export interface Shown {
   readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
   /** The records that are not forgotten. A process that the machine no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
-  /** Those of them that are not stale. */
+  /** Those of them that are not stale, without values that say nothing (see `trusted`). */
   readonly fresh: Partial<Machine>;
+  readonly isChainKnown: boolean;
 }
 
 function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Shown {
@@ -50,7 +53,7 @@ function shownOf(options: MachinesOptions, machine: Machine, timing: Timing): Sh
   return {
     ...labelsOf(options, machine),
     seen: recordsUpTo(machine, options.forgetAfterMs, now),
-    fresh: freshOf(options, machine, timing),
+    fresh: freshOf(options, trusted(machine, now), timing),
   };
 }
 
@@ -60,15 +63,22 @@ export function freshOf(options: MachinesOptions, machine: Machine, timing: Timi
   return recordsUpTo(machine, shownFor(options, timing), timing.now, CLOCK_AHEAD_MS);
 }
 
-/** A machine at a past time. Every record is fresh at its own time. */
+/** A machine at the time of one of its records, which is fresh then. */
 export function pastOf(options: MachinesOptions, machine: Machine): Shown {
-  return { ...labelsOf(options, machine), seen: machine, fresh: machine };
+  return { ...labelsOf(options, machine), seen: machine, fresh: trusted(machine, lastSeen(machine) * 1000) };
 }
 
-function labelsOf(options: MachinesOptions, { name }: Machine): Pick<Shown, 'labels' | 'processLabels'> {
-  const labels = { chain: chainOf(options, name), machine: name };
+function labelsOf(
+  options: MachinesOptions,
+  machine: Machine,
+): Pick<Shown, 'labels' | 'processLabels' | 'isChainKnown'> {
+  const labels = { chain: chainOf(options, machine), machine: machine.name };
   const of = <P extends Process>(process: P) => ({ ...labels, process });
-  return { labels, processLabels: { system: of('system'), validator: of('validator'), node: of('node') } };
+  return {
+    labels,
+    processLabels: { system: of('system'), validator: of('validator'), node: of('node') },
+    isChainKnown: isChainKnown(options, machine),
+  };
 }
 
 /** How long values are shown: until they are stale or forgotten. */

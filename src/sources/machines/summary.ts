@@ -1,6 +1,7 @@
 import { html } from '../../lib/html.ts';
 import { isolated } from '../../lib/text.ts';
-import { bytes, cropped, percent, plural } from '../../lib/words.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { bytes, cropped, listed, percent, plural } from '../../lib/words.ts';
 import { firing, MACHINE_ALERTS, MACHINE_CONDITIONS, THRESHOLDS, toneOf } from '../conditions.ts';
 import {
   badge,
@@ -15,7 +16,8 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
-import { isFresh, type ListedMachine, listedMachines } from './listed.ts';
+import { isNetworkWithheld } from './learned.ts';
+import { isFresh, isRecent, type ListedMachine, listedMachines } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { plainMachine } from './plain.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';
@@ -29,29 +31,29 @@ const MAX_CLIENT = 40;
 export function machinesSummary(options: MachinesOptions, value: Machines, timing: Timing, polls: Polls): Summary {
   const all = listedMachines(options, value, timing, polls);
   return {
-    notices: noticesOf(all, value.dropped),
+    notices: [...noticesOf(all, value.dropped), ...withheldNotices(value.machines, timing.now)],
     isOutdated: all.some(({ shown }) => shown && isOutdated(shown, shownFor(options, timing), timing, polls)),
     machines: {
       *[Symbol.iterator]() {
         for (const one of all) yield plainMachine(options, one);
       },
     },
-    tables: tablesOf(all, (one) => rowOf(options, one, timing)),
+    tables: tablesOf(all, timing.now, (one) => rowOf(options, one, timing)),
   };
 }
 
 /** If there are more machines than this, the healthy ones are folded into one line. */
 const MANY = 20;
 
-function tablesOf(all: readonly ListedMachine[], rowFor: (one: ListedMachine) => Row): Table[] {
+function tablesOf(all: readonly ListedMachine[], now: UnixMs, rowFor: (one: ListedMachine) => Row): Table[] {
   const isFolding = all.length > MANY;
-  const healthy = isFolding ? all.filter(isHealthy) : [];
-  const rest = isFolding ? all.filter((one) => !isHealthy(one)) : all;
-  const listed = tableOf('Machines', rest, rowFor);
-  if (healthy.length === 0) return [{ ...listed, notes: NOTES }];
+  const healthy = isFolding ? all.filter((one) => isHealthy(one, now)) : [];
+  const rest = isFolding ? all.filter((one) => !isHealthy(one, now)) : all;
+  const main = tableOf('Machines', rest, rowFor);
+  if (healthy.length === 0) return [{ ...main, notes: NOTES }];
   const folded = `${plural(healthy.length, 'machine')} without problems`;
   return [
-    { ...listed, empty: 'No machine has a problem.' },
+    { ...main, empty: 'No machine has a problem.' },
     { ...tableOf('Machines without problems', healthy, rowFor), folded, notes: NOTES },
   ];
 }
@@ -72,15 +74,17 @@ function tableOf(title: string, all: readonly ListedMachine[], rowFor: (one: Lis
   };
 }
 
-function isHealthy(machine: ListedMachine): boolean {
-  return machine.alerts.length === 0 && isFresh(machine);
+function isHealthy(machine: ListedMachine, now: UnixMs): boolean {
+  return machine.alerts.length === 0 && isRecent(machine, now);
 }
 
-function badges(machine: ListedMachine): Cell {
+function badges(machine: ListedMachine, now: UnixMs): Cell {
   const { alerts, shown } = machine;
   if (alerts.length > 0) return lines(...alerts.map((alert) => badge(toneOf(alert), MACHINE_CONDITIONS[alert].badge)));
   if (!shown) return badge('neutral', 'not searched for yet');
-  return isFresh(machine) ? badge('good', 'fresh') : badge('neutral', 'out of date');
+  if (isRecent(machine, now)) return badge('good', 'fresh');
+  // Between rare polls a machine can have been silent for hours, although its values are still shown.
+  return badge('neutral', isFresh(machine) ? 'not polled since' : 'out of date');
 }
 
 function syncedText(records: Partial<Machine>): string {
@@ -103,11 +107,19 @@ function noticesOf(all: readonly ListedMachine[], dropped: number): Notice[] {
   return [...notices, notice('warning', `${plural(dropped, 'machine')} dropped because of machines.max.`)];
 }
 
+/** Two containers of one machine push different counters. The page tells of it, because the graphs have a gap. */
+function withheldNotices(machines: Machines['machines'], now: UnixMs): Notice[] {
+  const names = machines.filter((machine) => isNetworkWithheld(machine, now)).map(({ name }) => titleOf(name));
+  if (names.length === 0) return [];
+  const text = `Network counters fell without a reboot, so they are not shown for up to an hour: ${listed(names)}. Two processes may push under one machine name.`;
+  return [notice('neutral', text)];
+}
+
 function rowOf(options: MachinesOptions, machine: ListedMachine, { now }: Timing): Row {
   const { name, shown } = machine;
-  const stateBadge = badges(machine);
+  const stateBadge = badges(machine, now);
   const title = titleOf(name);
-  if (!shown) return [title, stateBadge, chainOf(options, name), '', '', '', ''];
+  if (!shown) return [title, stateBadge, chainOf(options, { name }), '', '', '', ''];
   const { system } = shown.fresh;
   return [
     title,

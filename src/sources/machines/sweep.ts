@@ -1,12 +1,17 @@
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Span } from '../history.ts';
+import { learnAll } from './learned.ts';
 import { isIncluded, type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
-import { type Machine, type Machines, PROCESSES, type Process, type ProcessRecord } from './schema.ts';
+import { type Machine, type MachineRecord, type Machines, PROCESSES, type Process } from './schema.ts';
 import { isForgotten, lastSeen } from './shown.ts';
 
 /** The state before the sweep, updated with what it has read so far. */
 export interface Sweep {
   readonly machines: Map<string, Machine>;
+  /** The machines before the sweep. */
+  readonly before: ReadonlyMap<string, Machine>;
+  /** The records of each machine that are newer than those before the sweep, in any order. */
+  readonly newRecords: Map<string, MachineRecord[]>;
   /** Names with a record in this sweep. */
   readonly found: Set<string>;
   readonly dropped: Set<string>;
@@ -29,8 +34,11 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
   );
   const dropped = new Set(byPriority.slice(options.max).map(({ name }) => name));
   const isSilent = (machine: Machine): boolean => now - lastSeen(machine) * 1000 > staleMs;
+  const before = new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine]));
   return {
-    machines: new Map(known.filter(({ name }) => !dropped.has(name)).map((machine) => [machine.name, machine])),
+    machines: new Map(before),
+    before,
+    newRecords: new Map(),
     dropped,
     expendable: byPriority
       .slice(0, options.max)
@@ -44,7 +52,8 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
 }
 
 /** Adds a record. It replaces the one that is held only if it is newer. */
-export function addRecord(sweep: Sweep, options: MachinesOptions, process: Process, record: ProcessRecord): void {
+export function addRecord(sweep: Sweep, options: MachinesOptions, one: MachineRecord): void {
+  const [process, record] = one;
   sweep.records[process] += 1;
   const name = machineName(record.machine);
   if (!isIncluded(options, name)) return;
@@ -58,9 +67,9 @@ export function addRecord(sweep: Sweep, options: MachinesOptions, process: Proce
     machine = { name };
   }
   sweep.found.add(name);
-  const held = machine[process];
-  if (held && held.timestamp >= record.timestamp) return;
-  sweep.machines.set(name, { ...machine, [process]: record });
+  const isNewerThan = (held: Machine | undefined): boolean => (held?.[process]?.timestamp ?? 0) < record.timestamp;
+  if (isNewerThan(sweep.before.get(name))) sweep.newRecords.set(name, [...(sweep.newRecords.get(name) ?? []), one]);
+  if (isNewerThan(machine)) sweep.machines.set(name, { ...machine, [process]: record });
 }
 
 /** Drops the machine that has been silent for longest. False: none is silent. */
@@ -74,8 +83,12 @@ function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
   return false;
 }
 
-export function endSweep({ machines, dropped, lookback, reach }: Sweep): Machines {
-  return { machines: [...machines.values()], dropped: dropped.size, lookback, reach };
+export function endSweep({ machines, before, newRecords, dropped, lookback, reach }: Sweep): Machines {
+  const learnedOf = (machine: Machine): Machine => {
+    const records = newRecords.get(machine.name);
+    return records ? { ...machine, learned: learnAll(before.get(machine.name), records) } : machine;
+  };
+  return { machines: [...machines.values()].map(learnedOf), dropped: dropped.size, lookback, reach };
 }
 
 const SECONDS_PER_PUSH = 60;

@@ -14,8 +14,18 @@ describe('sources/machines/index', () => {
     expect(source).not.toHaveProperty('chain');
   });
 
-  it('is due every effective interval, and asks for as many requests as a sweep costs', () => {
-    expect(source.due(source.empty, attempts(NOW), timing({ intervalMs: HOUR }))).toBe(NOW + HOUR);
+  it('is due after the effective interval and up to a tenth more, each time another part of it', () => {
+    const delays = Array.from({ length: 50 }, (_, i) => {
+      const last = NOW + i * 61_000;
+      return source.due(source.empty, attempts(last), timing({ intervalMs: HOUR })) - last - HOUR;
+    });
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...delays)).toBeLessThan(HOUR / 10);
+    expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(HOUR / 15);
+    expect(new Set(delays).size).toBeGreaterThan(45);
+  });
+
+  it('asks for as many requests as a sweep costs', () => {
     expect(source.pace(Number.POSITIVE_INFINITY, 2.5).requestsPerDay).toBe(2.5 * 1_440);
   });
 

@@ -87,7 +87,6 @@ describe('sources/machines/metrics', () => {
       'validators',
       'validators_active',
       'peers',
-      'execution_connected',
       'synced',
       'execution_fallback_configured',
       'execution_fallback_connected',

@@ -28,7 +28,7 @@ describe('sources/machines/options', PATIENT, () => {
 
   describe('chain rules', () => {
     it('gives the default where no rule matches', () => {
-      expect(chainOf(machinesOptions({ chain: 'hoodi' }), 'a')).toBe('hoodi');
+      expect(chainOf(machinesOptions({ chain: 'hoodi' }), { name: 'a' })).toBe('hoodi');
     });
 
     it('takes the first rule that matches the whole name', () => {
@@ -37,13 +37,13 @@ describe('sources/machines/options', PATIENT, () => {
         { match: 'hoodi-*', chain: 'mainnet' },
       ] as const;
       const options = machinesOptions({ chain: 'hoodi', chainRules });
-      expect(chainOf(options, 'hoodi-1')).toBe('hoodi');
-      expect(chainOf(options, 'hoodi-12')).toBe('mainnet');
-      expect(chainOf(options, 'my-hoodi-12')).toBe('hoodi');
+      expect(chainOf(options, { name: 'hoodi-1' })).toBe('hoodi');
+      expect(chainOf(options, { name: 'hoodi-12' })).toBe('mainnet');
+      expect(chainOf(options, { name: 'my-hoodi-12' })).toBe('hoodi');
     });
 
     const matches = (match: string, name: string): boolean =>
-      chainOf(machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] }), name) === 'hoodi';
+      chainOf(machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] }), { name }) === 'hoodi';
 
     it('matches as a regular expression would', () => {
       const letters = fc.string({ unit: fc.constantFrom('a', 'b', '😀'), maxLength: 8 });

@@ -29,6 +29,7 @@ function machine(
     ...(ofSystem && { system: SystemRecord.parse(systemRecord({ ...ofSystem, ...system })) }),
     ...(ofValidator && { validator: ValidatorRecord.parse(validatorRecord({ ...ofValidator, ...validator })) }),
     ...(ofNode && { node: NodeRecord.parse(nodeRecord({ ...ofNode, sync_beacon_head_slot: HEAD, ...node })) }),
+    learned: { executionClient: ['lighthouse', '8.0.0'] },
   };
 }
 
@@ -117,6 +118,18 @@ describe('sources/machines/summary', () => {
     expect(rows.map((row) => [row[0], row[2]])).toEqual([['h-1', 'hoodi']]);
   });
 
+  it('is not green between rare polls, when the machine may have been silent for hours', () => {
+    const polled = { intervalMs: 8 * HOUR, lastSuccessAt: NOW - 6 * HOUR };
+    const { table } = summary([machine('a', [6 * HOUR, 6 * HOUR, 6 * HOUR])], { staleAfterMs: 19 * HOUR }, 0, polled);
+    expect([...table.rows].map(stateOf)).toEqual(['not polled since']);
+  });
+
+  it('says why network counters are withheld', () => {
+    const learned = { networkFell: { at: NOW / 1000 - 60, until: NOW / 1000 + 540 } };
+    const { notices } = summary([{ ...machine('a', FRESH), learned }]);
+    expect(notices).toEqual([expect.stringMatching(/^Network counters fell without a reboot, .*: a\./)]);
+  });
+
   it('crops a name of any length, names a few of many and tells of those left out', () => {
     const many = Array.from({ length: 7 }, (_, i) => machine(`${i}${'x'.repeat(1_000)}`, [HOUR]));
     const { rows, notices } = summary(many, {}, 3);
@@ -143,7 +156,7 @@ describe('sources/machines/summary', () => {
       [
         'execution client',
         on({ sync_eth1_connected: false }),
-        on({ sync_eth1_connected: null }),
+        on({ sync_eth1_connected: false, client_version: '8.0.1' }),
         '1 machine without an execution client: a.',
       ],
       ['sync', on({ sync_eth2_synced: undefined }), on({ sync_eth2_synced: null }), '1 machine not synced: a.'],

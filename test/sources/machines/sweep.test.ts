@@ -21,7 +21,7 @@ describe('sources/machines/sweep', () => {
     const options = machinesOptions({ max: 2 });
     const sweep = startSweep(options, known('a'), NOW, STALE);
     for (const machine of ['b', 'c', 'd', 'c', 'a'])
-      addRecord(sweep, options, 'system', { timestamp: SECONDS, machine });
+      addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
     expect(endSweep(sweep)).toMatchObject({ dropped: 2 });
     expect(namesOf(endSweep(sweep))).toEqual(['a', 'b']);
   });
@@ -45,7 +45,7 @@ describe('sources/machines/sweep', () => {
     const options = machinesOptions({ max: 3 });
     const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
     for (const machine of ['silent', 'new-1', 'new-2', 'new-3']) {
-      addRecord(sweep, options, 'system', { timestamp: SECONDS, machine });
+      addRecord(sweep, options, ['system', { timestamp: SECONDS, machine }]);
     }
     const end = endSweep(sweep);
     expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
@@ -59,7 +59,7 @@ describe('sources/machines/sweep', () => {
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     const sweep = startSweep(options, known('out', 'in'), NOW, STALE);
-    addRecord(sweep, options, 'node', { timestamp: SECONDS, machine: 'out' });
+    addRecord(sweep, options, ['node', { timestamp: SECONDS, machine: 'out' }]);
     expect(namesOf(endSweep(sweep))).toEqual(['in']);
   });
 
@@ -72,9 +72,9 @@ describe('sources/machines/sweep', () => {
   it('joins the nameless records with those of a machine called unnamed', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known(), NOW, STALE);
-    addRecord(sweep, options, 'system', { timestamp: SECONDS - 400, machine: '' });
-    addRecord(sweep, options, 'validator', { timestamp: SECONDS - 400 });
-    addRecord(sweep, options, 'node', { timestamp: SECONDS - 400, machine: 'unnamed' });
+    addRecord(sweep, options, ['system', { timestamp: SECONDS - 400, machine: '' }]);
+    addRecord(sweep, options, ['validator', { timestamp: SECONDS - 400 }]);
+    addRecord(sweep, options, ['node', { timestamp: SECONDS - 400, machine: 'unnamed' }]);
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
     expect(namesToAsk(next, SECONDS - 62, STALE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
@@ -83,8 +83,8 @@ describe('sources/machines/sweep', () => {
   it('asks for nobody who was found, also where values go stale soon', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
-    addRecord(sweep, options, 'system', { timestamp: SECONDS - 70, machine: 'a' });
-    addRecord(sweep, options, 'system', { timestamp: SECONDS - 350, machine: 'b' });
+    addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);
+    addRecord(sweep, options, ['system', { timestamp: SECONDS - 350, machine: 'b' }]);
     expect(namesToAsk(sweep, SECONDS - 400, 100_000, NOW)).toEqual([]);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
     expect(namesToAsk(next, SECONDS - 62, 100_000, NOW)).toEqual([{ names: ['a'], since: SECONDS - 69 }]);
@@ -95,7 +95,7 @@ describe('sources/machines/sweep', () => {
     const names = (pushed: number, system: number): unknown => {
       const machines = [{ name: 'a', system: { timestamp: SECONDS - system, machine: 'a' } }];
       const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
-      addRecord(sweep, options, 'node', { timestamp: SECONDS - pushed, machine: 'a' });
+      addRecord(sweep, options, ['node', { timestamp: SECONDS - pushed, machine: 'a' }]);
       return namesToAsk(sweep, SECONDS - 62, STALE, NOW);
     };
     expect(names(61.9, 301)).toEqual([{ names: ['a'], since: SECONDS - 300 }]);
@@ -106,8 +106,8 @@ describe('sources/machines/sweep', () => {
   it('takes the second of two records of one time for no news', () => {
     const options = machinesOptions();
     const sweep = startSweep(options, known(), NOW, STALE);
-    addRecord(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 });
-    addRecord(sweep, options, 'system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 });
+    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'a', cpu_cores: 1 }]);
+    addRecord(sweep, options, ['system', { timestamp: SECONDS, machine: 'a', cpu_cores: 2 }]);
     expect(endSweep(sweep).machines[0]?.system?.cpu_cores).toBe(1);
   });
 });

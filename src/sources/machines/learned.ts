@@ -1,0 +1,116 @@
+import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../lib/chain.ts';
+import { MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import type { Head, Learned, Machine, MachineRecord, NodeRecord, SystemRecord } from './schema.ts';
+
+/** What newer records of a machine add, in any order. `before`: the machine as it was known before them. */
+export function learnAll(before: Partial<Machine> | undefined, records: readonly MachineRecord[]): Learned {
+  let held = before ?? {};
+  let learned = held.learned ?? {};
+  for (const one of records.toSorted(([, a], [, b]) => a.timestamp - b.timestamp)) {
+    learned = learn(learned, held, one);
+    held = { ...held, [one[0]]: one[1] };
+  }
+  return learned;
+}
+
+/** What a newer record adds. `held`: the records before it. */
+export function learn(learned: Learned, held: Partial<Machine>, record: MachineRecord): Learned {
+  if (record[0] === 'node') return learnFromNode(learned, record[1]);
+  if (record[0] === 'system') return learnFromSystem(learned, held.system, record[1]);
+  return learned;
+}
+
+function learnFromNode(learned: Learned, node: NodeRecord): Learned {
+  const after = node.sync_eth1_connected ? { ...learned, executionClient: clientOf(node) } : learned;
+  const { sync_beacon_head_slot: slot, timestamp: at } = node;
+  if (!node.sync_eth2_synced || slot == null) return after;
+  const head = { at, slot };
+  const { head: before } = learned;
+  if (before && at - before.at < MIN_PAIR_SECONDS) return after;
+  const chain = before && chainFollowed(before, head);
+  return { ...after, head, ...(chain && { chain }) };
+}
+
+/** Pushes come once a minute, so this is at least two of them. */
+const MIN_PAIR_SECONDS = 120;
+const SLOTS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_SLOT;
+/** A head waits for late and missed blocks, and then moves several slots at once. */
+const UNEVEN_SLOTS = 5;
+
+/**
+ * The chain on which both heads are within a day of the clock, if the node moved from one to the other at the speed of
+ * the chain. A node that syncs can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a hundred times as
+ * fast.
+ */
+function chainFollowed(before: Head, head: Head): Chain | undefined {
+  const expected = (head.at - before.at) / SECONDS_PER_SLOT;
+  if (Math.abs(head.slot - before.slot - expected) > Math.max(UNEVEN_SLOTS, expected / 2)) return undefined;
+  return CHAIN_NAMES.find((chain) => [before, head].every((one) => Math.abs(slotsBehind(chain, one)) <= SLOTS_PER_DAY));
+}
+
+/** How far a head is behind the clock of the chain. */
+export function slotsBehind(chain: Chain, { at, slot }: Head): number {
+  return (at - CHAINS[chain].genesis) / SECONDS_PER_SLOT - slot;
+}
+
+/** Lodestar recomputes its boot time for each record (api-facts 1.3). */
+const SAME_BOOT_SECONDS = 5;
+const WITHHELD_SECONDS = 600;
+const HOUR_SECONDS = MS_PER_HOUR / 1000;
+
+/**
+ * Network counters that fall although the machine was not rebooted can belong to another container of the machine: two
+ * processes under one name each push the counters of their own interface, and the service keeps either.
+ */
+function learnFromSystem(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
+  if (!held || !isSameBoot(held, record) || !fell(held, record)) return learned;
+  const { timestamp: at } = record;
+  const isAgain = learned.networkFell !== undefined && at - learned.networkFell.at <= HOUR_SECONDS;
+  return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
+}
+
+function isSameBoot(a: SystemRecord, b: SystemRecord): boolean {
+  const [before, after] = [a.misc_node_boot_ts_seconds, b.misc_node_boot_ts_seconds];
+  return before != null && after != null && Math.abs(after - before) <= SAME_BOOT_SECONDS;
+}
+
+function fell(held: SystemRecord, record: SystemRecord): boolean {
+  const isLess = (before: number | null | undefined, after: number | null | undefined): boolean =>
+    before != null && after != null && after < before;
+  return (
+    isLess(held.network_node_bytes_total_receive, record.network_node_bytes_total_receive) ||
+    isLess(held.network_node_bytes_total_transmit, record.network_node_bytes_total_transmit)
+  );
+}
+
+/** Whether the network counters of a machine are withheld at `now`. */
+export function isNetworkWithheld({ learned }: Partial<Machine>, now: UnixMs): boolean {
+  return learned?.networkFell !== undefined && now < learned.networkFell.until * 1000;
+}
+
+/** The machine without the values that say nothing: null gives no sample. */
+export function trusted(machine: Machine, now: UnixMs): Machine {
+  const { system, node, learned } = machine;
+  return {
+    ...machine,
+    ...(system &&
+      isNetworkWithheld(machine, now) && {
+        system: { ...system, network_node_bytes_total_receive: null, network_node_bytes_total_transmit: null },
+      }),
+    ...(node && !hasSaidConnected(node, learned) && { node: { ...node, sync_eth1_connected: null } }),
+  };
+}
+
+/**
+ * Whether this client has said that its execution client is connected. Otherwise its "no" means nothing: today's Teku
+ * and Lighthouse always say no (api-facts 1.6).
+ */
+function hasSaidConnected(node: NodeRecord, { executionClient }: Learned = {}): boolean {
+  const [name, version] = clientOf(node);
+  return executionClient?.[0] === name && executionClient[1] === version;
+}
+
+function clientOf({ client_name, client_version }: NodeRecord): [name: string, version: string] {
+  return [client_name ?? '', client_version ?? ''];
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { CHAINS, type Chain } from '../../../src/lib/chain.ts';
+import { isNetworkWithheld, learnAll, trusted } from '../../../src/sources/machines/learned.ts';
+import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
+import type { Learned, MachineRecord, NodeRecord, SystemRecord } from '../../../src/sources/machines/schema.ts';
+import { machinesOptions } from '../../support/machine-records.ts';
+
+/** Unix seconds: 2026-11-24. */
+const START = 1_795_500_000;
+const DAY_SLOTS = 7_200;
+
+function slotAt(chain: Chain, at: number): number {
+  return Math.floor((at - CHAINS[chain].genesis) / 12);
+}
+
+function node(at: number, fields: Partial<NodeRecord> = {}): MachineRecord {
+  return ['node', { timestamp: at, sync_eth2_synced: true, ...fields }];
+}
+
+/** A node in step with `chain`, one record a minute. */
+function inStep(chain: Chain, minutes: number, from = START, behind = 0): MachineRecord[] {
+  return Array.from({ length: minutes + 1 }, (_, i) => {
+    const at = from + i * 60;
+    return node(at, { sync_beacon_head_slot: slotAt(chain, at) - behind });
+  });
+}
+
+const AUTO = machinesOptions({ chain: 'auto', chains: ['mainnet'] });
+
+describe('sources/machines/learned', () => {
+  describe('the chain of a machine', () => {
+    it('is that of two synced records of its node that are two minutes apart, in any order', () => {
+      expect(learnAll(undefined, inStep('hoodi', 2)).chain).toBe('hoodi');
+      expect(learnAll(undefined, inStep('mainnet', 2).reverse()).chain).toBe('mainnet');
+    });
+
+    it('is not known from less than two minutes, or from records that are not synced or have no head', () => {
+      expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
+      const without = (fields: Partial<NodeRecord>): MachineRecord[] =>
+        inStep('hoodi', 5).map(([, record]) => node(record.timestamp, { ...(record as NodeRecord), ...fields }));
+      for (const fields of [
+        { sync_eth2_synced: false },
+        { sync_eth2_synced: undefined },
+        { sync_beacon_head_slot: null },
+      ])
+        expect(learnAll(undefined, without(fields)).chain).toBeUndefined();
+    });
+
+    it('is found from records of different sweeps, and of sweeps that are hours apart', () => {
+      const first = learnAll(undefined, inStep('hoodi', 0));
+      expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 120)).chain).toBe('hoodi');
+      expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 4 * 3_600)).chain).toBe('hoodi');
+    });
+
+    it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
+      // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
+      const passes = Array.from({ length: 10 }, (_, i) =>
+        node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START) - 2_000 + i * 500 }),
+      );
+      expect(learnAll(undefined, passes).chain).toBeUndefined();
+      const arrived = learnAll(undefined, [...passes, ...inStep('mainnet', 5, START + 600)]);
+      expect(arrived.chain).toBe('mainnet');
+    });
+
+    it('is not known while the head stands still, or is more than a day off', () => {
+      const stands = [0, 2, 4].map((i) => node(START + i * 60, { sync_beacon_head_slot: slotAt('hoodi', START) }));
+      expect(learnAll(undefined, stands).chain).toBeUndefined();
+      expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS + 10)).chain).toBeUndefined();
+      expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS - 10)).chain).toBe('hoodi');
+    });
+
+    it('is kept when the node falls behind, and follows a machine that moves', () => {
+      const learned = learnAll(undefined, inStep('hoodi', 2));
+      const stuck = learnAll({ learned }, [node(START + 9_000, { sync_beacon_head_slot: slotAt('hoodi', START) })]);
+      expect(stuck.chain).toBe('hoodi');
+      expect(learnAll({ learned: stuck }, inStep('mainnet', 3, START + 9_600)).chain).toBe('mainnet');
+    });
+
+    it('is the label after rules and the configuration, also of a chain that is not configured', () => {
+      const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
+      expect(chainOf(AUTO, hoodi)).toBe('hoodi');
+      expect(chainOf(AUTO, { name: 'a' })).toBe('mainnet');
+      expect(chainOf(machinesOptions({ chain: 'auto', chains: ['hoodi', 'mainnet'] }), { name: 'a' })).toBe('hoodi');
+      expect(chainOf({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe('mainnet');
+      expect(chainOf({ ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' }] }, hoodi)).toBe('mainnet');
+    });
+
+    it('is an assumption until it is found or configured, or if its own node contradicts the configuration', () => {
+      const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
+      expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
+      expect(isChainKnown(AUTO, hoodi)).toBe(true);
+      expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(true);
+      expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe(false);
+    });
+  });
+
+  describe('the flag of the execution client', () => {
+    const teku = { client_name: 'teku', client_version: '26.7.1' };
+    const shown = (record: MachineRecord, learned: Learned): boolean | null | undefined =>
+      trusted({ name: 'a', node: record[1] as NodeRecord, learned }, START * 1000).node?.sync_eth1_connected;
+
+    it('says nothing before this client has said yes: no and absent give no value', () => {
+      for (const said of [{ sync_eth1_connected: false }, {}]) {
+        const record = node(START, { ...teku, ...said });
+        expect(shown(record, learnAll(undefined, [record]))).toBeNull();
+      }
+    });
+
+    it('is believed once the same name and version have said yes, and no longer after an update', () => {
+      const yes = node(START, { ...teku, client_version: '25.1.0', sync_eth1_connected: true });
+      const learned = learnAll(undefined, [yes]);
+      expect(shown(yes, learned)).toBe(true);
+      const no = node(START + 60, { ...teku, client_version: '25.1.0', sync_eth1_connected: false });
+      expect(shown(no, learnAll({ learned }, [no]))).toBe(false);
+      const updated = node(START + 120, { ...teku, sync_eth1_connected: false });
+      expect(shown(updated, learnAll({ learned }, [updated]))).toBeNull();
+    });
+
+    it('is believed of a client without a name, too', () => {
+      const yes = node(START, { sync_eth1_connected: true });
+      expect(shown(node(START + 60, { sync_eth1_connected: false }), learnAll(undefined, [yes]))).toBe(false);
+    });
+  });
+
+  describe('network counters', () => {
+    const BOOT = START - 90_000;
+    const system = (minute: number, receive: number, fields: Partial<SystemRecord> = {}): MachineRecord => [
+      'system',
+      {
+        timestamp: START + minute * 60,
+        misc_node_boot_ts_seconds: BOOT,
+        network_node_bytes_total_receive: receive,
+        network_node_bytes_total_transmit: receive,
+        ...fields,
+      },
+    ];
+    const isWithheld = (records: readonly MachineRecord[], minute: number): boolean =>
+      isNetworkWithheld({ learned: learnAll(undefined, records) }, (START + minute * 60) * 1000);
+
+    it('are withheld for ten minutes after they fell without a reboot', () => {
+      const records = [system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: BOOT + 1 })];
+      expect(isWithheld(records, 10.9)).toBe(true);
+      expect(isWithheld(records, 11)).toBe(false);
+    });
+
+    it('are withheld for an hour after a second fall within an hour', () => {
+      const records = [system(0, 9e9), system(1, 4e6), system(2, 9e9), system(31, 5e6)];
+      expect(isWithheld(records, 90)).toBe(true);
+      expect(isWithheld(records, 91)).toBe(false);
+      expect(isWithheld([system(0, 9e9), system(1, 4e6), system(2, 9e9), system(62, 5e6)], 72)).toBe(false);
+    });
+
+    it('are shown after a reboot, while they rise, and without a boot time', () => {
+      const reboot = START + 30;
+      expect(isWithheld([system(0, 9e9), system(1, 4e6, { misc_node_boot_ts_seconds: reboot })], 1)).toBe(false);
+      expect(isWithheld([system(0, 4e6), system(1, 9e9)], 1)).toBe(false);
+      const none = { misc_node_boot_ts_seconds: undefined };
+      expect(isWithheld([system(0, 9e9, none), system(1, 4e6, none)], 1)).toBe(false);
+    });
+
+    it('leave the other values of the record as they are', () => {
+      const records = [system(0, 9e9), system(1, 4e6, { cpu_cores: 8 })];
+      const last = records[1]?.[1] as SystemRecord;
+      const learned = learnAll(undefined, records);
+      const { system: shown } = trusted({ name: 'a', system: last, learned }, (START + 61) * 1000);
+      expect(shown).toEqual({
+        ...last,
+        network_node_bytes_total_receive: null,
+        network_node_bytes_total_transmit: null,
+      });
+    });
+  });
+});
