@@ -1,6 +1,6 @@
 import { MS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { isInForce, refusalOf } from '../refusal.ts';
+import { afterFailure, refusedUntil } from '../refusal.ts';
 import { addRecent } from './count.ts';
 import { GIVE_UP_AFTER_MS } from './finality.ts';
 import { implausible, type PollContext } from './read.ts';
@@ -8,32 +8,33 @@ import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema
 
 /**
  * Reads who was slashed as a proposer in the blocks of a finalized epoch, one request for each block whose row reports
- * such slashings. A block is done when as many validators were read as its row reports. A refusal ends the reading
- * without a failure.
+ * such slashings. A block is done when as many validators were read as its row reports. Once the service counts as
+ * refusing, the reading ends without a failure.
  */
 export async function readProposerNames(
   context: PollContext,
   previous: Slashings,
   rows: readonly SlotRow[],
 ): Promise<{ state: Slashings; failure?: Error }> {
-  const { proposerNames, operatorAt, onUnnamed } = context.options;
+  const { options, now } = context;
+  const { proposerNames, operatorAt, onUnnamed } = options;
   let state = previous;
   for (const row of rows) {
-    if (!proposerNames || isInForce(state.namesRefused, operatorAt)) break;
+    if (!proposerNames || now < refusedUntil(state.namesRefusal, operatorAt)) break;
     if (row.status !== '1' || row.proposerslashingscount === 0 || state.namedSlots.includes(row.slot)) continue;
     try {
       const validators = await readValidators(context, row);
-      const { namesRefused: _, ...accepted } = state;
-      state = withNames(context, accepted, row.slot, validators);
+      state = withNames(context, { ...state, namesRefusal: undefined }, row.slot, validators);
       if (validators.size < row.proposerslashingscount) throw incomplete(row, validators.size);
       const { namesFailingSince: _since, ...done } = state;
       state = { ...done, namedSlots: [...done.namedSlots, row.slot] };
     } catch (error) {
       if (context.signal.aborted || !(error instanceof Error)) throw error;
-      const refusal = refusalOf(error, operatorAt);
-      if (!refusal) return { state: failing(state, context.now), failure: error };
-      state = { ...state, namesRefused: refusal };
-      onUnnamed(error);
+      const { namesRefusal: before } = state;
+      const namesRefusal = afterFailure(before, error, now, operatorAt);
+      state = { ...state, namesRefusal };
+      if (now >= refusedUntil(namesRefusal, operatorAt)) return { state: failing(state, now), failure: error };
+      if (refusedUntil(before, operatorAt) === 0) onUnnamed(error);
     }
   }
   return { state };

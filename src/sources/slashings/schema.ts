@@ -213,7 +213,7 @@ export const Slashings = z.object({
   proposerSlashed: z.array(z.tuple([Index, Index])).default([]),
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index).default([]),
-  namesRefused: Refusal.optional(),
+  namesRefusal: Refusal.optional(),
   /** Since when (Unix ms) the names of proposer slashings cannot be read. No epoch waits for them longer than an hour after this. */
   namesFailingSince: z.number().optional(),
   /** The last proposals of watched validators by slot, ascending. */

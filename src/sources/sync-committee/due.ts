@@ -1,4 +1,5 @@
 import type { UnixMs } from '../../lib/time.ts';
+import { refusedUntil } from '../refusal.ts';
 import { type Attempts, nextTick, type Timing } from '../source.ts';
 import { missingPeriods } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
@@ -51,13 +52,13 @@ function membersDue(
   { lastAttemptAt = 0, failuresInARow }: Attempts,
   ticks: Ticks,
 ): UnixMs {
-  const { period, committees, membersRefused } = value;
+  const { period, committees, membersRefusal } = value;
   const { tick, now } = ticks;
   if (!period) return tick;
   const end = endOf(period);
   // Members that were not wanted before, and therefore never requested, do not wait for an interval.
-  const isNew = committees === undefined && membersRefused === undefined && failuresInARow === 0;
-  const at = isNew ? lastAttemptAt : tick;
-  const isMissing = missingPeriods(members, value, now).length > 0;
+  const isNew = committees === undefined && failuresInARow === 0;
+  const at = isNew ? lastAttemptAt : Math.max(tick, refusedUntil(membersRefusal, members.operatorAt));
+  const isMissing = missingPeriods(members, value, Math.max(at, now)).length > 0;
   return isMissing && at < end ? at : dueAfter(end, lastAttemptAt, ticks);
 }

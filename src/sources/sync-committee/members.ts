@@ -1,5 +1,5 @@
 import type { UnixMs } from '../../lib/time.ts';
-import { isInForce } from '../refusal.ts';
+import { refusedUntil } from '../refusal.ts';
 import type { MembersOptions } from './options.ts';
 import { endOf, periodAt } from './periods.ts';
 import type { Period, SyncCommittee } from './schema.ts';
@@ -33,13 +33,16 @@ export function nextMembersChange({ period, committees = [] }: SyncCommittee, no
   return committees.some((one) => one.period >= current) ? endOf(period, current) : Number.POSITIVE_INFINITY;
 }
 
-/** The periods whose members are to be requested: the one that was read last, unless it is over, and the next one. */
+/**
+ * The periods whose members are to be requested at `now`: the one that was read last, unless it is over, and the next
+ * one. None while the service refuses.
+ */
 export function missingPeriods(
   { operatorAt }: MembersOptions,
-  { period, committees = [], membersRefused }: SyncCommittee,
+  { period, committees = [], membersRefusal }: SyncCommittee,
   now: UnixMs,
 ): number[] {
-  if (!period || isInForce(membersRefused, operatorAt)) return [];
+  if (!period || now < refusedUntil(membersRefusal, operatorAt)) return [];
   const { number } = period;
   return [number, number + 1].filter(
     (wanted) => endOf(period, wanted) > now && !committees.some((one) => one.period === wanted),

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { refusalOf } from '../refusal.ts';
+import { afterFailure, refusedUntil } from '../refusal.ts';
 import type { Poll } from '../source.ts';
 import { missingPeriods } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
@@ -15,8 +15,9 @@ interface MembersContext {
 }
 
 /**
- * Requests the members that are not known yet. A refusal is not a failure: from then on only the period is polled. The
- * committee of the current period is known from the time when it was the next one, except at first and after an outage.
+ * Requests the members that are not known yet. Once the service counts as refusing, only the period is polled, and the
+ * refusal is not a failure. The committee of the current period is known from the time when it was the next one, except
+ * at first and after an outage.
  */
 export async function readMembers(context: MembersContext, previous: SyncCommittee): Promise<Poll<SyncCommittee>> {
   const { members, now, signal } = context;
@@ -29,14 +30,18 @@ export async function readMembers(context: MembersContext, previous: SyncCommitt
   for (const period of missingPeriods(members, previous, now)) {
     if (period === current) oneTimeRequests += 1;
     try {
-      value = await readCommittee(context, value, period, period === current ? String(period) : 'next');
+      const answered = { ...value, membersRefusal: undefined };
+      value = await readCommittee(context, answered, period, period === current ? String(period) : 'next');
     } catch (error) {
       if (signal.aborted || !(error instanceof Error)) throw error;
-      const refusal = refusalOf(error, members.operatorAt);
-      if (!refusal) return { value, failure: error };
-      members.onRefused(error);
+      const { membersRefusal: before } = value;
+      const { operatorAt, onRefused } = members;
+      const membersRefusal = afterFailure(before, error, now, operatorAt);
+      value = { ...value, membersRefusal };
+      if (now >= refusedUntil(membersRefusal, operatorAt)) return { value, failure: error };
+      if (refusedUntil(before, operatorAt) === 0) onRefused(error);
       return {
-        value: { ...value, membersRefused: refusal },
+        value,
         oneTimeRequests: period === current ? 1 : oneTimeRequests + 1,
       };
     }
@@ -60,7 +65,7 @@ async function readCommittee(
     Seat,
     listed.map((validator) => ({ validator })),
   );
-  const { membersRefused: _, committees = [], ...rest } = previous;
+  const { committees = [], ...rest } = previous;
   if (seats.length === 0) return { ...rest, committees };
   const validators = [...new Set(seats.map(({ validator }) => validator))].sort((a, b) => a - b);
   return { ...rest, committees: [...committees, { period, validators }] };

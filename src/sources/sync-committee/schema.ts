@@ -33,7 +33,7 @@ export const SyncCommittee = z.object({
   period: z.object({ number: z.number(), epoch: Bounds, timestamp: Bounds }).optional(),
   /** The known committees of this period and of the next one. Absent before the first of them is asked for. */
   committees: z.array(Committee).optional(),
-  membersRefused: Refusal.optional(),
+  membersRefusal: Refusal.optional(),
   /** How the current period is requested: `latest` or `number`. */
   selector: Alternatives.optional(),
 });

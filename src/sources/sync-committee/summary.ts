@@ -3,6 +3,7 @@ import { type Html, html } from '../../lib/html.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { count, spaced } from '../../lib/words.ts';
 import { type Cell, lines, link, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
+import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
 import { watchedMembers } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
@@ -39,16 +40,16 @@ export function syncCommitteeSummary(
 type Known = SyncCommittee & { readonly period: Period };
 
 function watched(chain: Chain, members: MembersOptions, state: Known, now: UnixMs): Cell {
-  const { period, membersRefused } = state;
+  const { period, membersRefusal } = state;
   const { current, next } = watchedMembers(members, state, now);
   const turn = time(endOf(period, periodAt(period, now)), now);
   const told = [
     current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
     next?.length ? html`next ${named(chain, next)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
   ];
-  if (!membersRefused) return lines(...told);
+  if (!membersRefusal || now >= refusedUntil(membersRefusal, members.operatorAt)) return lines(...told);
   const refused = quiet(
-    `The service refuses to list the members (${spaced(membersRefused.reason)}). Reload or restart the exporter to try again.`,
+    `The service refuses to list the members (${spaced(membersRefusal.reason)}). The exporter tries again every day, and after a reload or restart.`,
   );
   return current || next ? lines(...told, refused) : refused;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../../src/api/errors.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
@@ -156,19 +157,22 @@ describe('sources/slashings/finalized-pass', () => {
       expect(follower.sightings).toHaveLength(1);
     });
 
-    it('that cannot be read hold the epoch, and are counted when they can', async () => {
-      const follower = await settled();
-      follower.chain.grow(E + 1, F + 1);
-      follower.chain.slash(slot, [7]);
-      follower.fault = (what) => (what.startsWith('slot') ? 'server_error' : undefined);
-      await follower.poll();
-      expect(follower.failure).toMatchObject({ reason: 'server_error' });
-      expect(follower.state.scannedEpoch).toBe(F);
-      follower.fault = () => undefined;
-      await follower.poll();
-      expect(follower.state.scannedEpoch).toBe(F + 1);
-      expect(follower.sightings).toHaveLength(1);
-    });
+    it.each<FailureReason>(['server_error', 'bad_request'])(
+      'that cannot be read (%s) hold the epoch, and are counted when they can',
+      async (reason) => {
+        const follower = await settled();
+        follower.chain.grow(E + 1, F + 1);
+        follower.chain.slash(slot, [7]);
+        follower.fault = (what) => (what.startsWith('slot') ? reason : undefined);
+        await follower.poll();
+        expect(follower.failure).toMatchObject({ reason });
+        expect(follower.state.scannedEpoch).toBe(F);
+        follower.fault = () => undefined;
+        await follower.poll();
+        expect(follower.state.scannedEpoch).toBe(F + 1);
+        expect(follower.sightings).toHaveLength(1);
+      },
+    );
 
     it('are counted once and kept when a reorganisation moves or drops them', async () => {
       const follower = await settled();

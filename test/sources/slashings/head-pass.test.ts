@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../../src/api/errors.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
 import { MINUTE } from '../../support/timing.ts';
@@ -161,17 +162,20 @@ describe('sources/slashings/head-pass', () => {
       expect(follower.sightings).toHaveLength(1);
     });
 
-    it('that fail are a failure of the poll, and are tried three times at head', async () => {
-      const follower = await settled();
-      follower.chain.slash(slot, [3]);
-      follower.chain.slash(slot + 1, [4]);
-      follower.fault = (what) => (what === `slot/${slot}` ? 'server_error' : undefined);
-      await follower.poll();
-      expect(follower.failure).toMatchObject({ reason: 'server_error' });
-      expect(follower.sightings.map(({ validators }) => validators)).toEqual([[4]]);
-      expect(await follower.poll()).toContain(`slot/${slot}`);
-      expect(await follower.poll()).toContain(`slot/${slot}`);
-      expect(await follower.poll()).toEqual(['latest']);
-    });
+    it.each<FailureReason>(['server_error', 'bad_request'])(
+      'that fail (%s) are a failure of the poll, and are tried three times at head',
+      async (reason) => {
+        const follower = await settled();
+        follower.chain.slash(slot, [3]);
+        follower.chain.slash(slot + 1, [4]);
+        follower.fault = (what) => (what === `slot/${slot}` ? reason : undefined);
+        await follower.poll();
+        expect(follower.failure).toMatchObject({ reason });
+        expect(follower.sightings.map(({ validators }) => validators)).toEqual([[4]]);
+        expect(await follower.poll()).toContain(`slot/${slot}`);
+        expect(await follower.poll()).toContain(`slot/${slot}`);
+        expect(await follower.poll()).toEqual(['latest']);
+      },
+    );
   });
 });

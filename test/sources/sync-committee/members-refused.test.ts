@@ -14,7 +14,7 @@ import {
   sourceOf,
 } from '../../support/committees.ts';
 import { failed } from '../../support/fake-api.ts';
-import { HOUR, MINUTE } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
 
 describe('sources/sync-committee/members refused', () => {
   const refuse =
@@ -23,7 +23,7 @@ describe('sources/sync-committee/members refused', () => {
       throw failed(request, reason);
     };
 
-  it.each<FailureReason>(['bad_request', 'forbidden', 'not_found', 'method_not_allowed'])(
+  it.each<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
     '(%s) ends the asking without a failure, is told once, and the period is asked for at its time',
     async (reason) => {
       const told: string[] = [];
@@ -34,14 +34,48 @@ describe('sources/sync-committee/members refused', () => {
       expect(oneTimeRequests).toBe(1);
       expect(asked(api.requests)).toEqual(['sync-committee', '1700']);
       expect(value.period?.number).toBe(1700);
-      expect(due(value, NOW, { source })).toBe(endOf(1700) - 1000 + 5 * MINUTE);
+      expect(told).toEqual([`sync_committee_members: ${reason} (made up)`]);
+      // A day later the members are asked for once more, and that they are still refused is no news.
+      expect(due(value, NOW, { source })).toBe(NOW + DAY);
+      const { value: again, failure: none } = await poll(api, value, NOW + DAY, source);
+      expect(none).toBeUndefined();
+      expect(asked(api.requests).slice(2)).toEqual(['1700']);
+      expect(due(again, NOW + DAY, { source })).toBe(endOf(1700) - 1000 + 5 * MINUTE);
       const later = serviceOf({ period: 1701, instead: refuse(reason) });
-      const { value: after } = await poll(later, value, endOf(1700) + 5 * MINUTE, source);
+      const { value: after } = await poll(later, again, endOf(1700) + 5 * MINUTE, source);
       expect(asked(later.requests)).toEqual(['sync-committee']);
       expect(after.period?.number).toBe(1701);
-      expect(told).toEqual([`sync_committee_members: ${reason} (made up)`]);
+      expect(told).toHaveLength(1);
     },
   );
+
+  it('is not believed after a single 400, which can be a database that fails for a moment', async () => {
+    const told: Error[] = [];
+    const source = sourceOf(membersOptions({ onRefused: (error) => told.push(error) }));
+    const { value, failure } = await poll(serviceOf({ instead: refuse('bad_request') }), {}, NOW, source);
+    expect(failure).toMatchObject({ endpoint: 'sync_committee_members', reason: 'bad_request' });
+    expect(due(value, NOW, { source, failing: true })).toBe(NOW + HOUR);
+    const api = serviceOf(KNOWN);
+    const { value: after } = await poll(api, value, NOW + HOUR, source);
+    expect(asked(api.requests)).toEqual(['1700', 'next']);
+    expect(shown(after)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
+    expect(after.membersRefusal).toBeUndefined();
+    expect(told).toEqual([]);
+  });
+
+  it('is believed after 400 at three attempts over at least an hour, and told once', async () => {
+    const told: Error[] = [];
+    const source = sourceOf(membersOptions({ onRefused: (error) => told.push(error) }));
+    const api = serviceOf({ instead: refuse('bad_request') });
+    let last = await poll(api, {}, NOW, source);
+    for (const at of [NOW + MINUTE, NOW + HOUR - 1]) last = await poll(api, last.value, at, source);
+    expect(last.failure).toMatchObject({ reason: 'bad_request' });
+    expect(told).toEqual([]);
+    last = await poll(api, last.value, NOW + HOUR, source);
+    expect(last.failure).toBeUndefined();
+    expect(told).toHaveLength(1);
+    expect(due(last.value, NOW + HOUR, { source })).toBe(NOW + HOUR + DAY);
+  });
 
   it('keeps the members that are known until their period is over', async () => {
     const api = serviceOf({
@@ -61,7 +95,7 @@ describe('sources/sync-committee/members refused', () => {
     const api = serviceOf(KNOWN);
     const { value: after } = await poll(api, value, NOW + 2 * HOUR, reloaded);
     expect(asked(api.requests)).toEqual(['1700', 'next']);
-    expect(after.membersRefused).toBeUndefined();
+    expect(after.membersRefusal).toBeUndefined();
     expect(shown(after)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
   });
 });

@@ -57,7 +57,6 @@ describe('sources/sync-committee/members on the wire', () => {
   });
 
   it.each([
-    [400, '{"status":"ERROR: invalid period","data":null}', 'bad_request'],
     [403, '{"error":"not in your plan"}', 'forbidden'],
     [404, '<html>not found</html>', 'not_found'],
     [405, '', 'method_not_allowed'],
@@ -66,7 +65,16 @@ describe('sources/sync-committee/members on the wire', () => {
     http.answer('GET', `${V1_URL}/1700`, { status, body });
     const { value, failure } = await poll();
     expect(failure).toBeUndefined();
-    expect(value.membersRefused).toEqual({ reason, operatorAt: 0 });
+    expect(value.membersRefusal).toMatchObject({ reason, operatorAt: 0 });
+    expect(value.period?.number).toBe(1700);
+  });
+
+  it('takes 400 for a failure, and makes no second request', async () => {
+    http.answer('POST', PERIOD_URL, { body: JSON.stringify(periodAnswer(1700)) });
+    const body = '{"status":"ERROR: could not retrieve db results","data":null}';
+    http.answer('GET', `${V1_URL}/1700`, { status: 400, body });
+    const { value, failure } = await poll();
+    expect(failure).toMatchObject({ endpoint: 'sync_committee_members', reason: 'bad_request', status: 400 });
     expect(value.period?.number).toBe(1700);
   });
 
@@ -76,7 +84,7 @@ describe('sources/sync-committee/members on the wire', () => {
     const { value, failure } = await poll();
     expect(failure).toMatchObject({ endpoint: 'sync_committee_members', reason: 'invalid_body', status: 200 });
     expect(value.period?.number).toBe(1700);
-    expect(value.membersRefused).toBeUndefined();
+    expect(value.membersRefusal).toBeUndefined();
   });
 });
 

@@ -57,15 +57,27 @@ describe('sources/sync-committee/summary', () => {
   });
 
   it('says that the service refuses, beside what is known', async () => {
-    const refusal = 'The service refuses to list the members (not found). Reload or restart the exporter to try again.';
-    const membersRefused = { reason: 'not_found', operatorAt: 0 };
+    const refusal =
+      'The service refuses to list the members (not found). The exporter tries again every day, and after a reload or restart.';
+    const membersRefusal = { reason: 'not_found', attempts: 1, firstAt: NOW, lastAt: NOW, operatorAt: 0 };
     const { period } = await stateAfter(KNOWN);
-    expect(told({ period, membersRefused })).toEqual([refusal]);
-    expect(told({ ...(await stateAfter(KNOWN)), membersRefused })).toEqual([
+    expect(told({ period, membersRefusal })).toEqual([refusal]);
+    expect(told({ ...(await stateAfter(KNOWN)), membersRefusal })).toEqual([
       expect.stringMatching(/^now 7, 12, 99; ends /),
       expect.stringMatching(/^next 3; begins /),
       refusal,
     ]);
+  });
+
+  it('says nothing of a refusal that does not count yet, or no more', async () => {
+    const { period } = await stateAfter(KNOWN);
+    const once = { attempts: 1, firstAt: NOW, lastAt: NOW };
+    for (const membersRefusal of [
+      { ...once, reason: 'bad_request', operatorAt: 0 },
+      { ...once, reason: 'forbidden', operatorAt: -1 },
+    ]) {
+      expect(told({ period, membersRefusal })).toEqual(['now not known yet', 'next not known yet']);
+    }
   });
 
   it('says nothing of members where nobody asks for them, nor before there is a period', async () => {

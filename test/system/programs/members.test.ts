@@ -115,7 +115,7 @@ describe.concurrent('system/programs/members', () => {
     await waitFor(async () => expect(await value('beaconchain_api_request_failures_total', failures)).toBe(1));
     const page = (await ask(port, '/')).body.toString();
     expect(page).toContain(
-      'The service refuses to list the members (forbidden). Reload or restart the exporter to try again.',
+      'The service refuses to list the members (forbidden). The exporter tries again every day, and after a reload or restart.',
     );
     isRefused = false;
     // The interval has passed since the last poll at some time.

@@ -136,25 +136,25 @@ describe('system/simulation/members', () => {
     await sim.stop();
   });
 
-  it('a refusal is told once and costs one request; the source stays up, and a reload asks again', async () => {
+  it('a refusal is told once and costs one request a day; the source stays up, and a reload asks again', async () => {
     const { log, lines } = logLines();
     const sim = simulation({ sources: sources(START, log) });
     sim.sandbox.hasMembers = false;
     await sim.clock.advance(3 * PERIOD);
-    expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 1 });
+    expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 4 });
     expect(sim.view(ID).entry).toMatchObject({ failures: 0 });
     expect(sim.view(ID).entry.pausedUntil).toBeUndefined();
     expect(lines.map(({ level, msg }) => [level, msg])).toEqual([['warn', 'sync committee members cannot be read']]);
     sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
     await sim.clock.advance(MINUTE);
-    expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 2 });
+    expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 5 });
     expect(lines).toHaveLength(2);
     // Reloads that come often do not ask more often than the interval.
     for (let reloads = 0; reloads < 12; reloads += 1) {
       sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
       await sim.clock.advance(10 * MINUTE);
     }
-    expect(counted(sim)['current']).toBe(4);
+    expect(counted(sim)['current']).toBe(7);
     sim.sandbox.hasMembers = true;
     sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
     await sim.clock.advance(HOUR);

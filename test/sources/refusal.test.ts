@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
+import { afterFailure, type Refusal, refusedUntil } from '../../src/sources/refusal.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../support/timing.ts';
+
+type Attempt = readonly [at: number, reason: FailureReason, operatorAt?: number];
+
+/** What is known after these failures. */
+function knownAfter(...attempts: readonly Attempt[]): Refusal | undefined {
+  return attempts.reduce<Refusal | undefined>((before, [at, reason, operatorAt = 0]) => {
+    return afterFailure(before, new RequestFailed('proposer_slashings', reason, 'made up'), at, operatorAt);
+  }, undefined);
+}
+
+/** Failures with 400 at these times. */
+function bad(...times: readonly number[]): Attempt[] {
+  return times.map((at) => [at, 'bad_request']);
+}
+
+describe('sources/refusal', () => {
+  it.each<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
+    '%s refuses at once, for a day',
+    (reason) => {
+      expect(refusedUntil(knownAfter([NOW, reason]), 0)).toBe(NOW + DAY);
+    },
+  );
+
+  it.each<[string, Attempt[]]>([
+    ['one', bad(NOW)],
+    ['two within an hour', bad(NOW, NOW + MINUTE)],
+    ['two over an hour', bad(NOW, NOW + 2 * HOUR)],
+    ['three within less than an hour', bad(NOW, NOW + MINUTE, NOW + HOUR - 1)],
+    ['a hundred within less than an hour', bad(...Array.from({ length: 100 }, (_, i) => NOW + i * 1_000))],
+  ])('400 may pass: %s', (_, attempts) => {
+    expect(refusedUntil(knownAfter(...attempts), 0)).toBe(0);
+  });
+
+  it.each<[string, Attempt[]]>([
+    ['three over an hour', bad(NOW - HOUR, NOW - MINUTE, NOW)],
+    ['four, of which three within less than an hour', bad(NOW - HOUR, NOW - 59 * MINUTE, NOW - 2 * MINUTE, NOW)],
+    ['three with an outage between them', [...bad(NOW - HOUR, NOW - MINUTE), [NOW - 1, 'timeout'], ...bad(NOW)]],
+    ['three and a clock that is set back by a day after the first', bad(NOW + DAY, NOW - HOUR, NOW)],
+  ])('400 refuses, for a day: %s', (_, attempts) => {
+    expect(refusedUntil(knownAfter(...attempts), 0)).toBe(NOW + DAY);
+  });
+
+  it('400 and another refusal are not added up', () => {
+    const attempts: Attempt[] = [[NOW, 'forbidden'], ...bad(NOW + DAY, NOW + DAY + MINUTE)];
+    expect(refusedUntil(knownAfter(...attempts), 0)).toBe(0);
+  });
+
+  it.each<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'unauthorized', 'invalid_body'])(
+    '%s is no refusal, and ends none',
+    (reason) => {
+      expect(knownAfter([NOW, reason])).toBeUndefined();
+      expect(knownAfter([NOW, 'forbidden'], [NOW + DAY, reason])).toEqual(knownAfter([NOW, 'forbidden']));
+    },
+  );
+
+  it('a start or a reload ends it, and begins to count anew', () => {
+    const attempts = bad(NOW, NOW + HOUR, NOW + 2 * HOUR);
+    expect(refusedUntil(knownAfter(...attempts), 0)).toBeGreaterThan(0);
+    expect(refusedUntil(knownAfter(...attempts), NOW + 3 * HOUR)).toBe(0);
+    expect(refusedUntil(knownAfter(...attempts, [NOW + 3 * HOUR, 'bad_request', NOW + 3 * HOUR]), NOW + 3 * HOUR)).toBe(
+      0,
+    );
+  });
+
+  it('the attempt a day later refuses at once for another day, with 400 too', () => {
+    const later = NOW + 2 * HOUR + DAY;
+    expect(refusedUntil(knownAfter(...bad(NOW, NOW + HOUR, NOW + 2 * HOUR, later)), 0)).toBe(later + DAY);
+  });
+});
