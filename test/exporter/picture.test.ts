@@ -54,7 +54,8 @@ describe('exporter/picture', () => {
     expect(viewIn(viewsOf(state, given, NOW), 'machines')).toMatchObject({ entry: shown, running: false });
     const polled = [{ source, shown, known, running: true }];
     const view = viewIn(viewsOf({ ...state, polled }, given, NOW), 'machines');
-    expect(view).toMatchObject({ entry: shown, running: true, nextAttemptAt: NOW + MINUTE / 2 });
+    expect(view).toMatchObject({ entry: shown, running: true });
+    expect(view.nextAttemptAt).toBeGreaterThanOrEqual(NOW + MINUTE / 2);
   });
 
   it('what others knew of sources that are not configured is not shown', () => {
