@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { slotUrl, validatorUrl } from '../src/lib/chain.ts';
 import { ALL_LABELS, unknownNames } from './support/exposed.ts';
 import { temporaryFolder } from './support/files.ts';
-import { namesIn } from './support/promql.ts';
+import { namesIn, ratedGauges } from './support/promql.ts';
 import { areMissing, PROMTOOL, runTool } from './support/tools.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -125,9 +125,13 @@ describe('rules', () => {
     expect(ranges.filter(([, name]) => name?.includes(':'))).toEqual([]);
   });
 
-  it.each(rules.map((rule) => [rule.alert ?? rule.record, rule.expr]))('%s names only what is exposed', (_, expr) => {
-    expect(unknownNames(expr ?? '', recorded)).toEqual([]);
-  });
+  it.each(rules.map((rule) => [rule.alert ?? rule.record, rule.expr]))(
+    '%s names only what is exposed, and rates only counters',
+    (_, expr) => {
+      expect(unknownNames(expr ?? '', recorded)).toEqual([]);
+      expect(ratedGauges(expr ?? '')).toEqual([]);
+    },
+  );
 
   it('a metric, a selected label, its value or a grouping label that is not exposed is found', () => {
     const expr =

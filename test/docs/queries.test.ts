@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DOCUMENT_QUERIES, queriesIn } from '../support/document-queries.ts';
 import { unknownNames } from '../support/exposed.ts';
-import { mistakesIn } from '../support/promql.ts';
+import { mistakesIn, ratedGauges } from '../support/promql.ts';
 
 describe('docs/queries', () => {
   it('there is a cookbook, with a question above each query', () => {
@@ -12,6 +12,7 @@ describe('docs/queries', () => {
 
   it.each(DOCUMENT_QUERIES)('$document: $question', ({ expr }) => {
     expect(mistakesIn(expr)).toEqual([]);
+    expect(ratedGauges(expr)).toEqual([]);
     // A label that Prometheus adds to a pod.
     expect(unknownNames(expr).filter((name) => name !== 'pod')).toEqual([]);
   });

@@ -20,7 +20,14 @@ const Panel = z.object({
       legend: z.object({ calcs: z.array(z.string()) }).optional(),
     })
     .optional(),
-  fieldConfig: z.object({ defaults: z.object({ unit: z.string().optional() }) }).optional(),
+  fieldConfig: z
+    .object({
+      defaults: z.object({
+        unit: z.string().optional(),
+        custom: z.object({ drawStyle: z.string().optional() }).optional(),
+      }),
+    })
+    .optional(),
 });
 const Dashboard = z.object({
   uid: z.string(),

@@ -7,6 +7,13 @@ export function mistakesIn(expr: string): number[] {
   return places;
 }
 
+/** Metrics that an expression treats as counters although they are none, which Prometheus 3 remarks on. */
+export function ratedGauges(expr: string): string[] {
+  return [...expr.matchAll(/\b(?:rate|irate|increase)\(\s*([\w:]+)/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => !/_(?:total|count|sum|bucket)$/.test(name));
+}
+
 /** The names in an expression. Not a parser: it reads as much of PromQL as the rules of this project need. */
 export interface Names {
   readonly metrics: readonly string[];

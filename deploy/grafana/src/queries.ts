@@ -54,7 +54,7 @@ function pace(metric: string, clock: string, by: string): string {
   const counter = `${metric}{${MACHINE}}[$__rate_interval]`;
   const seen = `${LAST_SEEN}{${MACHINE}${clock && `, ${clock}`}}[$__rate_interval]`;
   const on = `on (job, instance, ${by})`;
-  return `(rate(${counter}) and ${on} (count_over_time(${counter}) == ${on} count_over_time(${seen}))) / ${on} (rate(${seen}) > 0)`;
+  return `(increase(${counter}) and ${on} (count_over_time(${counter}) == ${on} count_over_time(${seen}))) / ${on} (delta(${seen}) > 0)`;
 }
 
 /** Share of the CPU time in one mode. The total counts all modes, idle included. */
