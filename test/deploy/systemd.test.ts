@@ -1,7 +1,10 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
+import { DOCUMENTS } from '../../src/docs/catalogue.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { areMissing, runTool, SYSTEMD_ANALYZE, type ToolRun } from '../support/tools.ts';
 
@@ -40,6 +43,26 @@ describe('deploy/systemd', () => {
       expect(exposure(UNIT, 15).status).toBe(0);
       expect(exposure(written(text.replaceAll(/^SystemCallFilter=.*$/gm, '')), 15).status).not.toBe(0);
     });
+  });
+
+  // Debian's minimal image has no program `kill`.
+  it('a reload needs no program but the shell', async () => {
+    const [, line = ''] = /^ExecReload=(.+)$/m.exec(text) ?? [];
+    const [program = '', ...words] = line.match(/'[^']*'|\S+/g) ?? [];
+    expect(program).toBe('/bin/sh');
+    const service = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)']);
+    onTestFinished(() => void service.kill('SIGKILL'));
+    await once(service, 'spawn');
+    const env = { MAINPID: String(service.pid), PATH: '/nowhere' };
+    const args = words.map((word) => word.replaceAll("'", ''));
+    expect(spawnSync(program, args, { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
+  });
+
+  it('its documentation is what the exporter serves', () => {
+    const [, address] = /^Documentation=(.*)$/m.exec(text) ?? [];
+    const served = ['', ...DOCUMENTS.map(({ name }) => name)].map((name) => `http://localhost:10032/docs/${name}`);
+    expect(served).toContain(address);
   });
 
   it('the configuration finds key and state where the unit puts them', async () => {
