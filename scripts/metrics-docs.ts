@@ -31,7 +31,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Machines',
     families: MACHINES,
     freshness:
-      'Clients push about once a minute, and the exporter polls every `machines.interval`. `beaconchain_machine_last_seen_timestamp_seconds` is the time of the newest record. Values older than `machines.stale_after` are withdrawn; last_seen stays until `machines.forget_after`. A field that the client does not send has no series.',
+      'Clients push about once a minute, and the exporter polls every `machines.interval`. `beaconchain_machine_last_seen_timestamp_seconds` is the time of the newest record. Values older than `machines.stale_after` are withdrawn; last_seen stays until `machines.forget_after`. The service leaves out zeros. So an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is there. Any other field that is absent has no series, and a field that is null has none either.',
   },
   {
     title: 'Daily returns',

@@ -14,6 +14,9 @@ export interface FieldFamily extends FamilyHead {
 const POLLED =
   'Pushed by the client about once a minute and polled by the exporter; beaconchain_machine_last_seen_timestamp_seconds is the time of the newest record.';
 
+const WITHHELD =
+  'Withheld for ten minutes to an hour after it fell without a reboot, because another container may have reported it';
+
 type Field<R> = keyof R & string;
 
 function family<R>(...processes: readonly Process[]) {
@@ -49,7 +52,7 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   system(
     'cpu_seconds_total',
     'cpu_node_system_seconds_total',
-    'CPU time in all modes, including idle, despite the name of the field',
+    'CPU time in all modes, including idle, despite the name of the field; Lodestar leaves out iowait, softirq and steal, Teku nice, irq, softirq and steal',
   ),
   system('cpu_user_seconds_total', 'cpu_node_user_seconds_total', 'CPU time in user mode'),
   system('cpu_iowait_seconds_total', 'cpu_node_iowait_seconds_total', 'CPU time waiting for I/O; Lodestar reports 0'),
@@ -66,7 +69,7 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   system(
     'disk_total_bytes',
     'disk_node_bytes_total',
-    'Size of the file system at /; Teku reports that of its data directory',
+    'Size of the file system at /; Teku reports that of its data directory, Grandine the sum of all mounted file systems',
   ),
   system(
     'disk_free_bytes',
@@ -79,25 +82,41 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
     'disk_node_io_seconds',
     'Time spent on disk I/O. Do not compare machines: the standalone pusher reports milliseconds of one disk, most clients report 0',
   ),
-  system('disk_reads_total', 'disk_node_reads_total', 'Completed read operations, not bytes; Teku reports 0'),
-  system('disk_writes_total', 'disk_node_writes_total', 'Completed write operations, not bytes; Teku reports 0'),
+  system(
+    'disk_reads_total',
+    'disk_node_reads_total',
+    'Completed read operations, not bytes; Teku and Grandine report 0',
+  ),
+  system(
+    'disk_writes_total',
+    'disk_node_writes_total',
+    'Completed write operations, not bytes; Teku and Grandine report 0',
+  ),
   system(
     'network_receive_bytes_total',
     'network_node_bytes_total_receive',
-    'Bytes received on all interfaces; Lodestar reports only the first interface',
+    `Bytes received on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
   ),
   system(
     'network_transmit_bytes_total',
     'network_node_bytes_total_transmit',
-    'Bytes sent on all interfaces; Lodestar reports only the first interface',
+    `Bytes sent on all interfaces; Lodestar reports only the first interface. ${WITHHELD}`,
   ),
   system(
     'boot_time_seconds',
     'misc_node_boot_ts_seconds',
     'Unix time of the last boot; Lodestar recomputes it, so it can vary by a second',
   ),
-  both('process_cpu_seconds_total', 'cpu_process_seconds_total', 'CPU time of the process since it started'),
-  both('process_memory_bytes', 'memory_process_bytes', 'Resident memory; Teku reports the sum of its JVM memory pools'),
+  both(
+    'process_cpu_seconds_total',
+    'cpu_process_seconds_total',
+    'CPU time of the process since it started; Grandine reports its one process twice, so a sum counts it twice',
+  ),
+  both(
+    'process_memory_bytes',
+    'memory_process_bytes',
+    'Resident memory; Teku reports the sum of its JVM memory pools, Grandine its one process twice',
+  ),
   both(
     'consensus_fallback_configured',
     'sync_eth2_fallback_configured',
@@ -114,7 +133,7 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   validator(
     'validators_active',
     'validator_active',
-    'Active validator keys; Lighthouse reports keys that are enabled locally, Teku keys that are active on chain',
+    'Active validator keys; Lighthouse reports keys that are enabled locally, Teku and Grandine keys that are active on chain',
     zero,
   ),
   node(
@@ -125,18 +144,23 @@ export const PROCESS_FIELDS: readonly FieldFamily[] = [
   node(
     'libp2p_receive_bytes_total',
     'network_libp2p_bytes_total_receive',
-    'Bytes received over libp2p; Prysm reports messages instead, Teku, Nimbus and some Lighthouse versions report 0',
+    'Bytes received over libp2p; Prysm reports messages instead, Grandine only requests and responses, Teku, Nimbus and some Lighthouse versions 0',
   ),
   node(
     'libp2p_transmit_bytes_total',
     'network_libp2p_bytes_total_transmit',
-    'Bytes sent over libp2p; Teku, Nimbus, Prysm and some Lighthouse versions report 0',
+    'Bytes sent over libp2p; Grandine reports only requests and responses, Teku, Nimbus, Prysm and some Lighthouse versions 0',
   ),
-  node('peers', 'network_peers_connected', 'Connected peers of the beacon node', zero),
+  node(
+    'peers',
+    'network_peers_connected',
+    'Connected peers of the beacon node; Grandine reports 0 without --metrics',
+    zero,
+  ),
   node(
     'execution_connected',
     'sync_eth1_connected',
-    'Whether the execution client is connected; Prysm and Nimbus always report 1',
+    'Whether the execution client is connected; only of a machine that reported 1 with its current client and version, because Teku 26.7.1, Lighthouse 7.1 and newer versions always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is configured',
     zero,
   ),
   node('synced', 'sync_eth2_synced', 'Whether the beacon node is synced; Prysm and Nimbus always report 1', zero),
@@ -170,7 +194,7 @@ export const FLEET = {
   clientInfo: {
     name: 'beaconchain_machine_client_info',
     type: 'gauge',
-    help: `Client name and version (client_name, client_version, client_build, exporter_version); always 1. ${POLLED}`,
+    help: `Client name, version and build (client_name, client_version, client_build, exporter_version); always 1; only Grandine reports a build, as the Unix time at which it was built. ${POLLED}`,
   },
   chainKnown: {
     name: 'beaconchain_machine_chain_known',
