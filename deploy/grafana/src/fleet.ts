@@ -132,7 +132,7 @@ const load: Section = {
   panels: [
     graph({
       title: 'CPU in use',
-      description: `Share of the CPU time that is not idle; the ${MOST} busiest at each time. Machines whose client reports no idle time (Teku) are not shown.`,
+      description: `Share of the CPU time that is not idle; the ${MOST} busiest at each time. Machines whose client reports no idle time (older Teku) are not shown.`,
       unit: 'percentunit',
       ...MACHINE_RATE,
       ...CROWDED,

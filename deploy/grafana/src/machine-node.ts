@@ -21,7 +21,7 @@ export const node: Section = {
   panels: [
     graph({
       title: 'Peers',
-      description: 'Connected peers.',
+      description: 'Connected peers. Grandine reports 0 without --metrics.',
       unit: 'none',
       min: 0,
       decimals: 0,
@@ -39,7 +39,8 @@ export const node: Section = {
     }),
     timeline({
       title: 'Node status',
-      description: 'A fallback in use means that the primary endpoint does not respond.',
+      description:
+        'A fallback in use means that the primary endpoint does not respond. Teku 26.7.1, Lighthouse 7.1 and newer versions do not report the execution client.',
       span: 12,
       height: 9,
       queries: [

@@ -49,7 +49,7 @@ const now: Section = {
     limitedStat({
       title: 'CPU in use',
       description:
-        'Over 15 minutes, or over 6 hours if polls are rare. Not available if the client reports no idle time (Teku).',
+        'Over 15 minutes, or over 6 hours if polls are rare. Not available if the client reports no idle time (older Teku).',
       unit: 'percentunit',
       decimals: 0,
       history: true,
@@ -68,7 +68,8 @@ const now: Section = {
     }),
     limitedStat({
       title: 'Disk free',
-      description: 'Of the file system that the client reports: / for most clients, the data directory for Teku.',
+      description:
+        'Of the file system that the client reports: / for most clients, that of the data directory for Teku, all together for Grandine.',
       unit: 'percentunit',
       decimals: 0,
       history: true,
@@ -103,7 +104,7 @@ const load: Section = {
     graph({
       title: 'CPU',
       description:
-        'Share of the CPU time by mode. Rest is kernel, interrupt and steal time. Lodestar reports no I/O wait. Teku reports no idle time, so the rest is unknown.',
+        'Share of the CPU time by mode. Rest is kernel, interrupt and steal time, as far as the client counts them: Lodestar leaves out I/O wait, softirq and steal, Teku nice, irq, softirq and steal. Older versions of Teku report no idle time, so the rest is unknown.',
       unit: 'percentunit',
       ...MACHINE_RATE,
       softMax: 1,
@@ -133,7 +134,7 @@ const load: Section = {
     }),
     graph({
       title: 'CPU of the processes',
-      description: 'Number of CPUs in use: 1 is one full CPU.',
+      description: 'Number of CPUs in use: 1 is one full CPU. Grandine is one process that is shown twice.',
       unit: 'suffix:CPUs',
       ...MACHINE_RATE,
       decimals: 2,
@@ -141,7 +142,8 @@ const load: Section = {
     }),
     graph({
       title: 'Memory of the processes',
-      description: 'Resident memory; for Teku, the sum of the JVM memory pools.',
+      description:
+        'Resident memory; for Teku, the sum of the JVM memory pools. Grandine is one process that is shown twice.',
       unit: 'bytes',
       min: 0,
       queries: [[ofProcess('beaconchain_machine_process_memory_bytes'), PROCESS]],
@@ -169,7 +171,7 @@ const disk: Section = {
     }),
     graph({
       title: 'Disk operations',
-      description: 'Completed reads and writes per second. Teku reports 0.',
+      description: 'Completed reads and writes per second. Teku and Grandine report 0.',
       unit: 'iops',
       ...MACHINE_RATE,
       queries: [
@@ -179,7 +181,8 @@ const disk: Section = {
     }),
     graph({
       title: 'Network',
-      description: 'All interfaces; for Lodestar, only the first one.',
+      description:
+        'All interfaces; for Lodestar, only the first one. A gap without an outage: two containers report under one name.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [
@@ -190,7 +193,7 @@ const disk: Section = {
     graph({
       title: 'Network, libp2p alone',
       description:
-        'Traffic between the beacon node and its peers. Teku, Nimbus and some versions of Lighthouse report 0. Prysm reports messages instead of bytes.',
+        'Traffic between the beacon node and its peers. Teku, Nimbus and some versions of Lighthouse report 0. Prysm reports messages instead of bytes, Grandine only requests and responses.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [

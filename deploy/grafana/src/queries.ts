@@ -57,7 +57,7 @@ function pace(metric: string, clock: string, by: string): string {
   return `(increase(${counter}) and ${on} (count_over_time(${counter}) == ${on} count_over_time(${seen}))) / ${on} (delta(${seen}) > 0)`;
 }
 
-/** Share of the CPU time in one mode. The total counts all modes, idle included. */
+/** Share of the CPU time in one mode. The total includes idle time. */
 export function cpuShare(mode: 'user' | 'iowait'): string {
   return `${EACH_MACHINE} (rate(beaconchain_machine_cpu_${mode}_seconds_total{${MACHINE}}[$__rate_interval]) / (rate(beaconchain_machine_cpu_seconds_total{${MACHINE}}[$__rate_interval]) > 0))`;
 }

@@ -15,7 +15,7 @@ const POLLED =
   'Pushed by the client about once a minute and polled by the exporter; beaconchain_machine_last_seen_timestamp_seconds is the time of the newest record.';
 
 const WITHHELD =
-  'Withheld for ten minutes to an hour after it fell without a reboot, because another container may have reported it';
+  'Withheld for ten minutes to an hour after a network counter fell without a reboot, because another container may have reported it';
 
 type Field<R> = keyof R & string;
 
