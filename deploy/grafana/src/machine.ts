@@ -182,7 +182,7 @@ const disk: Section = {
     graph({
       title: 'Network',
       description:
-        'All interfaces; for Lodestar, only the first one. A gap without an outage: two containers report under one name.',
+        'All interfaces; for Lodestar, only the first one. A gap without an outage can mean that two containers report under one name.',
       unit: 'Bps',
       ...MACHINE_RATE,
       queries: [
