@@ -1,0 +1,148 @@
+import { pino } from 'pino';
+import type { ApiRequest } from '../../../src/api/client.ts';
+import { sourcesOf } from '../../../src/exporter/sources.ts';
+import { SECONDS_PER_SLOT } from '../../../src/lib/chain.ts';
+import { between } from '../../../src/lib/random.ts';
+import { BOTH_CHAINS, defaultConfig } from '../../support/default-config.ts';
+import { encodeFamilies } from '../../support/encode.ts';
+import { fakeApi } from '../../support/fake-api.ts';
+import type { FleetRequest } from '../../support/fleet.ts';
+import { HOUR, MINUTE, noSignal, polls, SECOND, timing } from '../../support/timing.ts';
+import { BOOT, type Pushed, WRITTEN_AT } from './pushed.ts';
+
+/** A process that pushes a body every minute. */
+export interface Pusher {
+  readonly body: readonly Pushed[];
+  /** The seconds of the clock minute at which it first pushes. */
+  readonly at: number;
+  /** Seconds from push to push. Lodestar counts them from the response. */
+  readonly every?: number;
+  /** Seconds by which each push is late at most. */
+  readonly jitter?: number;
+}
+
+/** What pushes in the name of one machine. */
+export interface Setup {
+  /** The name in the address to which it pushes; absent: `node-a`. */
+  readonly machine?: string;
+  readonly pushers: readonly Pusher[];
+  /** Whether hoodi is configured beside mainnet. */
+  readonly hasBothChains?: boolean;
+  /** `machines.expected` */
+  readonly expected?: string[];
+  /** How long the exporter runs; absent: 2. */
+  readonly hours?: number;
+  /** From the middle of the run on: a record as it is pushed `since` seconds later; undefined: it is not. */
+  readonly change?: (record: Pushed, since: number) => Pushed | undefined;
+}
+
+export interface Played {
+  /** A value for each minute, by series, as promtool reads them. */
+  readonly series: ReadonlyMap<string, readonly string[]>;
+  /** What the status page said at any time. */
+  readonly notices: ReadonlySet<string>;
+}
+
+const START = WRITTEN_AT + 7 * SECOND;
+/** How long a machine has pushed when the exporter starts. */
+const BEFORE = 10 * MINUTE;
+const COUNTERS =
+  /^(cpu_\w+_seconds_total|network_\w+_bytes_total_\w+|disk_node_(io_seconds|reads_total|writes_total))$/;
+
+/**
+ * A body as it is at `now`: each counter has grown at its mean rate since the boot, whose time varies by a second, as
+ * Lodestar's does.
+ */
+function agedTo(record: Pushed, now: number): Pushed {
+  const growth = (now / 1000 - BOOT) / (WRITTEN_AT / 1000 - BOOT);
+  const slots = Math.floor((now - WRITTEN_AT) / 1000 / SECONDS_PER_SLOT);
+  const aged = Object.entries(record).map(([field, value]) => {
+    if (COUNTERS.test(field)) return [field, Math.floor(Number(value) * growth)];
+    if (field === 'misc_node_boot_ts_seconds') return [field, Number(value) + (slots % 2)];
+    return [field, field === 'sync_beacon_head_slot' ? Number(value) + slots : value];
+  });
+  return { ...Object.fromEntries(aged), timestamp: now };
+}
+
+/** Every record that the service keeps: of each process of the machine the first in a clock minute (api-facts 1.1). */
+function* kept({ pushers, machine = 'node-a', hours = 2, change }: Setup): Generator<Pushed> {
+  const end = START + hours * HOUR;
+  const pushes = pushers.flatMap(({ body, at, every = 60, jitter = 0 }, pusher) =>
+    Array.from({ length: Math.floor((end - START + BEFORE) / (every * SECOND)) }, (_, i) => {
+      const late = between(0, jitter * SECOND, pusher, i);
+      return { body, time: WRITTEN_AT - BEFORE + (at + i * every) * SECOND + late };
+    }),
+  );
+  const taken = new Set<string>();
+  for (const { body, time } of pushes.sort((a, b) => a.time - b.time)) {
+    const since = (time - START - (hours * HOUR) / 2) / SECOND;
+    for (const written of body) {
+      const aged = agedTo(written, time);
+      const record = since >= 0 && change ? change(aged, since) : aged;
+      const key = `${Math.floor(time / MINUTE)} ${written['process']}`;
+      if (!record || taken.has(key)) continue;
+      taken.add(key);
+      yield { ...record, machine };
+    }
+  }
+}
+
+const ARRAYS = { system: 'system_metrics', validator: 'validator_metrics', beaconnode: 'node_metrics' };
+
+/** How the service returns records. @param omitsZeros Whether it leaves out 0, false and "" (api-facts 1.1) */
+function answers(records: readonly Pushed[], omitsZeros: boolean, now: () => number) {
+  return ({ body }: ApiRequest): unknown => {
+    const { range, machines, page_size: size, cursor = '0' } = body as FleetRequest;
+    const [first, start, end] = [Number(cursor), range.timestamp.start * SECOND, range.timestamp.end * SECOND];
+    const found = records
+      .filter(({ timestamp }) => Number(timestamp) >= start && Number(timestamp) <= Math.min(end, now()))
+      .filter(({ machine }) => machines?.includes(`${machine}`) ?? true);
+    const arrays = Object.entries(ARRAYS).map(([process, array]) => {
+      const newest = found.filter((record) => record['process'] === process).toReversed();
+      return [array, newest.slice(first, first + size).map((record) => readModel(record, omitsZeros))];
+    });
+    const isEnd = arrays.every(([, page]) => page?.length === 0);
+    return { data: Object.fromEntries(arrays), paging: { next_cursor: isEnd ? '' : `${first + size}` } };
+  };
+}
+
+function readModel({ version, process, slasher_active, ...record }: Pushed, omitsZeros: boolean): object {
+  const fields = Object.entries(record).filter(([field, value]) => !omitsZeros || value || field === 'machine');
+  return Object.fromEntries(fields);
+}
+
+/** Polls the machine each minute. Between polls the state is written and read, as over a restart. */
+export async function play(instance: string, setup: Setup, omitsZeros = false): Promise<Played> {
+  const config = defaultConfig();
+  const machines = { ...config.machines, expected: setup.expected ?? [] };
+  const chains = setup.hasBothChains ? BOTH_CHAINS : {};
+  const sources = sourcesOf({ ...config, ...chains, machines }, pino({ level: 'silent' }), START);
+  const source = sources.find(({ name }) => name === 'machines');
+  if (!source) throw new Error('the machines are not polled');
+  let now = START;
+  const api = fakeApi(answers([...kept(setup)], omitsZeros, () => now));
+  const series = new Map<string, string[]>();
+  const notices = new Set<string>();
+  let value = source.empty;
+  const minutes = (setup.hours ?? 2) * 60;
+  for (let minute = 0; minute < minutes; minute += 1, now += MINUTE) {
+    const poll = await source.poll(api, value, timing({ now }), noSignal());
+    if (poll.failure) throw poll.failure;
+    value = source.state.parse(JSON.parse(JSON.stringify(poll.value)));
+    const summary = source.summary(value, timing({ now }), polls({ lastSuccessAt: now }));
+    for (const { tone, alert, text } of summary.notices ?? []) if (tone !== 'neutral') notices.add(alert ?? text);
+    const text = `${encodeFamilies(source.families(value, timing({ now })), 'text')}
+beaconchain_source_last_success_timestamp_seconds{source="machines"} ${now / SECOND}
+beaconchain_source_interval_seconds{source="machines"} ${MINUTE / SECOND}`;
+    for (const [, name, labels, sample = ''] of text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)) {
+      const key = `${name}{job="exporter",instance="${instance}",${labels}}`;
+      const samples = series.get(key) ?? Array(minute).fill('_');
+      series.set(key, samples);
+      samples.push(sample);
+    }
+    // Prometheus marks a series that a scrape lacks.
+    for (const samples of series.values()) if (samples.length === minute) samples.push('stale');
+  }
+  if (api.invalidRecords() > 0) throw new Error('records were dropped');
+  return { series, notices };
+}
