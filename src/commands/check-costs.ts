@@ -1,6 +1,6 @@
 import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
-import type { Ledger } from '../budget/ledger.ts';
+import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
 import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
 import { reservedForOthers } from '../budget/taken-by-others.ts';
 import type { Config } from '../config/config.ts';
@@ -95,8 +95,10 @@ function describeBucket({ state, viewOptions, now }: CheckInput, name: string, a
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
   ).map((window) => `${bucket?.limits[window]} per ${window}${left(bucket?.remaining[window])}`);
   const share = `${Math.round(budgetOptions.utilization * 100)} % for this exporter: ${perDay(allowed)} requests a day`;
-  const known = `  bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; ${share}.`;
-  return [known, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
+  const isKnown = name !== UNASSIGNED || limits.length > 0;
+  const known = `bucket ${shownBucket(name) || '(name not known yet)'}: ${limits.join(', ') || 'limits not known'}; `;
+  const line = `  ${isKnown ? known : ''}${share}.`;
+  return [line, ...(bucket ? describeOthers(bucket, budgetOptions, now) : [])].join('\n');
 }
 
 /**

@@ -114,11 +114,13 @@ async function newerOf(names: readonly string[], read: Peek, effect: string): Pr
   return undefined;
 }
 
+/** A daemon that got no answer leaves a ledger too. */
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {
-  if (ledger) return 'as last reported to the daemon';
+  if (ledger && hasLimits(ledger)) return 'as last reported to the daemon';
   if (budget.plan !== 'auto') return 'from the configured plan';
-  const why = isAsked
+  const isAnswered = isAsked || (ledger !== undefined && ledger.key.standing !== 'unknown');
+  const why = isAnswered
     ? 'not reported by the service, 1 request per second is assumed'
-    : 'not known yet, 1 request per second is assumed; run check --probe to ask the service';
+    : 'not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service';
   return `${why}. A trial has 1000 requests in 30 days`;
 }

@@ -36,7 +36,7 @@ describe('commands/check-costs', () => {
     expect(describeCosts(input())).toBe(
       [
         'Limits: made up.',
-        '  bucket (name not known yet): limits not known; 90 % for this exporter: 77760 requests a day.',
+        '  90 % for this exporter: 77760 requests a day.',
         '',
         'source          chain    configured  requests/day  effective  requests/day  stretch',
         'daily_returns   mainnet  1h          1.0           1h         1.0           x1',

@@ -1,0 +1,38 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
+import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
+import { check } from '../../src/commands/check.ts';
+import { jsonLogger } from '../../src/lib/log.ts';
+import { wrap } from '../../src/state/envelope.ts';
+import { defaultConfig } from '../support/default-config.ts';
+import { temporaryFolder } from '../support/files.ts';
+
+/** What `check` says of the limits if an exporter has left this ledger. */
+async function limitsWith(ledger: Ledger): Promise<string> {
+  const config = { ...defaultConfig(), state: { dir: temporaryFolder(), redis: undefined } };
+  writeFileSync(join(config.state.dir, 'ledger.json'), wrap(ledger));
+  const text = await check({ config, key: 'a-key', log: jsonLogger('error'), warnings: [], now: Date.now() });
+  return text.slice(text.indexOf('Limits: '), text.indexOf('\n\nsource '));
+}
+
+describe('commands/check', () => {
+  it('says of a start that got no answer that nothing is known', async () => {
+    expect(await limitsWith(emptyLedger())).toBe(
+      'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +
+        '  90 % for this exporter: 77760 requests a day.',
+    );
+  });
+
+  it('says where the limits come from if the service has answered, with and without limits', async () => {
+    const ledger = emptyLedger();
+    const key = { ...ledger.key, standing: 'valid' } as const;
+    expect(await limitsWith({ ...ledger, key })).toMatch(/^Limits: not reported by the service, 1 request per second/);
+    const buckets = { '': { ...EMPTY_BUCKET, limits: { second: 2 } } };
+    expect(await limitsWith({ ...ledger, key, buckets })).toBe(
+      'Limits: as last reported to the daemon.\n' +
+        '  bucket (name not known yet): 2 per second; 90 % for this exporter: 155520 requests a day.',
+    );
+  });
+});
