@@ -59,6 +59,8 @@ function machineDoubts({ machines }: Config): Finding[] {
       machines[list].flatMap((name, i) => {
         if (name.includes('*'))
           return [at(list, i, `"${name}" is treated as a name: only chain_rules supports patterns`)];
+        if (name.split(',').filter((part) => part.trim() !== '').length > 1)
+          return [at(list, i, `"${name}" is treated as one name: expected an entry for each name`)];
         return name === name.trim() ? [] : [at(list, i, `"${name}" starts or ends with a space`)];
       }),
     ),

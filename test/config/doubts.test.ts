@@ -125,6 +125,13 @@ describe('config/doubts', () => {
       ],
     ],
     [
+      'machines: {expected: ["node-a, node-b"], exclude: ["c,d"]}',
+      [
+        'config.yaml:1: machines.expected[0]: "node-a, node-b" is treated as one name: expected an entry for each name',
+        'config.yaml:1: machines.exclude[0]: "c,d" is treated as one name: expected an entry for each name',
+      ],
+    ],
+    [
       'state: {dir: ~/state}\nweb: {config_file: $HOME/web.yml}',
       [
         'config.yaml:1: state.dir: ~ is treated as part of a name: expected ${HOME}',
@@ -162,6 +169,7 @@ describe('config/doubts', () => {
     'machines: {stale_after: 10m, forget_after: 10m}',
     'machines: {expected: [a], include: [a], exclude: [b]}',
     'machines: {enabled: false}',
+    'machines: {expected: ["node-a,", ", node-b"]}',
     'slashings: {enabled: false, watch: [1]}\nsync_committee: {members: true}',
     'slashings: {catch_up: 0}',
     'chains: {mainnet: {v1_base_url: "http://127.0.0.1:1"}, hoodi: {v1_base_url: "http://127.0.0.1:1/hoodi"}}\nmachines: {chain: hoodi}',
