@@ -67,8 +67,6 @@ export function plainSchema(): JsonSchema {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // An unknown key is refused by a catch-all, which JSON Schema cannot see through.
-      if (zodSchema._zod.def.type === 'object') jsonSchema.additionalProperties = false;
       // Of a mapping an editor has better words: which key is unknown.
       if (isMapping(jsonSchema as JsonSchema)) return;
       const expected = expectedOf(zodSchema, jsonSchema as JsonSchema);

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { CHAIN_NAMES, type Chain } from '../lib/chain.ts';
 import { DURATION_PATTERN, formatDuration, MS_PER_DAY, parseDuration } from '../lib/duration.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { nearest } from './nearest.ts';
 
 // The `error` of a schema follows "expected"; the value is added later (mistakes.ts). The error of a `custom` schema is a
 // whole sentence, and never shows the value: it may be a secret.
@@ -12,17 +11,9 @@ import { nearest } from './nearest.ts';
 
 const DURATION = 'a duration such as 30s, 5m, 1h, 31d';
 
-/** A mapping in which each unknown key is a mistake with its own line. */
+/** A mapping without other keys. */
 export function section<S extends z.ZodRawShape>(shape: S, expected = 'a mapping') {
-  const keys = Object.keys(shape);
-  const unknown = z.custom(() => false, { error: (issue) => unknownKey(String(issue.path?.at(-1)), keys) });
-  // The catch-all accepts nothing and so adds no keys to the output; the types of zod cannot express that.
-  return z.object(shape, { error: expected }).catchall(unknown) as unknown as z.ZodObject<S, z.core.$strict>;
-}
-
-function unknownKey(key: string, keys: readonly string[]): string {
-  const meant = nearest(key, keys);
-  return meant ? `unknown key, did you mean ${meant}?` : `unknown key, expected one of ${keys.join(', ')}`;
+  return z.strictObject(shape, { error: expected });
 }
 
 /** A list in words: a, b or c. */

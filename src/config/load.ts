@@ -72,7 +72,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
     ...moves.mistakes,
-    ...schemaFindings(parsed.error?.issues ?? [], value, override(written, overrides)).map((finding) =>
+    ...schemaFindings(ConfigFile, parsed, value, override(written, overrides)).map((finding) =>
       attribute(finding, overrides),
     ),
     ...chainFindings(value),

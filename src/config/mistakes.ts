@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
 import { codeOf } from '../lib/error-code.ts';
+import { unknownKey } from './unknown-key.ts';
 import { valueAt } from './value-at.ts';
 
 /** A mistake before it has a line. */
@@ -68,10 +69,18 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** The issues of the schema as findings. @param written The document before environment variables were put in. */
-export function schemaFindings(issues: readonly z.core.$ZodIssue[], document: unknown, written: unknown): Finding[] {
-  return issues.flatMap(mostSpecific).map((issue) => {
+/** What the schema does not accept. @param written The document before environment variables were put in. */
+export function schemaFindings(
+  schema: z.ZodType,
+  { error }: z.ZodSafeParseResult<unknown>,
+  document: unknown,
+  written: unknown,
+): Finding[] {
+  return (error?.issues ?? []).flatMap(mostSpecific).flatMap((issue) => {
     const { code, path, message } = issue;
+    if (code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, path, schema) }));
+    }
     const wantsMapping = code === 'invalid_type' && issue.expected === 'object';
     if (code === 'custom') return { path, message };
     const value = valueAt(document, path);
@@ -84,7 +93,8 @@ export function schemaFindings(issues: readonly z.core.$ZodIssue[], document: un
 /** The issues of the alternative of a union whose shape the value has; without one, the issue of the union. */
 function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
-  const fits = ({ code, path }: z.core.$ZodIssue): boolean => path.length > 0 || code === 'custom';
+  const fits = ({ code, path }: z.core.$ZodIssue): boolean =>
+    path.length > 0 || code === 'custom' || code === 'unrecognized_keys';
   const inside = issue.errors.find((branch) => branch.length > 0 && branch.every(fits));
   if (!inside) return [issue];
   return inside.flatMap((nested) => mostSpecific({ ...nested, path: [...issue.path, ...nested.path] }));

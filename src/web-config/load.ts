@@ -93,7 +93,7 @@ async function parse(file: string, read: Read): Promise<WebConfig> {
   const { pems, findings } = await readPems(value, dirname(file), read);
   const all = [
     ...document.findings,
-    ...schemaFindings(parsed.error?.issues ?? [], value, document.written),
+    ...schemaFindings(WebConfigDocument, parsed, value, document.written),
     ...tlsFindings(value),
     ...findings,
   ];

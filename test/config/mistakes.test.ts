@@ -154,9 +154,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'unknown-key-nested': [
     ':2: budget.plan.per_seconds: unknown key, did you mean per_second?',
+    ':2: budget.plan: expected per_second, per_month or both',
     ':4: chains.mainnet.v1_url: unknown key, expected one of v1_base_url',
     ':6: machines.chain_rules[0].chain: expected mainnet or hoodi, got nothing',
-    ':6: machines.chain_rules[0].chains: unknown key, did you mean chain?',
+    ':6: machines.chain_rules[0].chains: unknown key, chains belongs at the top level; did you mean chain?',
     ':8: state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
     ':8: state.redis.host: unknown key, expected one of url, password, prefix, tls',
   ],
@@ -164,6 +165,14 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':2: machines.intervall: unknown key, did you mean interval?',
     ':3: machines.colour: unknown key, expected one of enabled, interval, weight, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules, timestamps',
     ':4: loging: unknown key, expected one of api, budget, chains, machines, daily_returns, slashings, sync_committee, state, web, log',
+  ],
+  'unknown-key-misplaced': [
+    ':1: watch: unknown key, watch belongs under slashings',
+    ':4: chains.mainnet.watch: unknown key, watch belongs under slashings',
+    ':6: machines.log: unknown key, log belongs at the top level',
+    ':7: machines.match: unknown key, match belongs under machines.chain_rules',
+    ':8: machines.per_month: unknown key, per_month belongs under budget.plan',
+    ':10: state.enabled: unknown key, expected one of dir, redis',
   ],
   'url-fragment': [':2: api.base_url: expected an http or https URL without credentials, query or fragment'],
   url: [
