@@ -38,6 +38,8 @@ export function readDocument(text: string, env?: Environment): ConfigDocument {
     prettyErrors: false,
     uniqueKeys: false,
     stringKeys: true,
+    // A public key stays text. As a number it would be shown as 3.5e+116.
+    customTags: (tags) => tags.filter((tag) => !(typeof tag === 'object' && 'format' in tag && tag.format === 'HEX')),
   });
   // The library reports an unclosed quote or bracket after the last line.
   const end = text.trimEnd().length;

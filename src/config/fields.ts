@@ -164,12 +164,21 @@ export const indexRange = z
         .transform((only) => ({ first: only, last: only })),
       parsed('a range', parseRange).meta({ pattern: RANGE.source }),
     ],
-    { error: 'a validator index such as 12345 or a range such as "20000-20099"' },
+    {
+      error: ({ input }) =>
+        isHex(input)
+          ? 'validator indices, not public keys'
+          : 'a validator index such as 12345 or a range such as "20000-20099"',
+    },
   )
+  .refine(({ first, last }) => first <= last, { error: 'the start of the range is larger than its end' })
   .refine(({ last }) => last <= MAX_INDEX, { error: `expected validator indices of at most ${MAX_INDEX}` });
 
 function parseRange(text: string): { first: number; last: number } | undefined {
   const [, from, to = from] = RANGE.exec(text) ?? [];
-  if (from === undefined || Number(from) > Number(to)) return undefined;
-  return { first: Number(from), last: Number(to) };
+  return from === undefined ? undefined : { first: Number(from), last: Number(to) };
+}
+
+function isHex(value: unknown): boolean {
+  return typeof value === 'string' && /^(0x[\da-f]*|[\da-f]{96})$/i.test(value);
 }

@@ -198,10 +198,13 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':2: slashings.watch: expected a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}, got "all"',
   ],
   watch: [
-    ':5: slashings.watch[2]: expected a validator index such as 12345 or a range such as "20000-20099", got "300-200"',
+    ':5: slashings.watch[2]: the start of the range is larger than its end',
     ':6: slashings.watch[3]: expected a validator index such as 12345 or a range such as "20000-20099", got -1',
     ':7: slashings.watch[4]: expected a validator index such as 12345 or a range such as "20000-20099", got 1.5',
     ':8: slashings.watch[5]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
+    ':9: slashings.watch[6]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
+    ':10: slashings.watch[7]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
+    ':11: slashings.watch[8]: expected validator indices, not public keys, got "93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489..."',
   ],
   weight: [
     ':2: machines.weight: expected a number above 0 and up to 1000000, got 1e+308',
