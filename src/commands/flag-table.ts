@@ -33,11 +33,11 @@ type Table = Readonly<Record<string, FlagDescription>>;
 
 const CONFIG = {
   'config.file': { value: 'FILE', help: 'Configuration file (default: none).' },
-} as const satisfies Table;
+} satisfies Table;
 
 const SERVE = {
   'config.check': { help: 'Same as the command check.' },
-} as const satisfies Table;
+} satisfies Table;
 
 const CHECK = {
   probe: {
@@ -47,7 +47,8 @@ const CHECK = {
     value: 'DIR',
     help: 'Probe, and write the responses to this empty directory, with personal data replaced.',
   },
-} as const satisfies Table;
+  yes: { help: 'Probe without asking for confirmation.' },
+} satisfies Table;
 
 const BACKFILL = {
   source: { value: 'SOURCE', help: 'Source of the history: daily-returns or machines.' },
@@ -74,43 +75,46 @@ const BACKFILL = {
     help: 'Maximum number of samples per file (default 5000000). Machines have at least one file per day.',
   },
   resume: { help: 'Continue an interrupted run; the other flags of that run are remembered.' },
-} as const satisfies Table;
+  yes: { help: 'Start even if the run exceeds the budget or overlaps with scrapes.' },
+} satisfies Table;
 
-const CONSENT = {
-  yes: {
-    help: 'Do not ask for confirmation. Start a backfill even if it exceeds the budget or overlaps with scrapes.',
-  },
-} as const satisfies Table;
-
-const WEB = {
+const LISTEN = {
   'web.listen-address': {
     value: 'ADDRESS',
     config: ['web', 'listen_address'],
     help: 'Address to listen on: host:port or :port (default :10032).',
   },
-  'web.telemetry-path': {
-    value: 'PATH',
-    config: ['web', 'telemetry_path'],
-    help: 'Path of the metrics (default /metrics).',
+} satisfies Table;
+
+const DEMO = {
+  'web.listen-address': {
+    ...LISTEN['web.listen-address'],
+    help: 'Address to listen on: host:port, or :port on loopback (default :10032).',
   },
+  'sandbox.listen-address': {
+    value: 'ADDRESS',
+    help: 'Where the simulated service accepts orders and alerts: host:port, or :port on loopback (default :10033).',
+  },
+} satisfies Table;
+
+const WEB_CONFIG = {
   'web.config.file': {
     value: 'FILE',
     config: ['web', 'config_file'],
     help: 'File with TLS, authentication and rate limits.',
   },
+} satisfies Table;
+
+/** Not for the sandbox, which serves no metrics and has nothing to reload. */
+const METRICS = {
+  'web.telemetry-path': {
+    value: 'PATH',
+    config: ['web', 'telemetry_path'],
+    help: 'Path of the metrics (default /metrics).',
+  },
   'web.disable-exporter-metrics': { help: 'Exclude metrics about the process (process_*, nodejs_*).' },
   'web.enable-lifecycle': { isOn: true, help: 'Enable reloads by POST /-/reload (default true).' },
-} as const satisfies Table;
-
-const DEMO = {
-  'sandbox.listen-address': {
-    value: 'ADDRESS',
-    help: 'Address on which the simulated service accepts orders and alerts (default :10033 on loopback).',
-  },
-} as const satisfies Table;
-
-/** The web flags of the sandbox, which serves no metrics and has nothing to reload. */
-const WITHOUT_METRICS = ['web.listen-address', 'web.config.file'];
+} satisfies Table;
 
 const LOG = {
   'log.level': { value: 'LEVEL', config: ['log', 'level'], help: 'debug, info, warn or error (default info).' },
@@ -119,19 +123,18 @@ const LOG = {
     config: ['log', 'format'],
     help: 'json or pretty (default pretty on a terminal, json otherwise).',
   },
-} as const satisfies Table;
+} satisfies Table;
 
-/** All flags except help and version, in the order of the help. */
+/** All flags except help and version, in the order of the help. A flag whose help differs by command is here twice. */
 export const TABLE: readonly Flag[] = [
   ...flagsOf(COMMAND_NAMES, CONFIG),
   ...flagsOf(['serve'], SERVE),
   ...flagsOf(['check'], CHECK),
   ...flagsOf(['backfill'], BACKFILL),
-  ...flagsOf(['check', 'backfill'], CONSENT),
-  ...flagsOf(['serve', 'sandbox', 'demo'], WEB).map((flag) =>
-    WITHOUT_METRICS.includes(flag.name) ? flag : { ...flag, commands: ['serve', 'demo'] as const },
-  ),
+  ...flagsOf(['serve', 'sandbox'], LISTEN),
   ...flagsOf(['demo'], DEMO),
+  ...flagsOf(['serve', 'demo'], METRICS),
+  ...flagsOf(['serve', 'sandbox', 'demo'], WEB_CONFIG),
   ...flagsOf(COMMAND_NAMES, LOG),
 ];
 
@@ -143,9 +146,10 @@ type Descriptions = typeof CONFIG &
   typeof SERVE &
   typeof CHECK &
   typeof BACKFILL &
-  typeof CONSENT &
-  typeof WEB &
+  typeof LISTEN &
   typeof DEMO &
+  typeof METRICS &
+  typeof WEB_CONFIG &
   typeof LOG;
 
 /** The type of the value of a flag, from its description. */

@@ -115,8 +115,8 @@ function commandOf(word: string): CommandName {
 }
 
 function refuseForeign(name: string, command: CommandName): void {
-  const { commands } = flagOf(name) ?? {};
-  if (!commands || commands.includes(command)) return;
+  const commands = TABLE.filter((flag) => flag.name === name).flatMap((flag) => flag.commands);
+  if (commands.length === 0 || commands.includes(command)) return;
   throw new UsageError(`unknown flag "--${name}" of ${command}, it belongs to ${commands.join(', ')}`);
 }
 

@@ -205,8 +205,17 @@ describe('commands/flags', () => {
           return false;
         }
       });
-      expect(listed).toEqual([...taken.map(({ name }) => name), 'help', 'version']);
+      expect(listed.sort()).toEqual([...new Set(taken.map(({ name }) => name)), 'help', 'version'].sort());
     }
+  });
+
+  it('explains a flag in the help of a command by what it does there', () => {
+    const lineOf = (command: (typeof NAMES)[number], flag: string) =>
+      helpText(command).match(new RegExp(`^ {2}--${flag}\\b.*$`, 'gm'));
+    expect(lineOf('check', 'yes')).toEqual([expect.stringMatching(/ Probe without asking for confirmation\.$/)]);
+    expect(lineOf('backfill', 'yes')).toEqual([expect.stringContaining('exceeds the budget')]);
+    expect(lineOf('serve', 'web.listen-address')).toEqual([expect.not.stringContaining('loopback')]);
+    expect(lineOf('demo', 'web.listen-address')).toEqual([expect.stringContaining(':port on loopback')]);
   });
 
   it('gives every command log and config flags, and the web flags to those that listen', () => {
