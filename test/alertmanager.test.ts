@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
 import { ALERTS_PATH } from '../src/commands/demo/receive-alerts.ts';
-import { sandboxAddress } from '../src/commands/demo/sandbox-address.ts';
+import { sandboxAddress } from '../src/commands/demo.ts';
 import { parseDuration } from '../src/lib/duration.ts';
 import { startAlertmanager } from './support/alertmanager.ts';
 import { unknownNames } from './support/exposed.ts';

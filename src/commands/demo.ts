@@ -1,11 +1,12 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
+import { type ListenAddress, parseListenAddress } from '../config/fields.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { ALERTS_PATH, receiveAlerts } from './demo/receive-alerts.ts';
-import { SANDBOX_FLAG } from './demo/sandbox-address.ts';
+import { UsageError } from './flags.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
 
 type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
@@ -13,13 +14,14 @@ type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'acce
 export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
   /** Without a config file, the demo enables everything. */
   readonly isDefault: boolean;
-  /** Where the simulated service listens, for the daemon, for orders and for alerts. */
-  readonly sandboxAddress: { readonly host: string; readonly port: number };
+  /** The flag that says where the simulated service listens, for the daemon, for orders and for alerts. */
+  readonly sandboxFlag: string | undefined;
   /** Writes text to the terminal. */
   readonly print: (text: string) => void;
   readonly readAgain: () => Promise<Config>;
 }
 
+const SANDBOX_FLAG = '--sandbox.listen-address';
 /** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
 /** The maximum number of validators of a list that propose. */
@@ -27,7 +29,8 @@ const MAX_PROPOSERS = 100;
 
 /** Runs the daemon and a simulated service in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
-  const { config, isDefault, sandboxAddress, print, log, access, readAgain } = options;
+  const { config, isDefault, print, log, access, readAgain } = options;
+  const address = sandboxAddress(options.sandboxFlag);
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
   const { watch } = demonstrated(config).slashings;
   await using starting = new AsyncDisposableStack();
@@ -36,7 +39,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
     sandbox,
     close,
   } = await startSandbox({
-    ...sandboxAddress,
+    ...address,
     clock: systemClock,
     receive: (request, now) => receiveAlerts(request, now, print),
     // No slashings until one is ordered.
@@ -65,11 +68,23 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   starting.defer(() => daemon.stop());
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-  const { host } = sandboxAddress;
+  const { host } = address;
   const orders = `http://${browserHost(host === '127.0.0.1' ? 'localhost' : host)}:${new URL(api).port}`;
   print(advice(orders, demonstrated(config)));
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
+}
+
+/** The address of the simulated service. @throws UsageError */
+export function sandboxAddress(text = ':10033') {
+  const address = parseListenAddress(text);
+  if (address) return onLoopback(address);
+  throw new UsageError(`${SANDBOX_FLAG}: expected host:port, :port or [::1]:port, got ${JSON.stringify(text)}`);
+}
+
+/** Other machines reach the demo only if it is asked to: it needs no password and takes orders. */
+function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
+  return { host, port };
 }
 
 /** What to try, and where alerts go. README.md shows the same commands. */
@@ -123,5 +138,6 @@ function onSandbox(config: Config, url: string): Config {
     ...config,
     api: { ...config.api, baseUrl: url },
     chains: config.chains.map(({ name }) => ({ name, v1BaseUrl: name === 'mainnet' ? url : `${url}/${name}` })),
+    web: { ...config.web, listenAddress: onLoopback(config.web.listenAddress) },
   };
 }

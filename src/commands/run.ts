@@ -15,7 +15,6 @@ import { problemOf } from '../state/try-directory.ts';
 import { createBoundedServer, LIMITS } from '../web/limits.ts';
 import type { Access } from '../web-config/access.ts';
 import { asMistakes, withWarnings } from './coloured.ts';
-import { sandboxAddress } from './demo/sandbox-address.ts';
 import type { Flags } from './flag-table.ts';
 import { type Command, helpText, parseCommand, UsageError } from './flags.ts';
 import { endOnHangUp, onHangUp } from './hang-up.ts';
@@ -152,7 +151,7 @@ async function start(
     const readConfig = async (): Promise<Config> => (await readAgain()).config;
     const given = { config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig };
     const { startDemo } = await import('./demo.ts');
-    return startDemo({ ...given, sandboxAddress: sandboxAddress(flags['sandbox.listen-address']), print });
+    return startDemo({ ...given, sandboxFlag: flags['sandbox.listen-address'], print });
   }
   if (name === 'serve') {
     const { dir, redis } = config.state;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEMO_FILES } from '../../scripts/alertmanager-demo.ts';
-import { sandboxAddress } from '../../src/commands/demo/sandbox-address.ts';
+import { sandboxAddress } from '../../src/commands/demo.ts';
 
 const FOLDER = 'deploy/compose';
 const text = readFileSync(join(FOLDER, 'compose.yaml'), 'utf8');
@@ -105,6 +105,7 @@ describe('deploy/compose', () => {
     const { exporter, alertmanager } = parse(filled, { merge: true }).services;
     const { host, port } = sandboxAddress(exporter.environment.BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS);
     expect([host, exporter.command]).toEqual(['0.0.0.0', ['demo']]);
+    expect(exporter.environment.BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS).toBe('0.0.0.0:10032');
     expect(exporter.ports).toContain(`127.0.0.1:${sandboxAddress().port}:${port}`);
     const file = alertmanager.command.find((word: string) => word.startsWith('--config.file='));
     expect(file).toBe('--config.file=/etc/alertmanager/demo-compose.yml');

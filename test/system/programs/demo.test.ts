@@ -76,6 +76,27 @@ describe('system/programs/demo', () => {
     await waitFor(() => expect(demo.stdout).toMatch(/^\d\d:\d\d:\d\d ALERT firing Any$/m));
   });
 
+  it('other machines reach it only if an address says so', async () => {
+    for (const [host, other] of [
+      ['', 'ECONNREFUSED'],
+      ['0.0.0.0', 200],
+    ] as const) {
+      const demo = startExporter(['demo', `--web.listen-address=${host}:0`, `--sandbox.listen-address=${host}:0`]);
+      const web = await portOf(demo);
+      const [, orders] = await waitFor(() => /localhost:(\d+)\/alerts/.exec(demo.stdout) ?? expect.fail(demo.output));
+      for (const url of [`${web}/-/healthy`, `${orders}/-/wake?machine=node-a`]) {
+        const method = url.startsWith(`${web}/`) ? 'GET' : 'POST';
+        expect((await fetch(`http://127.0.0.1:${url}`, { method })).status).toBe(200);
+        // Another address of this machine, like that of its network card.
+        const answer = await fetch(`http://127.0.0.2:${url}`, { method }).then(
+          ({ status }) => status,
+          ({ cause }) => cause.code,
+        );
+        expect(answer, url).toBe(other);
+      }
+    }
+  });
+
   it('names the flag if the address of the simulated service is taken, or is none', async () => {
     const port = await listen(createServer());
     for (const [address, code, reason] of [
