@@ -58,7 +58,11 @@ const CHECKS: Readonly<Record<Exclude<MachineAlert, 'MachineNeverSeen'>, (one: S
     if (!node || slot === undefined || !isChainKnown) return false;
     return slotsBehind(labels.chain, { at: node.timestamp, slot }) > THRESHOLDS.head_lag_slots;
   },
-  FewPeers: ({ fresh }) => (shownValue('peers', fresh.node) ?? Number.POSITIVE_INFINITY) < THRESHOLDS.peers,
+  FewPeers: ({ fresh }) => {
+    // 0 can mean that the client does not report peers: Grandine without --metrics. The alert looks at the last day.
+    const peers = shownValue('peers', fresh.node) || Number.POSITIVE_INFINITY;
+    return peers < THRESHOLDS.peers;
+  },
   ValidatorsInactive: ({ fresh: { validator } }) => {
     const [all, active] = [shownValue('validators', validator), shownValue('validators_active', validator)];
     return !!all && active !== undefined && all > active;

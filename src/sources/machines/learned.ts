@@ -64,24 +64,36 @@ const HOUR_SECONDS = MS_PER_HOUR / 1000;
  * processes under one name each push the counters of their own interface, and the service keeps either.
  */
 function learnFromSystem(learned: Learned, held: SystemRecord | undefined, record: SystemRecord): Learned {
-  if (!held || !isSameBoot(held, record) || !fell(held, record)) return learned;
+  if (!held || !isSameBoot(held, record)) return learned;
+  const { networkFell } = learned;
   const { timestamp: at } = record;
-  const isAgain = learned.networkFell !== undefined && at - learned.networkFell.at <= HOUR_SECONDS;
-  return { ...learned, networkFell: { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) } };
+  const [before, after] = [receivedOf(held), receivedOf(record)];
+  if (isLess(after, before) || isLess(sentOf(record), sentOf(held))) {
+    const isAgain = networkFell !== undefined && at - networkFell.at <= HOUR_SECONDS;
+    const until = at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS);
+    return { ...learned, networkFell: { at, until, from: before ?? 0 } };
+  }
+  // Back to the first container: the step up would look like gigabytes a second.
+  const hasReturned = networkFell && at >= networkFell.until && isLess(before, networkFell.from);
+  if (!hasReturned || isLess(after, networkFell.from)) return learned;
+  return { ...learned, networkFell: { ...networkFell, until: at + WITHHELD_SECONDS } };
+}
+
+function receivedOf({ network_node_bytes_total_receive: received }: SystemRecord): number | null | undefined {
+  return received;
+}
+
+function sentOf({ network_node_bytes_total_transmit: sent }: SystemRecord): number | null | undefined {
+  return sent;
+}
+
+function isLess(a: number | null | undefined, b: number | null | undefined): boolean {
+  return a != null && b != null && a < b;
 }
 
 function isSameBoot(a: SystemRecord, b: SystemRecord): boolean {
   const [before, after] = [a.misc_node_boot_ts_seconds, b.misc_node_boot_ts_seconds];
   return before != null && after != null && Math.abs(after - before) <= SAME_BOOT_SECONDS;
-}
-
-function fell(held: SystemRecord, record: SystemRecord): boolean {
-  const isLess = (before: number | null | undefined, after: number | null | undefined): boolean =>
-    before != null && after != null && after < before;
-  return (
-    isLess(held.network_node_bytes_total_receive, record.network_node_bytes_total_receive) ||
-    isLess(held.network_node_bytes_total_transmit, record.network_node_bytes_total_transmit)
-  );
 }
 
 /** Whether the network counters of a machine are withheld at `now`. */

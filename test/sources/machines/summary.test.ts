@@ -125,7 +125,7 @@ describe('sources/machines/summary', () => {
   });
 
   it('says why network counters are withheld', () => {
-    const learned = { networkFell: { at: NOW / 1000 - 60, until: NOW / 1000 + 540 } };
+    const learned = { networkFell: { at: NOW / 1000 - 60, until: NOW / 1000 + 540, from: 1 } };
     const { notices } = summary([{ ...machine('a', FRESH), learned }]);
     expect(notices).toEqual([expect.stringMatching(/^Network counters fell without a reboot, .*: a\./)]);
   });
