@@ -79,6 +79,18 @@ describe('sources/history', () => {
     expect(flat(told, 'timed').length).toBeGreaterThan(60);
   });
 
+  it('past records of a machine have one chain, also those before it was found', async () => {
+    const options = machinesOptions({ chain: 'auto', chains: ['mainnet'] });
+    const source = machinesSource(options, () => undefined);
+    const node = [0, 1, 2].map((i) => {
+      const timestamp = NOW / 1000 - 300 + i * 60;
+      return nodeRecord({ timestamp, sync_beacon_head_slot: Math.floor((timestamp - 1_742_213_400) / 12) });
+    });
+    const families = await past(source as never, machinesPage({ node: node.toReversed() }), { start: 1, end: 2 });
+    const chains = families.flatMap(({ samples }) => samples.map(({ labels }) => labels['chain']));
+    expect(new Set(chains)).toEqual(new Set(['hoodi']));
+  });
+
   it('no record gives more samples than it is said to', async () => {
     const full = Object.fromEntries(Object.keys(SystemRecord.shape).map((field) => [field, 1]));
     const record = { ...systemRecord(), disk_node_io_seconds: 1, ...full, ...TEXTS };

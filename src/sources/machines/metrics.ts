@@ -3,10 +3,10 @@ import type { UnixMs } from '../../lib/time.ts';
 import { type Family, lazyFamily, type Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { type FieldFamily, FLEET, PROCESS_FIELDS } from './catalogue.ts';
-import { learn, learnAll } from './learned.ts';
+import { isNetworkWithheld, learn, learnAll } from './learned.ts';
 import { chainOf, isIncluded, type MachinesOptions, machineName } from './options.ts';
 import { type Learned, type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
-import { missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
+import { freshOf, missing, pastOf, type Shown, shownFor, shownMachines } from './shown.ts';
 
 /** Every machine family, with the samples that are to be shown at `timing.now`. */
 export function machineFamilies(options: MachinesOptions, { machines, dropped }: Machines, timing: Timing): Family[] {
@@ -135,8 +135,8 @@ export function nextMachineChange(options: MachinesOptions, { machines }: Machin
   let next = Number.POSITIVE_INFINITY;
   for (const machine of machines) {
     if (!isIncluded(options, machine.name)) continue;
-    const shownAgainAt = (machine.learned?.networkFell?.until ?? 0) * 1000;
-    if (shownAgainAt > timing.now) next = Math.min(next, shownAgainAt);
+    const counters = networkShownAgainAt(options, machine, timing);
+    if (counters !== undefined) next = Math.min(next, counters);
     for (const process of PROCESSES) {
       const record = machine[process];
       if (!record) continue;
@@ -148,4 +148,12 @@ export function nextMachineChange(options: MachinesOptions, { machines }: Machin
     }
   }
   return next;
+}
+
+/** When its withheld network counters are shown again; undefined: they are not. */
+function networkShownAgainAt(options: MachinesOptions, machine: Machine, timing: Timing): UnixMs | undefined {
+  const { networkFell } = machine.learned ?? {};
+  if (!networkFell || !isNetworkWithheld(machine, timing.now)) return undefined;
+  const until = Math.ceil(networkFell.until * 1000);
+  return freshOf(options, machine, { ...timing, now: until }).system ? until : undefined;
 }

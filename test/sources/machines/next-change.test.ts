@@ -30,11 +30,18 @@ const record = fc.option(
   { nil: undefined },
 );
 
+/** Network counters that fell without a reboot, and are shown again later. */
+const learned = fc.option(
+  age.map((ms) => ({ networkFell: { at: 0, until: (NOW - ms) / 1000, from: 9 } })),
+  { nil: undefined },
+);
+
 const machine = fc
-  .tuple(fc.constantFrom('a', 'b', 'c', 'excluded', '__proto__'), record, record, record)
-  .map(([name, system, validator, node]) => ({
+  .tuple(fc.constantFrom('a', 'b', 'c', 'excluded', '__proto__'), record, record, record, learned)
+  .map(([name, system, validator, node, known]) => ({
     name,
-    ...(system ? { system } : {}),
+    ...(known ? { learned: known } : {}),
+    ...(system ? { system: { ...system, network_node_bytes_total_receive: 1 } } : {}),
     ...(validator ? { validator } : {}),
     ...(node ? { node } : {}),
   }));

@@ -53,6 +53,25 @@ describe('sources/machines/poll', () => {
     ]);
   });
 
+  it('warns once of machines whose network counters are withheld, and names them', async () => {
+    const warnings: unknown[] = [];
+    const at = (seconds: number, received: number): Arrays => ({
+      system: [systemRecord({ timestamp: NOW + seconds * 1_000, network_node_bytes_total_receive: received })],
+    });
+    let known = EMPTY;
+    for (const [seconds, received] of [
+      [0, 9e9],
+      [60, 4e6],
+      [120, 5e6],
+    ] as const) {
+      const api = fakeApi(() => machinesPage(at(seconds, received)));
+      const now = timing({ now: NOW + seconds * 1_000 });
+      const options = machinesOptions();
+      ({ value: known } = await pollMachines(options, api, known, now, noSignal(), (...one) => warnings.push(one)));
+    }
+    expect(warnings).toEqual([['network_counters_fell', ['node-a']]]);
+  });
+
   it('holds the newest record of each process of a machine', async () => {
     const { machines } = await swept({
       system: [systemRecord()],
