@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -180,6 +180,17 @@ describe('state/lock', () => {
     expect(readdirSync(dir)).toEqual(['lock']);
   });
 
+  it.skipIf(process.getuid?.() !== 0)(
+    'in a file that is read-only is not taken: SQLite would lock nothing',
+    async () => {
+      const dir = temporaryFolder();
+      writeFileSync(join(dir, 'lock'), '', { mode: 0o400 });
+      for (const path of [dir, join(dir, 'lock')]) chownSync(path, 65_534, 65_534);
+      const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+      expect(await new Rival(dir, asNobody).ask('open')).toMatch(/^Error: EACCES/);
+    },
+  );
+
   describe.skipIf(cannotMount())('on a disk', () => {
     it('that is read-only is not taken', async () => {
       const { dir } = smallDisk(8);
@@ -189,15 +200,6 @@ describe('state/lock', () => {
       const documents = await open(dir);
       await documents.close();
       mount('-o', 'remount,ro', dir);
-      await expect(open(dir)).rejects.toMatchObject({ code: 'EROFS' });
-    });
-
-    it('where only the file is read-only is not taken either: SQLite would lock nothing', async () => {
-      const { dir } = smallDisk(8);
-      const file = join(dir, 'lock');
-      writeFileSync(file, '');
-      mount('--bind', file, file);
-      mount('-o', 'remount,bind,ro', file);
       await expect(open(dir)).rejects.toMatchObject({ code: 'EROFS' });
     });
 
