@@ -19,12 +19,9 @@ export class WeakDisk implements Disk {
   readonly mkdir = realDisk.mkdir;
   readonly readdir = realDisk.readdir;
   readonly stat = realDisk.stat;
-  readonly lstat = realDisk.lstat;
-  readonly chmod = realDisk.chmod;
-  readonly lutimes = realDisk.lutimes;
   #calls = 0;
 
-  async open(path: string, flags: string | number, mode?: number): Promise<DiskFile> {
+  async open(path: string, flags: 'r' | 'wx', mode?: number): Promise<DiskFile> {
     const file = await realDisk.open(path, flags, mode);
     return {
       write: async (bytes, offset) => {
@@ -36,8 +33,6 @@ export class WeakDisk implements Disk {
         this.#call('sync', 'EIO');
         await file.sync();
       },
-      read: (...args) => file.read(...args),
-      stat: () => file.stat(),
       close: () => file.close(),
     };
   }

@@ -36,7 +36,7 @@ const Key = z.object({
  */
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
-  /** The bucket of each route. The name is that of earlier state files. */
+  /** The bucket of each route. */
   lanes: z.record(z.string(), BucketName),
   /** The bucket of routes that no answer has assigned yet: the first that an answer named. */
   shared: BucketName,

@@ -63,8 +63,8 @@ function accountOf({ api, limits }: Borrowed): Account {
 }
 
 async function inItsPlace(context: LedgerContext, opened: AsyncDisposableStack): Promise<Account> {
-  const { config, key, proxies, log, clock, signal } = context;
-  const documents = await openState(config.state.dir, clock, log, { signal }).catch((error: unknown) => {
+  const { config, key, proxies, log, clock } = context;
+  const documents = await openState(config.state.dir, clock, log).catch((error: unknown) => {
     if (!(error instanceof StateRefused)) throw error;
     throw new BackfillRefused(`${error.message}.\n${adviceOn(error, config.state.dir)}`);
   });

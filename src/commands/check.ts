@@ -10,7 +10,7 @@ import type { UnixMs } from '../lib/time.ts';
 import { RedisState } from '../replica/redis.ts';
 import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
-import { StateTooNew } from '../state/envelope.ts';
+import { StateOfOtherVersion } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { ProbeAnswer } from './probe/ask-service.ts';
@@ -79,7 +79,7 @@ function storedState({ state: { dir, redis } }: Config): StoredState {
     const read: Peek = (name, schema) => peek(dir, name, schema);
     return {
       peek: leniently(read),
-      problem: (names) => newerOf(names, read, 'serve would not start'),
+      problem: (names) => ofOtherVersion(names, read, 'serve would not start'),
       close: () => undefined,
     };
   }
@@ -89,7 +89,7 @@ function storedState({ state: { dir, redis } }: Config): StoredState {
     peek: leniently(read),
     problem: (names) =>
       state.expectWritable().then(
-        () => newerOf(names, read, 'serve would not lead'),
+        () => ofOtherVersion(names, read, 'serve would not lead'),
         (error: unknown) => `${unreadable(error).message}; serve would not start`,
       ),
     close: () => state.close(),
@@ -101,13 +101,13 @@ function leniently(read: Peek): Peek {
   return (name, schema) => read(name, schema).catch(() => undefined);
 }
 
-/** What is wrong with the first of these documents that a newer version wrote. */
-async function newerOf(names: readonly string[], read: Peek, effect: string): Promise<string | undefined> {
+/** What is wrong with the first of these documents that another version wrote. */
+async function ofOtherVersion(names: readonly string[], read: Peek, effect: string): Promise<string | undefined> {
   for (const name of names) {
     try {
       await read(name, z.unknown());
     } catch (error) {
-      if (error instanceof StateTooNew) return `${error.message}; ${effect}`;
+      if (error instanceof StateOfOtherVersion) return `${effect}: ${error.message}`;
       throw error;
     }
   }

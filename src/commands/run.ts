@@ -105,7 +105,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     return again;
   };
   warn(exposures, doubts);
-  return untilStopped((signal) => start(command, settings, readAgain, log, signal), log);
+  return untilStopped((onLost) => start(command, settings, readAgain, log, onLost), log);
 }
 
 /** Runs until it is done or stopped. If it is stopped, the data read so far are kept. */
@@ -140,7 +140,7 @@ async function start(
   { config, key, proxies }: Given,
   readAgain: () => Promise<Settings>,
   log: Logger,
-  signal: AbortSignal,
+  onLost: (error: Error) => void,
 ): Promise<Running> {
   const processMetrics = !flags['web.disable-exporter-metrics'];
   const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
@@ -158,7 +158,7 @@ async function start(
     if (proxies) log.info(namesOf(proxies), 'using a proxy');
     const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
     if (!redis) {
-      return startDaemon({ ...given, stateDir: dir, documents: await openState(dir, systemClock, log, { signal }) });
+      return startDaemon({ ...given, stateDir: dir, documents: await openState(dir, systemClock, log, { onLost }) });
     }
     const replica = await openSharedState(redis, systemClock, log);
     return startDaemon({ ...given, documents: replica, replica });
@@ -178,31 +178,26 @@ async function openAccess(file: string, log: Logger): Promise<Access> {
 }
 
 /**
- * Waits for SIGTERM or SIGINT, which may come during the start, and then for an orderly stop. SIGHUP reloads the
- * configuration, after the start.
+ * Waits for SIGTERM or SIGINT, which may come during the start, or for the loss of the state, and then for an orderly stop.
+ * SIGHUP reloads the configuration, after the start.
  */
-async function untilStopped(begin: (signal: AbortSignal) => Promise<Running>, log: Logger): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+async function untilStopped(begin: (onLost: (error: Error) => void) => Promise<Running>, log: Logger): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
-  const waits = new AbortController();
-  const starting = begin(waits.signal);
-  const signalled = promise.then((signal) => {
-    log.info({ signal }, 'stopping');
-    waits.abort(new Error('stopping'));
+  const starting = begin(resolve);
+  const stopped = promise.then((why) => {
+    if (typeof why === 'string') log.info({ signal: why }, 'stopping');
     endInTime(() => log.error('not stopped in time'));
+    return why;
   });
   onHangUp(() => {
     // A failed start is reported once, below.
     starting.then((running) => running.reload?.()).catch(() => undefined);
   });
-  // If the program was stopped while it waited for the lock of the state, nothing is running yet.
-  const running = await starting.catch((error: unknown) => {
-    if (error !== waits.signal.reason) throw error;
-    return undefined;
-  });
-  await signalled;
-  await running?.stop();
-  return EXIT.stopped;
+  const running = await starting;
+  const why = await stopped;
+  await running.stop();
+  return typeof why === 'string' ? EXIT.stopped : refuse(why.message, EXIT.refused);
 }
 
 /**

@@ -12,7 +12,7 @@ import { Replica, type ReplicaOptions } from '../replica/replica.ts';
 import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
-import { StateTooNew } from '../state/envelope.ts';
+import { StateOfOtherVersion } from '../state/envelope.ts';
 import { FileStore, type FileStoreOptions } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
@@ -43,7 +43,7 @@ export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
   close: async () => undefined,
 };
 
-/** @throws StateRefused; the signal's reason when it aborts while a lock is waited for. */
+/** @throws StateRefused */
 export async function openState(
   dir: string,
   clock: Clock,
@@ -53,8 +53,8 @@ export async function openState(
   try {
     return await FileStore.open(dir, clock, log, options);
   } catch (error) {
-    options.signal?.throwIfAborted();
-    if (error instanceof StateLocked) throw new StateRefused(error.message, { cause: error });
+    if (error instanceof StateLocked || error instanceof StateOfOtherVersion)
+      throw new StateRefused(error.message, { cause: error });
     throw new StateRefused(unusable(dir, error));
   }
 }
@@ -151,15 +151,12 @@ export function underKey({ ledger, entries }: AccountState, key: string, now: Un
   };
 }
 
-const GO_BACK =
-  'it was not changed. Start that version again, or give this one another state.dir or state.redis.prefix';
-
 /** @throws StateRefused */
 export async function loadDocument<S extends z.ZodType>(documents: Pick<StateStore, 'load'>, name: string, schema: S) {
   try {
     return await documents.load(name, schema);
   } catch (error) {
-    if (error instanceof StateTooNew) throw new StateRefused(`the state cannot be read: ${error.message}; ${GO_BACK}`);
+    if (error instanceof StateOfOtherVersion) throw new StateRefused(error.message);
     throw new StateRefused(`the state of ${name} cannot be read: ${codeOf(error) ?? String(error)}`);
   }
 }

@@ -4,11 +4,7 @@ import { type Disk, type DiskFile, realDisk } from './disk.ts';
 import { hasCode } from './error-code.ts';
 
 /** What a write needs of a disk. */
-export interface WritableDisk extends Pick<Disk, 'rename' | 'rm'> {
-  open(path: string, flags: 'r' | 'wx', mode?: number): Promise<WritableFile>;
-}
-
-export type WritableFile = Pick<DiskFile, 'write' | 'sync' | 'close'>;
+export type WritableDisk = Pick<Disk, 'open' | 'rename' | 'rm'>;
 
 /** Marks the name of a file that is not yet completely written. */
 export const DRAFT = '.tmp-';
@@ -58,7 +54,7 @@ async function orRemove(file: string, disk: WritableDisk, work: () => Promise<vo
 }
 
 /** One call may write only a part. On a disk that is nearly full, it is the next call that fails. */
-async function writeAll(handle: WritableFile, bytes: Uint8Array): Promise<void> {
+async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, done);
     if (bytesWritten === 0) throw new Error('the disk accepts no more bytes');

@@ -48,7 +48,7 @@ export class SharedDocuments {
     return values;
   }
 
-  /** Undefined: there is none. @throws RedisAway; StateTooNew */
+  /** Undefined: there is none. @throws RedisAway; StateOfOtherVersion */
   async load<S extends z.ZodType>(name: string, schema: S): Promise<Loaded<z.output<S>> | undefined> {
     const stored = await this.#redis.load(name);
     if (!stored) return undefined;

@@ -38,9 +38,9 @@ export interface HeartbeatReply {
   readonly changed: readonly StoredDocument[];
 }
 
-/** What the operator is told that a document is. */
-export function inRedis(name: string): string {
-  return `the document ${name} in Redis`;
+/** What the operator is told that a document is, and how to begin without it. */
+export function inRedis(name: string): { document: string; anew: string } {
+  return { document: `the document ${name} in Redis`, anew: 'set another state.redis.prefix' };
 }
 
 /** The state in Redis. Each method is one atomic step, and throws RedisAway. */
@@ -86,7 +86,7 @@ export class RedisState {
     return changed[0];
   }
 
-  /** Undefined: there is none, or it cannot be read. @throws StateTooNew */
+  /** Undefined: there is none, or it cannot be read. @throws StateOfOtherVersion */
   async peek<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const stored = await this.load(name).catch(() => undefined);
     const parsed = stored && parseDocument(inRedis(name), stored.text, schema);

@@ -106,7 +106,7 @@ export class Replica implements StateStore {
     return this.#heartbeat('never');
   }
 
-  /** @throws RedisAway; StateTooNew */
+  /** @throws RedisAway; StateOfOtherVersion */
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
     const loaded = await this.#documents.load(name, schema);
     if (!loaded || loaded.success) return loaded?.data;

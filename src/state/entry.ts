@@ -12,7 +12,7 @@ const POLLS = {
   failures: z.number(),
   /** Failures since the last success. */
   failuresInARow: z.number(),
-  /** When the first of them ended; absent without any, and if an earlier version wrote the entry. */
+  /** When the first of them ended; absent without any. */
   failingSince: unixMs.exactOptional(),
   lastAttemptAt: unixMs.exactOptional(),
   lastSuccessAt: unixMs.exactOptional(),

@@ -1,72 +1,74 @@
 import * as z from 'zod';
 
-/** The version of the format in which this program writes documents. */
-export const STATE_VERSION = 1;
+/** The version of the format in which this program writes documents. It reads no other. */
+export const STATE_VERSION = 2;
 
 /** In characters: the machines of most users. */
 const SMALL = 100_000;
 
-const Envelope = z.object({
-  version: z.number(),
-  /** The oldest version that can read the value; absent, or of a shape that this program does not know: `version` itself. */
-  oldest_reader: z.number().optional().catch(undefined),
-  value: z.unknown().optional(),
-});
+const Envelope = z.object({ version: z.number(), value: z.unknown().optional() });
 
-/** A document that a later version of the program wrote. It is not to be overwritten. */
-export class StateTooNew extends Error {
-  override readonly name = 'StateTooNew';
+/** A part of the state that another version of the program wrote. It is not to be overwritten. */
+export class StateOfOtherVersion extends Error {
+  override readonly name = 'StateOfOtherVersion';
 
-  /** @param document Its name or file, for the operator. */
-  constructor(document: string, why: string) {
-    super(`${document} was written by a newer version of the exporter: ${why}`);
+  /**
+   * @param what The part, and how it is seen.
+   * @param anew How the operator begins without it.
+   */
+  constructor(what: string, anew: string) {
+    super(`${what}. It was not changed. Start the version that wrote it, or begin without this state: ${anew}`);
   }
+}
+
+/** The command with which the operator begins without the state in this directory. */
+export function anewIn(dir: string): string {
+  return /^[\w./-]+$/.test(dir) ? `mv ${dir} ${dir}.old` : `mv "${dir}" "${dir}.old"`;
 }
 
 export type Parsed<T> = { success: true; data: T } | { success: false; why: string };
 
-type Unwrapped = { success: true; value: unknown; version: number } | { success: false; why: string; isNewer: boolean };
+type Unwrapped = { success: true; value: unknown } | { success: false; why: string; isOfOtherVersion: boolean };
 
 export function wrap(value: unknown): string {
   return JSON.stringify({ version: STATE_VERSION, value });
 }
 
-/** The value in a document, if this version of the program can read it. */
+/** The value in a document, if this version of the program wrote it. */
 export function unwrap(text: string): Unwrapped {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { success: false, why: 'not JSON', isNewer: false };
+    return { success: false, why: 'not JSON', isOfOtherVersion: false };
   }
   const envelope = Envelope.safeParse(json, { jitless: true });
-  // A newer one may have no value under this name.
-  if (!envelope.success || (envelope.data.value === undefined && envelope.data.version <= STATE_VERSION))
-    return { success: false, why: `not a version ${STATE_VERSION} document`, isNewer: false };
-  const { version, oldest_reader: oldestReader = version, value } = envelope.data;
-  if (oldestReader <= STATE_VERSION && version >= 1) return { success: true, value, version };
-  return {
-    success: false,
-    why: `version ${version}, but this program reads version ${STATE_VERSION}`,
-    isNewer: version > STATE_VERSION,
-  };
+  const { version = 0, value } = envelope.data ?? {};
+  // No version of the program has written a lower one.
+  if (version >= 1 && version !== STATE_VERSION) {
+    const age = version > STATE_VERSION ? 'a newer' : 'an older';
+    const why = `written by ${age} version of the exporter (format ${version}, this version has ${STATE_VERSION})`;
+    return { success: false, why, isOfOtherVersion: true };
+  }
+  if (version === STATE_VERSION && value !== undefined) return { success: true, value };
+  return { success: false, why: 'not a document of the exporter', isOfOtherVersion: false };
 }
 
 /**
  * The value in a document, if it has this shape.
  * @param document Its name or file, for the operator.
- * @throws StateTooNew: a newer one is never taken for damaged, whatever is in it
+ * @param anew How the operator begins without the document.
+ * @throws StateOfOtherVersion: such a document is never taken for damaged, whatever is in it
  */
-export function parseDocument<S extends z.ZodType>(document: string, text: string, schema: S): Parsed<z.output<S>> {
+export function parseDocument<S extends z.ZodType>(
+  { document, anew }: { readonly document: string; readonly anew: string },
+  text: string,
+  schema: S,
+): Parsed<z.output<S>> {
   const opened = unwrap(text);
-  if (!opened.success) {
-    if (opened.isNewer) throw new StateTooNew(document, opened.why);
-    return opened;
-  }
-  const parsed = parseValue(opened.value, schema, text.length < SMALL);
-  if (!parsed.success && opened.version > STATE_VERSION)
-    throw new StateTooNew(document, `version ${opened.version}, ${parsed.why}`);
-  return parsed;
+  if (opened.success) return parseValue(opened.value, schema, text.length < SMALL);
+  if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, anew);
+  return opened;
 }
 
 /** `isSmall`: it takes less time to check the value than to generate code that checks it quickly. */

@@ -6,18 +6,17 @@ import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { writeWhole } from '../lib/whole-file.ts';
 import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
-import { parseDocument, wrap } from './envelope.ts';
-import { type Host, realHost } from './holder.ts';
-import { DirectoryLock } from './lock.ts';
+import { anewIn, type Parsed, parseDocument, wrap } from './envelope.ts';
+import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
 
 export interface FileStoreOptions {
-  /** Aborts the wait for a lock whose holder may be dead. */
-  readonly signal?: AbortSignal | undefined;
+  /** The directory was replaced while this process ran, and another process has the new one. Nothing is written any more. */
+  readonly onLost?: ((error: StateLocked) => void) | undefined;
   /** Replaces the disk in tests. */
   readonly disk?: Disk | undefined;
-  /** Replaces the machine that runs this process in tests. */
-  readonly host?: Host | undefined;
+  /** Replaces the lock in tests. */
+  readonly lock?: Pick<DirectoryLock, 'check' | 'release'> | undefined;
 }
 
 /** One JSON file for each document, in a directory that only this process uses. */
@@ -25,27 +24,30 @@ export class FileStore implements StateStore {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #lock: DirectoryLock;
+  readonly #lock: Pick<DirectoryLock, 'check' | 'release'>;
   readonly #disk: Disk;
+  readonly #onLost: (error: StateLocked) => void;
   /** The latest write of each document: the next one waits for it. */
   readonly #writes = new Map<string, Promise<void>>();
 
-  private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, disk: Disk) {
+  private constructor(dir: string, clock: Clock, log: Logger, options: FileStoreOptions) {
+    const { disk = realDisk, onLost = () => undefined, lock = new DirectoryLock(dir, clock) } = options;
     this.#dir = dir;
     this.#clock = clock;
     this.#log = log;
     this.#lock = lock;
     this.#disk = disk;
+    this.#onLost = onLost;
   }
 
-  /** @throws StateLocked; an Error with a code where the directory cannot be made or written; the signal's reason. */
+  /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be made or written. */
   static async open(dir: string, clock: Clock, log: Logger, options: FileStoreOptions = {}): Promise<FileStore> {
-    const { signal, disk = realDisk, host = realHost } = options;
+    const { disk = realDisk } = options;
     await makeDirectory(dir, disk);
     await warnOfOpenDirectory(dir, log, disk);
-    const lock = await DirectoryLock.take(dir, { clock, log, disk, host, signal });
-    await cleanUp(dir, clock.now(), disk);
-    return new FileStore(dir, clock, log, lock, disk);
+    const store = new FileStore(dir, clock, log, options);
+    await cleanUp(dir, disk);
+    return store;
   }
 
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
@@ -57,7 +59,7 @@ export class FileStore implements StateStore {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
-    const parsed = parseDocument(file, text, schema);
+    const parsed = parseFile(this.#dir, file, text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${file}.unreadable-${this.#clock.now()}`;
     await this.#disk.rename(file, aside);
@@ -79,17 +81,14 @@ export class FileStore implements StateStore {
   }
 
   async #write(file: string, value: unknown): Promise<void> {
-    await this.#lock.check();
-    // Here and not in `save`, which is called in the turn that ends a sweep: a large fleet takes some milliseconds.
-    const text = wrap(value);
     try {
-      await writeWhole(file, text, FILE_MODE, this.#disk);
+      await this.#lock.check();
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
-      // The directory was removed while the program ran.
-      await makeDirectory(this.#dir, this.#disk);
-      await writeWhole(file, text, FILE_MODE, this.#disk);
+      if (error instanceof StateLocked) this.#onLost(error);
+      throw error;
     }
+    // Here and not in `save`, which is called in the turn that ends a sweep: a large fleet takes some milliseconds.
+    await writeWhole(file, wrap(value), FILE_MODE, this.#disk);
   }
 
   #file(name: string): string {
@@ -99,7 +98,7 @@ export class FileStore implements StateStore {
 
 /**
  * Reads a document without locking the directory, and changes nothing. Undefined: there is none, or it cannot be read.
- * @throws StateTooNew
+ * @throws StateOfOtherVersion
  */
 export async function peek<S extends z.ZodType>(
   dir: string,
@@ -110,6 +109,11 @@ export async function peek<S extends z.ZodType>(
   const file = join(dir, `${name}.json`);
   const text = await disk.readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const parsed = parseDocument(file, text, schema);
+  const parsed = parseFile(dir, file, text, schema);
   return parsed.success ? parsed.data : undefined;
+}
+
+/** @throws StateOfOtherVersion */
+function parseFile<S extends z.ZodType>(dir: string, file: string, text: string, schema: S): Parsed<z.output<S>> {
+  return parseDocument({ document: file, anew: anewIn(dir) }, text, schema);
 }

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 export interface StateStore {
   /**
    * Undefined: there is none, or it cannot be read and was moved aside with a warning.
-   * @throws StateTooNew, and leaves the document as it is
+   * @throws StateOfOtherVersion, and leaves the document as it is
    */
   load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
   /**

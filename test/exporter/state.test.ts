@@ -125,7 +125,10 @@ describe('exporter/state', () => {
     const taken = temporaryFolder();
     await documentsIn(taken);
     await expect(openState(taken, new VirtualClock(NOW), SILENT)).rejects.toThrow(
-      new StateRefused(`the state directory ${taken} is in use by process ${process.pid} on ${hostname()}`),
+      new StateRefused(
+        `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since ${new Date(NOW).toISOString()}. ` +
+          'Stop it, or give this process another state.dir',
+      ),
     );
   });
 

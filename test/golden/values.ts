@@ -66,6 +66,10 @@ function slashings(headSlot: number, scale: number): Slashings {
       [12_345, headSlot - 1_800],
       [70_000, headSlot - 1_800],
     ],
+    proposerSlashed: [],
+    namedSlots: [],
+    recentProposals: [],
+    recent: [],
     // The second is not on the list of mainnet, the first not on that of hoodi.
     missedProposals: [
       [12_345, headSlot - 900],

@@ -6,6 +6,7 @@ import { LeaseLost } from '../../src/replica/lease.ts';
 import { RedisState } from '../../src/replica/redis.ts';
 import { RedisLink } from '../../src/replica/redis-link.ts';
 import { Replica } from '../../src/replica/replica.ts';
+import { STATE_VERSION } from '../../src/state/envelope.ts';
 import { atTheEnd } from '../support/cleanup.ts';
 import { logLines } from '../support/log-lines.ts';
 import { startNetwork } from '../support/network.ts';
@@ -90,7 +91,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     network.heal();
     await waitFor(() => expect(a.seen.at(-1)).toEqual({ count: 1 }));
     await stale;
-    expect(await raw(redis, 'doc')).toEqual({ version: 1, value: { count: 1 } });
+    expect(await raw(redis, 'doc')).toEqual({ version: STATE_VERSION, value: { count: 1 } });
     expect(a.replica.leads()).toBe(false);
   });
 
@@ -137,7 +138,7 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
     const redis = await startRedis();
     const garbage = ['token', 'nan', 'revision', '-inf', 'version', 'x'];
     await redis.command('HSET', `${PREFIX}:meta`, ...garbage);
-    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":1,"value":{"count":3}}');
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":2,"value":{"count":3}}');
     await redis.command('HSET', `${PREFIX}:revisions`, 'doc', 'garbage');
     const a = replicaOf(redis.url);
     await a.start();
@@ -160,47 +161,38 @@ describe.skipIf(areMissing(REDIS))('replica/replica', () => {
 
   it('what cannot be read is set aside by the one who leads, and left alone by others', async () => {
     const redis = await startRedis();
-    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":1,"value":{"count":"many"}}');
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', '{"version":2,"value":{"count":"many"}}');
     await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
     const a = replicaOf(redis.url);
     await a.start();
     await a.leads();
     expect(await a.replica.load('doc', Doc)).toBeUndefined();
-    expect(await raw(redis, 'doc.unreadable-5')).toEqual({ version: 1, value: { count: 'many' } });
+    expect(await raw(redis, 'doc.unreadable-5')).toEqual({ version: STATE_VERSION, value: { count: 'many' } });
     expect(a.lines).toContainEqual(
       expect.objectContaining({ document: 'doc', moved_to: 'doc.unreadable-5', why: 'unexpected count' }),
     );
   });
 
-  describe('beside the next version', () => {
-    async function newer(document: object) {
-      const redis = await startRedis();
-      await redis.command('HSET', `${PREFIX}:documents`, 'doc', JSON.stringify(document));
-      await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
-      await redis.command('HSET', `${PREFIX}:meta`, 'version', '2', 'revision', '5', 'token', '3');
-      const a = replicaOf(redis.url);
-      await a.start();
-      await waitFor(() => expect(a.lines.some(({ msg }) => String(msg).includes('newer version'))).toBe(true));
-      // Longer than it would wait for a lease that is free.
-      await systemClock.sleep(3 * TIMINGS.graceMs);
-      expect(a.replica.leads()).toBe(false);
-      expect(await raw(redis, 'doc')).toEqual(document);
-      expect(await redis.command('HLEN', `${PREFIX}:documents`)).toBe(1);
-      return a;
-    }
-
-    it('it serves what that one wrote for it as well, but never leads, writes or moves anything aside', async () => {
-      const a = await newer({ version: 2, oldest_reader: 1, value: { count: 3, more: true } });
-      expect(a.seen).toEqual([{ count: 3, more: true }]);
-    });
-
-    it('it says so where it cannot read that, and leaves it as it is', async () => {
-      const a = await newer({ version: 2, value: { counts: [3] } });
-      await expect(a.replica.load('doc', Doc)).rejects.toThrow('version 2, but this program reads version 1');
-      expect(a.seen).toEqual([]);
-      expect(a.lines).toContainEqual(
-        expect.objectContaining({ document: 'doc', why: 'version 2, but this program reads version 1' }),
-      );
-    });
+  it('beside the next version it never leads, writes or moves anything aside, and says so', async () => {
+    const redis = await startRedis();
+    const document = { version: STATE_VERSION + 1, value: { counts: [3] } };
+    await redis.command('HSET', `${PREFIX}:documents`, 'doc', JSON.stringify(document));
+    await redis.command('HSET', `${PREFIX}:revisions`, 'doc', '5');
+    await redis.command('HSET', `${PREFIX}:meta`, 'version', `${document.version}`, 'revision', '5', 'token', '3');
+    const a = replicaOf(redis.url);
+    await a.start();
+    await waitFor(() => expect(a.lines.some(({ msg }) => String(msg).includes('newer version'))).toBe(true));
+    // Longer than it would wait for a lease that is free.
+    await systemClock.sleep(3 * TIMINGS.graceMs);
+    expect(a.replica.leads()).toBe(false);
+    expect(await raw(redis, 'doc')).toEqual(document);
+    expect(await redis.command('HLEN', `${PREFIX}:documents`)).toBe(1);
+    const why = `written by a newer version of the exporter (format ${document.version}, this version has ${STATE_VERSION})`;
+    await expect(a.replica.load('doc', Doc)).rejects.toThrow(
+      `the document doc in Redis was ${why}. It was not changed. Start the version that wrote it, ` +
+        'or begin without this state: set another state.redis.prefix',
+    );
+    expect(a.seen).toEqual([]);
+    expect(a.lines).toContainEqual(expect.objectContaining({ document: 'doc', why }));
   });
 });

@@ -3,20 +3,15 @@ export type DiskCall =
   | 'create'
   | 'open'
   | 'write'
-  | 'read'
   | 'sync'
   | 'sync directory'
-  | 'stat file'
   | 'close'
   | 'read file'
   | 'rename'
   | 'rm'
   | 'mkdir'
   | 'readdir'
-  | 'stat'
-  | 'lstat'
-  | 'chmod'
-  | 'lutimes';
+  | 'stat';
 
 /** Calls that fail, and have no effect. */
 export interface DiskFailure {
@@ -26,7 +21,7 @@ export interface DiskFailure {
   readonly each?: number;
 }
 
-const CHANGES_BY_PATH: readonly DiskCall[] = ['create', 'rename', 'rm', 'mkdir', 'chmod', 'lutimes'];
+const CHANGES_BY_PATH: readonly DiskCall[] = ['create', 'rename', 'rm', 'mkdir'];
 
 /** A file system that the kernel has made read-only, as it does after an error. */
 export const READ_ONLY: DiskFailure = { code: 'EROFS', calls: [...CHANGES_BY_PATH, 'write'] };

@@ -191,6 +191,6 @@ export function sizeOf(node: DiskNode): number {
 
 const KINDS = { file: 0o100000, directory: 0o040000 } as const;
 
-export function statsOf({ kind, mode, mtimeMs }: DiskNode): DiskStats {
-  return { mode: KINDS[kind] | mode, mtimeMs, isFile: () => kind === 'file', isDirectory: () => kind === 'directory' };
+export function statsOf({ kind, mode }: DiskNode): DiskStats {
+  return { mode: KINDS[kind] | mode, isDirectory: () => kind === 'directory' };
 }

@@ -1,7 +1,7 @@
-import type { DiskFile, DiskStats } from '../../src/lib/disk.ts';
+import type { DiskFile } from '../../src/lib/disk.ts';
 import type { UnixMs } from '../../src/lib/time.ts';
 import { type DiskCall, DiskError, type DiskFaults } from './disk-faults.ts';
-import { type DiskNode, statsOf } from './disk-nodes.ts';
+import type { DiskNode } from './disk-nodes.ts';
 import type { Gate } from './gate.ts';
 
 /** A file or a directory that a process has opened. */
@@ -28,18 +28,6 @@ export class OpenFile {
     if (node.hasName) this.#faults.room -= bytesWritten;
     node.mtimeMs = this.#now();
     return { bytesWritten };
-  }
-
-  read(into: Buffer, offset: number, length: number, position: number): { bytesRead: number } {
-    const node = this.#begin('read');
-    if (this.#purpose === 'write') throw new DiskError('EBADF', 'read');
-    if (node.kind === 'directory') throw new DiskError('EISDIR', 'read');
-    const found = node.content().subarray(position, position + length);
-    return { bytesRead: found.copy(into, offset) };
-  }
-
-  stat(): DiskStats {
-    return statsOf(this.#begin('stat file'));
   }
 
   sync(): void {
@@ -70,8 +58,6 @@ export class OpenFile {
     const syncs = this.#node.kind === 'file' ? 'disk sync' : 'disk sync directory';
     return {
       write: (bytes, offset) => gate.call('disk write', () => this.write(bytes, offset)),
-      read: (...args) => gate.call('disk read', () => this.read(...args)),
-      stat: () => gate.call('disk stat file', () => this.stat()),
       sync: () => gate.call(syncs, () => this.sync()),
       close: () => gate.call('disk close', () => this.close()),
     };

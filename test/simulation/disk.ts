@@ -1,4 +1,3 @@
-import { constants } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Disk, DiskStats } from '../../src/lib/disk.ts';
 import type { UnixMs } from '../../src/lib/time.ts';
@@ -10,7 +9,6 @@ import type { Random } from './random.ts';
 
 const FILE_MODE = 0o644;
 const DIRECTORY_MODE = 0o755;
-const WRITES = constants.O_WRONLY | constants.O_RDWR | constants.O_CREAT;
 
 /**
  * The file system of one host, in memory. It is as unreliable as POSIX allows: a loss of power keeps or loses any
@@ -29,9 +27,8 @@ export class SimulatedDisk extends DiskFaults {
     this.#root = new DirectoryNode(DIRECTORY_MODE, now());
   }
 
-  open(path: string, flags: string | number, mode = FILE_MODE): OpenFile {
+  open(path: string, flags: 'r' | 'wx', mode = FILE_MODE): OpenFile {
     if (flags === 'wx') return this.#create(path, mode);
-    if (flags !== 'r' && (typeof flags !== 'number' || flags & WRITES)) throw new Error(`not simulated: open ${flags}`);
     this.check('open', 'before the lookup', path);
     return new OpenFile(this, this.#node(path, 'open'), 'read', this.#now);
   }
@@ -81,26 +78,9 @@ export class SimulatedDisk extends DiskFaults {
     return [...this.#directory(path, 'readdir').entries.keys()];
   }
 
-  stat(path: string, call: 'stat' | 'lstat' = 'stat'): DiskStats {
-    this.check(call, 'before the lookup', path);
-    return statsOf(this.#node(path, call));
-  }
-
-  chmod(path: string, mode: number): void {
-    this.check('chmod', 'before the lookup', path);
-    const node = this.#node(path, 'chmod');
-    this.check('chmod', 'after the lookup', path);
-    node.mode = mode;
-  }
-
-  /** @param modified Seconds. */
-  lutimes(path: string, modified: number): void {
-    this.check('lutimes', 'before the lookup', path);
-    const node = this.#node(path, 'lutimes');
-    this.check('lutimes', 'after the lookup', path);
-    // A file has whole nanoseconds, rounded down, so that 0.844 s may become 843.99999 ms.
-    const seconds = Math.floor(modified);
-    node.mtimeMs = seconds * 1e3 + Math.floor((modified - seconds) * 1e9) / 1e6;
+  stat(path: string): DiskStats {
+    this.check('stat', 'before the lookup', path);
+    return statsOf(this.#node(path, 'stat'));
   }
 
   /** What a loss of power might take, in a directory. No fault applies. */
@@ -236,8 +216,5 @@ export function diskOf(disk: SimulatedDisk, gate: Gate): Disk {
     mkdir: (path, mode) => gate.call('disk mkdir', () => disk.mkdir(path, mode)),
     readdir: (path) => gate.call('disk readdir', () => disk.readdir(path)),
     stat: (path) => gate.call('disk stat', () => disk.stat(path)),
-    lstat: (path) => gate.call('disk lstat', () => disk.stat(path, 'lstat')),
-    chmod: (path, mode) => gate.call('disk chmod', () => disk.chmod(path, mode)),
-    lutimes: (path, _accessed, modified) => gate.call('disk lutimes', () => disk.lutimes(path, modified)),
   };
 }

@@ -1,9 +1,8 @@
-import { DAY, MINUTE, SECOND } from '../support/timing.ts';
+import { DAY } from '../support/timing.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type Deadline, type ExporterProcess, POWER_LOST } from './exporter-process.ts';
 import { STATE_DIR } from './exporter-setting.ts';
 import { startProcess } from './exporter-start.ts';
-import { SimulatedHost } from './host.ts';
 import { HostWatch } from './host-watch.ts';
 import type { Random } from './random.ts';
 import { RedisNetwork } from './redis-network.ts';
@@ -20,7 +19,6 @@ export class ExporterHost {
   readonly disk: SimulatedDisk;
   readonly redisNetwork: RedisNetwork;
   readonly #world: World;
-  readonly #system: SimulatedHost;
   #process: ExporterProcess | undefined;
   /** How far its clock is ahead of true time, ms. */
   #clockOffsetMs = 0;
@@ -52,7 +50,6 @@ export class ExporterHost {
   constructor(world: World, name: string) {
     this.name = name;
     this.#world = world;
-    this.#system = new SimulatedHost(name);
     const random = world.random.fork(name);
     this.#random = random.fork('disk');
     this.versions = new StoredVersions(() => world.clock.now());
@@ -151,12 +148,10 @@ export class ExporterHost {
     this.#world.clock.after(downMs, () => this.start());
   }
 
-  /** A process of an earlier version is started instead: it is killed, and `change` is what the other one has left. */
+  /** The process is killed, and `change` is made before the next one starts. */
   upgrade(downMs: number, change: (host: ExporterHost) => void): void {
     this.#isWanted = false;
     this.#process?.die('kill -9');
-    if (this.#watch.account(this.#world.clock.now() + this.#clockOffsetMs).isClosed)
-      this.#world.reach('an upgrade while closed');
     change(this);
     this.#world.clock.after(downMs, () => this.start());
   }
@@ -175,29 +170,8 @@ export class ExporterHost {
   }
 
   #reboot(): void {
-    this.#system.reboot();
     if (this.disk.hasLied) this.spoilState();
     this.disk.loseWhatIsNotSynced(this.#world.random.fork(`loss of power ${this.name} ${this.#world.clock.now()}`));
-  }
-
-  /** A second process on the same directory. It must refuse to start within a minute, and harm nothing. */
-  startSecond(): void {
-    const first = this.#process;
-    if (!first?.exporter || first.isStopping || this.#isStateSpoilt) return;
-    // The first one may be about to end, for example because it has lost its lock.
-    if (this.#world.clock.now() - this.diskTroubleAt < MINUTE) return;
-    const second = this.#create((why) => {
-      if (first !== this.#process) return;
-      if (/in use by process/.test(why)) this.#world.reach('a living process that holds the lock');
-      else if (this.diskTroubleAt < second.startedAt) this.#world.fail('state: a second process is refused', why);
-    });
-    const look = (): void => {
-      if (second.exporter && first === this.#process)
-        this.#world.fail('state: a second process is refused', 'it runs beside the first one');
-    };
-    // The first one may end soon after the other has taken its lock.
-    for (const ms of [SECOND, MINUTE]) this.#world.clock.after(ms, look);
-    this.#world.clock.after(MINUTE, () => second.die('ended by the operator'));
   }
 
   /** The disk, the clock and the network are as they should be, and the process runs. */
@@ -238,7 +212,7 @@ export class ExporterHost {
   }
 
   #create(onEnd: (why: string) => void): ExporterProcess {
-    const place = { world: this.#world, host: this, system: this.#system, watch: this.#watch, random: this.#random };
+    const place = { world: this.#world, host: this, watch: this.#watch, random: this.#random };
     return startProcess(place, onEnd);
   }
 

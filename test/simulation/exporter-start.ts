@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { openSharedState, openState } from '../../src/exporter/state.ts';
 import type { Replica } from '../../src/replica/replica.ts';
+import { makeDirectory } from '../../src/state/directory.ts';
 import { ProcessClock } from './clock.ts';
 import { diskOf } from './disk.ts';
 import type { ExporterHost } from './exporter-host.ts';
@@ -8,7 +9,6 @@ import { outsideOf } from './exporter-outside.ts';
 import { ExporterProcess } from './exporter-process.ts';
 import { configOf, STATE_DIR } from './exporter-setting.ts';
 import type { Gate } from './gate.ts';
-import type { SimulatedHost } from './host.ts';
 import type { HostWatch } from './host-watch.ts';
 import type { Random } from './random.ts';
 import { connectTo } from './redis-connection.ts';
@@ -18,7 +18,6 @@ import type { World } from './world.ts';
 export interface Place {
   readonly world: World;
   readonly host: ExporterHost;
-  readonly system: SimulatedHost;
   readonly watch: HostWatch;
   /** For the latency of the disk. */
   readonly random: Random;
@@ -29,7 +28,6 @@ export function startProcess(place: Place, onEnd: (why: string) => void): Export
   const { world, host, watch, random } = place;
   const number = world.nextProcess();
   const own = new ProcessClock(world.clock, host.clockOffsetMs);
-  const system = place.system.start();
   return new ExporterProcess({
     number,
     clock: own,
@@ -45,14 +43,12 @@ export function startProcess(place: Place, onEnd: (why: string) => void): Export
         const replica = await openShared(place, gate, own, log, number);
         return { documents: replica, replica };
       }
-      const documents = await openState(STATE_DIR, own, log, { disk: diskOf(host.disk, gate), host: system });
-      watch.onStarted();
+      const disk = diskOf(host.disk, gate);
+      const noLock = { check: () => makeDirectory(STATE_DIR, disk), release: async () => undefined };
+      const documents = await openState(STATE_DIR, own, log, { disk, lock: noLock });
       return { documents: host.versions.through(documents) };
     },
-    onEnd: (why) => {
-      system.end();
-      onEnd(why);
-    },
+    onEnd,
   });
 }
 

@@ -15,8 +15,6 @@ export class HostWatch {
   #takesPart = false;
   /** The write before it took a part. */
   #isPartWritten = false;
-  /** The process that starts has found the lock of a dead one. */
-  #isLockLeft = false;
   #sentAt = Number.NEGATIVE_INFINITY;
   #open = 0;
 
@@ -51,18 +49,12 @@ export class HostWatch {
     this.#open = 0;
     const files = [...this.#host.disk.filesIn(STATE_DIR).keys()];
     if (files.some((name) => DRAFT.test(name))) this.#reach('a draft left behind');
-    this.#isLockLeft = files.includes('lock');
     if (now - this.#sentAt < 1_000) this.#reach('a restart within a second of a request');
     if (leaseOf.startsWith(`${this.#host.name}-`)) this.#reach('a leader back before its lease ended');
     const { isClosed, isRevoked } = this.account(ownNow);
     if (isClosed) this.#reach('a restart while closed');
     if (isRevoked) this.#reach('a restart while revoked');
     if (now - this.#host.downSince > catchUpMs) this.#reach('a stop for longer than catch_up');
-  }
-
-  onStarted(): void {
-    if (this.#isLockLeft) this.#reach('the lock of a dead process taken over');
-    this.#isLockLeft = false;
   }
 
   onStop(): void {
@@ -122,7 +114,6 @@ export class HostWatch {
   #onPart(): void {
     this.#takesPart = true;
     this.#reach('a short write');
-    if (this.#isLockLeft) this.#reach('a short write during a takeover');
   }
 }
 

@@ -9,8 +9,6 @@ const DISK = {
   'a sync that failed': 'The fsync of a draft failed with EIO.',
   'a rename that failed': 'The rename of a whole draft failed.',
   'a failed write made good': 'The write of a document failed, and a later one replaced the document.',
-  'a short write during a takeover':
-    'A write to a lock was short, while the lock of a dead process was being replaced.',
   'killed in the middle of a write': 'A process died when a draft had some of its bytes.',
   'killed between write and rename': 'A process died when a draft was whole and synced, and not yet renamed.',
   'killed between rename and sync of the directory':
@@ -19,8 +17,6 @@ const DISK = {
   'power lost with an unsynced rename': 'A loss of power took back a rename that was not synced.',
   'power lost between two renames': 'A loss of power took back one unsynced rename and kept a later one.',
   'a draft left behind': 'A process that started found the draft of a dead one.',
-  'the lock of a dead process taken over': 'A process replaced the lock of one that was dead.',
-  'a living process that holds the lock': 'A start was refused because of the lock of a running process.',
 } as const;
 
 const REDIS = {
@@ -85,7 +81,6 @@ const PROCESS = {
   'a restart while closed': 'A process started during the wait after a 429.',
   'a restart while revoked': 'A process started when access was revoked.',
   'a stop for longer than catch_up': 'A process started when more epochs had become final than catch_up covers.',
-  'an upgrade while closed': 'A process started from the state of an earlier version during the wait after a 429.',
   'a poll in progress when a reload removes its source':
     'A reload switched a source off while one of its requests had no answer.',
   'a source back after a reload': 'A reload switched a source on that an earlier reload had switched off.',

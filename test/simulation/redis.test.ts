@@ -119,7 +119,7 @@ describe('replicas on the simulated Redis', () => {
     const took = await world.until(() => other.leads());
     expect(took).toBeGreaterThan(LEASE_TIMINGS.ttlMs - LEASE_TIMINGS.heartbeatMs);
     expect(took).toBeLessThan(15_000);
-    expect(world.redis.document('doc')).toBe('{"version":1,"value":{"count":5}}');
+    expect(world.redis.document('doc')).toBe('{"version":2,"value":{"count":5}}');
     expect(other.seen.at(-1)).toEqual({ count: 5 });
     expect(world.redis.record.terms.map(({ end }) => end)).toEqual(['expired', undefined]);
   });

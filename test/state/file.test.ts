@@ -1,16 +1,8 @@
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { STATE_VERSION } from '../../src/state/envelope.ts';
 import { FileStore, peek } from '../../src/state/file.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
@@ -50,8 +42,10 @@ describe('state/file', () => {
     const { documents } = await open(dir);
     await documents.save('slashings-mainnet', 1);
     await documents.save('slashings-hoodi', 2);
-    expect(readdirSync(dir).toSorted()).toEqual(['lock', 'slashings-hoodi.json', 'slashings-mainnet.json']);
-    expect(JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'))).toEqual({ version: 1, value: 2 });
+    const names = readdirSync(dir).filter((name) => name.endsWith('.json'));
+    expect(names.toSorted()).toEqual(['slashings-hoodi.json', 'slashings-mainnet.json']);
+    const stored = JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'));
+    expect(stored).toEqual({ version: STATE_VERSION, value: 2 });
   });
 
   it('keeps the last of many saves that were made at once', async () => {
@@ -62,12 +56,13 @@ describe('state/file', () => {
 
   it.each([
     ['empty', '', 'not JSON'],
-    ['cut off', '{"version":1,"value":{"count":7,"na', 'not JSON'],
+    ['cut off', '{"version":2,"value":{"count":7,"na', 'not JSON'],
     ['of another program', '<html></html>', 'not JSON'],
-    ['of no version', '{"version":0,"value":{}}', 'version 0, but this program reads version 1'],
-    ['no document', '[]', 'not a version 1 document'],
-    ['of another shape', '{"version":1,"value":{"count":"7","names":[]}}', 'unexpected count'],
-    ['without a value', '{"version":1}', 'not a version 1 document'],
+    ['of no version', '{"version":0,"value":{}}', 'not a document of the exporter'],
+    ['of a version that is no number', '{"version":"2","value":{}}', 'not a document of the exporter'],
+    ['no document', '[]', 'not a document of the exporter'],
+    ['of another shape', '{"version":2,"value":{"count":"7","names":[]}}', 'unexpected count'],
+    ['without a value', '{"version":2}', 'not a document of the exporter'],
   ])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
@@ -80,43 +75,32 @@ describe('state/file', () => {
     expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
 
-  it('leaves a file of a newer version as it is, and gives no value', async () => {
+  it.each([
+    ['an older version', STATE_VERSION - 1, '{"version":1,"value":{"count":7,"names":[]}}'],
+    ['a newer version', STATE_VERSION + 1, '{"version":3,"value":{"count":7,"names":[]}}'],
+    ['a newer version, without a value', 4, '{"version":4}'],
+    ['a version that is no whole number', 2.5, '{"version":2.5,"value":{"count":7,"names":[]}}'],
+  ])('leaves a file of %s as it is, and says how to begin without it', async (age, version, text) => {
     const dir = temporaryFolder();
     const { documents, lines } = await open(dir);
-    const text = '{"version":2,"value":{"count":7,"names":[]}}';
-    writeFileSync(join(dir, 'machines.json'), text);
-    await expect(documents.load('machines', Value)).rejects.toThrow(
-      'machines.json was written by a newer version of the exporter: version 2, but this program reads version 1',
-    );
-    expect(readFileSync(join(dir, 'machines.json'), 'utf8')).toBe(text);
-    expect(readdirSync(dir).filter((name) => name !== 'lock')).toEqual(['machines.json']);
+    const file = join(dir, 'machines.json');
+    writeFileSync(file, text);
+    const refusal =
+      `${file} was written by ${age.startsWith('an older') ? 'an older' : 'a newer'} version of the exporter ` +
+      `(format ${version}, this version has ${STATE_VERSION}). It was not changed. ` +
+      `Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old`;
+    await expect(documents.load('machines', Value)).rejects.toThrow(refusal);
+    await expect(peek(dir, 'machines', Value)).rejects.toThrow(refusal);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readdirSync(dir).toSorted()).toEqual(['lock', 'lock.holder', 'machines.json']);
     expect(lines).toEqual([]);
   });
 
-  it.each([
-    [
-      'a mark of a shape that this version does not know',
-      '{"version":2,"oldest_reader":"1.1","value":{"count":7,"names":[]}}',
-    ],
-    ['a value that does not keep what the mark says', '{"version":2,"oldest_reader":1,"value":{"counts":[7]}}'],
-    ['a version that is no whole number', '{"version":2.5,"value":{"count":7,"names":[]}}'],
-    ['a huge version', '{"version":1e300}'],
-  ])('does not take a newer file for damaged: %s', async (_, text) => {
-    const dir = temporaryFolder();
+  it('quotes the line to type where the shell needs it', async () => {
+    const dir = join(temporaryFolder(), 'my state');
     const { documents } = await open(dir);
-    writeFileSync(join(dir, 'machines.json'), text);
-    await expect(documents.load('machines', Value)).rejects.toThrow('was written by a newer version of the exporter');
-    await expect(peek(dir, 'machines', Value)).rejects.toThrow('was written by a newer version of the exporter');
-    expect(readFileSync(join(dir, 'machines.json'), 'utf8')).toBe(text);
-    expect(readdirSync(dir).filter((name) => name !== 'lock')).toEqual(['machines.json']);
-  });
-
-  it('reads a file of a newer version that says this one can', async () => {
-    const dir = temporaryFolder();
-    const { documents } = await open(dir);
-    const newer = { version: 2, oldest_reader: 1, value: { ...VALUE, more: true } };
-    writeFileSync(join(dir, 'machines.json'), JSON.stringify(newer));
-    expect(await documents.load('machines', Value)).toEqual(VALUE);
+    writeFileSync(join(dir, 'machines.json'), '{"version":1,"value":1}');
+    await expect(documents.load('machines', Value)).rejects.toThrow(`: mv "${dir}" "${dir}.old"`);
   });
 
   it('keeps files and directory to its own user', async () => {
@@ -127,22 +111,15 @@ describe('state/file', () => {
     await documents.save('machines', VALUE);
     await documents.save('machines', VALUE);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
-    for (const name of ['machines.json', 'lock']) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+    expect(statSync(join(dir, 'machines.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves the rights of a directory that is there, and takes those of its files from others', async () => {
+  it('leaves the rights of a directory that is there', async () => {
     const dir = temporaryFolder();
-    const ours = ['machines.json', 'ledger.json.unreadable-1'];
-    for (const name of [...ours, 'notes.txt']) {
-      writeFileSync(join(dir, name), '{"version":1,"value":1}');
-      chmodSync(join(dir, name), 0o644);
-    }
     // As a cluster gives a volume to the group of its user.
     chmodSync(dir, 0o2770);
     const { lines } = await open(dir);
     expect(statSync(dir).mode & 0o7777).toBe(0o2770);
-    for (const name of ours) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
-    expect(statSync(join(dir, 'notes.txt')).mode & 0o777).toBe(0o644);
     expect(lines).toEqual([]);
   });
 
@@ -166,25 +143,12 @@ describe('state/file', () => {
     expect(await documents.load('machines', Value)).toEqual(VALUE);
   });
 
-  it('writes nothing more when another process has taken the directory', async () => {
-    const dir = temporaryFolder();
-    const { documents } = await open(dir);
-    await documents.save('machines', VALUE);
-    writeFileSync(join(dir, 'lock'), '{"pid":4711,"started":"1","host":"elsewhere"}');
-    await expect(documents.save('machines', { ...VALUE, count: 8 })).rejects.toThrow('in use by process 4711');
-    expect(await documents.load('machines', Value)).toEqual(VALUE);
-  });
-
   it('clears away what a write that was cut off left, and nothing else', async () => {
     const dir = temporaryFolder();
-    for (const name of ['machines.json.tmp-0123456789abc', 'lock.4711', 'lock.4712', 'notes.txt', 'ledger.json']) {
-      writeFileSync(join(dir, name), '');
-    }
-    utimesSync(join(dir, 'lock.4711'), NOW / 1000 - 61, NOW / 1000 - 61);
-    // Of a process that starts at this moment.
-    utimesSync(join(dir, 'lock.4712'), NOW / 1000 - 59, NOW / 1000 - 59);
+    const others = ['ledger.json', 'machines.json.unreadable-1', 'notes.tmp-1'];
+    for (const name of ['machines.json.tmp-0123456789abc', ...others]) writeFileSync(join(dir, name), '');
     await open(dir);
-    expect(readdirSync(dir).toSorted()).toEqual(['ledger.json', 'lock', 'lock.4712', 'notes.txt']);
+    expect(readdirSync(dir).toSorted()).toEqual([...others, 'lock', 'lock.holder'].toSorted());
   });
 
   it('rejects a save that could not be made, and keeps what was there', async () => {
@@ -214,13 +178,6 @@ describe('state/file', () => {
     await expect(open(dir)).rejects.toMatchObject({ code: 'EACCES' });
   });
 
-  it('gives the directory back when it is closed', async () => {
-    const dir = temporaryFolder();
-    const { documents } = await open(dir);
-    await documents.close();
-    expect(readdirSync(dir)).toEqual([]);
-  });
-
   it('can be peeked into without taking the directory, whatever lies there', async () => {
     const dir = temporaryFolder();
     const { documents } = await open(dir);
@@ -230,6 +187,6 @@ describe('state/file', () => {
     expect(await peek(dir, 'machines', z.string())).toBeUndefined();
     expect(await peek(dir, 'ledger', Value)).toBeUndefined();
     expect(await peek(dir, 'nothing', Value)).toBeUndefined();
-    expect(readdirSync(dir).toSorted()).toEqual(['ledger.json', 'lock', 'machines.json']);
+    expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toEqual([]);
   });
 });

@@ -1,135 +1,72 @@
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  lutimesSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Disk, realDisk } from '../../src/lib/disk.ts';
-import { type Holder, realHost, thisProcess } from '../../src/state/holder.ts';
-import { DirectoryLock, StateLocked } from '../../src/state/lock.ts';
+import { z } from 'zod';
+import { FileStore, peek } from '../../src/state/file.ts';
+import type { StateLocked } from '../../src/state/lock.ts';
+import { problemOf } from '../../src/state/try-directory.ts';
 import { temporaryFolder } from '../support/files.ts';
 import { logLines } from '../support/log-lines.ts';
+import { SURROUNDINGS } from '../support/program.ts';
+import { cannotMount, mount, smallDisk } from '../support/small-disk.ts';
 import { NOW } from '../support/timing.ts';
-import { isClockFaked } from '../support/tools.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-const SECOND = 1_000;
-const RIVAL = join(import.meta.dirname, 'lock-rival.ts');
+const RIVAL = join(import.meta.dirname, 'rival.ts');
+const CONTAINER = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 
-/** A process other than this one, alive until the end of the test. */
-async function otherProcess(): Promise<{ pid: number; kill(): Promise<void> }> {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const kill = (): Promise<void> => {
-    child.kill('SIGKILL');
-    return ended;
-  };
-  onTestFinished(kill);
-  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-  return { pid: child.pid ?? 0, kill };
-}
+/** Another process that uses the directory. */
+class Rival {
+  readonly #child;
+  readonly #lines: AsyncIterator<string>;
+  readonly #ended: Promise<unknown>;
 
-/** A process of its own that opens the directory at a moment (Unix ms), and what came of it. */
-function rival(dir: string, at: number, within: readonly string[] = []): Promise<string> {
-  const [command = '', ...args] = [...within, process.execPath, RIVAL, dir, String(at)];
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.stdout.once('data', (text: Buffer) => resolve(text.toString().trim()));
-    child.stdout.once('close', () => resolve('ended'));
-  });
-}
+  constructor(dir: string, within: readonly string[] = []) {
+    const [command = '', ...args] = [...within, process.execPath, RIVAL, dir];
+    this.#child = spawn(command, args, { env: SURROUNDINGS, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#ended = new Promise((resolve) => this.#child.once('close', resolve));
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    onTestFinished(() => this.kill());
+  }
 
-function startOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '';
-}
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
 
-/** A lock as a process of our own would leave it, but for what differs. */
-function holder(differing: Partial<Holder>): Holder {
-  return { ...thisProcess(), ...differing };
-}
+  /** Gives a command, and resolves to the answer. */
+  async ask(command: string): Promise<string> {
+    this.#child.stdin.write(`${command}\n`);
+    return this.next();
+  }
 
-/** Leaves a lock that was last touched so many seconds ago. */
-function leaveLock(dir: string, left: unknown, secondsAgo = 0): void {
-  const file = join(dir, 'lock');
-  writeFileSync(file, typeof left === 'string' ? left : JSON.stringify(left));
-  touch(dir, NOW - secondsAgo * SECOND);
-}
+  async next(): Promise<string> {
+    return (await this.#lines.next()).value;
+  }
 
-function touch(dir: string, at: number): void {
-  utimesSync(join(dir, 'lock'), at / 1000, at / 1000);
-}
-
-interface Attempt {
-  /** Undefined until it has ended. */
-  outcome: 'held' | Error | undefined;
-  readonly lines: readonly Record<string, unknown>[];
-  readonly done: Promise<DirectoryLock>;
-}
-
-/** Tries to take the lock on a clock that stands still. */
-function attempt(dir: string, clock = new VirtualClock(NOW), signal?: AbortSignal): Attempt {
-  const { log, lines } = logLines();
-  const done = DirectoryLock.take(dir, { clock, log, disk: realDisk, host: realHost, signal });
-  const made: Attempt = { outcome: undefined, lines, done };
-  done.then(
-    (lock) => {
-      made.outcome = 'held';
-      onTestFinished(() => lock.release());
-    },
-    (error: Error) => {
-      made.outcome = error;
-    },
-  );
-  return made;
-}
-
-/** Lets time pass, and files be read meanwhile; those that are read later find that less time has passed. */
-async function pass(clock: VirtualClock, seconds: number): Promise<void> {
-  for (let left = seconds * SECOND; left > 0; left -= 100) {
-    await clock.advance(Math.min(100, left));
-    for (let i = 0; i < 5; i += 1) await stat('/');
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
   }
 }
 
-/** Resolves when the lock that is there is watched: time that passed before would count as its age. */
-async function watching({ lines }: Attempt): Promise<void> {
-  while (lines.length === 0) await stat('/');
+async function rivalIn(dir: string, within?: readonly string[]): Promise<Rival> {
+  const rival = new Rival(dir, within);
+  expect(await rival.ask('open')).toBe('held');
+  return rival;
 }
 
-/** Lets time pass until something has come about. */
-async function until(clock: VirtualClock, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pass(clock, 1);
+async function open(dir: string, onLost?: (error: StateLocked) => void): Promise<FileStore> {
+  const documents = await FileStore.open(dir, new VirtualClock(NOW), logLines().log, { onLost });
+  onTestFinished(() => documents.close());
+  return documents;
 }
 
-/** Lets time pass until the attempt has ended. */
-async function ended(clock: VirtualClock, tried: Attempt): Promise<Attempt['outcome']> {
-  await until(clock, () => tried.outcome !== undefined);
-  return tried.outcome;
+function refusal(dir: string, pid: number | undefined): string {
+  return `the state directory ${dir} is in use by process ${pid} on ${hostname()} since `;
 }
-
-async function take(dir: string): Promise<DirectoryLock> {
-  return attempt(dir).done;
-}
-
-function holderOf(dir: string): unknown {
-  return JSON.parse(readFileSync(join(dir, 'lock'), 'utf8'));
-}
-
-/** What a container is to a lock: a count of processes that begins with 1, and the host name that others have too. */
-const CONTAINER = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 
 function hasContainers(): boolean {
   const [command = '', ...args] = [...CONTAINER, 'true'];
@@ -138,279 +75,149 @@ function hasContainers(): boolean {
   return false;
 }
 
-const OURS = expect.objectContaining({ pid: process.pid });
-const hasProc = existsSync('/proc/self/stat');
-
 describe('state/lock', () => {
-  it('names its holder while it is held, and is gone afterwards', async () => {
+  it('is an empty file and a line about its holder, readable to its user only; no other file is made', async () => {
     const dir = temporaryFolder();
-    const lock = await take(dir);
-    expect(readdirSync(dir)).toEqual(['lock']);
-    expect(holderOf(dir)).toMatchObject({ pid: process.pid, host: hostname() });
-    expect(statSync(join(dir, 'lock')).mode & 0o777).toBe(0o600);
-    await lock.check();
-    await lock.release();
-    expect(readdirSync(dir)).toEqual([]);
+    const documents = await open(dir);
+    await documents.save('count', 1);
+    expect(readdirSync(dir).toSorted()).toEqual(['count.json', 'lock', 'lock.holder']);
+    expect(statSync(join(dir, 'lock')).size).toBe(0);
+    expect(readFileSync(join(dir, 'lock.holder'), 'utf8')).toBe(
+      `process ${process.pid} on ${hostname()} since ${new Date(NOW).toISOString()}\n`,
+    );
+    for (const name of ['lock', 'lock.holder']) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
+    await documents.close();
+    expect(readdirSync(dir).toSorted()).toEqual(['count.json', 'lock']);
   });
 
-  it.runIf(hasProc)('keeps a second process off at once, and tells which one is there', async () => {
+  it('goes to exactly one of six that start at once beside the lock of a killed process', async () => {
     const dir = temporaryFolder();
-    const { pid } = await otherProcess();
-    leaveLock(dir, holder({ pid, started: startOf(pid) }), 3_600);
-    const refused = take(dir);
-    await expect(refused).rejects.toBeInstanceOf(StateLocked);
-    await expect(refused).rejects.toMatchObject({ pid, message: expect.stringContaining(`process ${pid} on`) });
-    expect(readdirSync(dir)).toEqual(['lock']);
-    expect(holderOf(dir)).toMatchObject({ pid });
-  });
-
-  it('keeps the same process off that already has it', async () => {
-    const dir = temporaryFolder();
-    await take(dir);
-    await expect(take(dir)).rejects.toMatchObject({ pid: process.pid });
-  });
-
-  it('of a dead process is taken over at once', async () => {
-    const dir = temporaryFolder();
-    const other = await otherProcess();
-    const started = hasProc ? startOf(other.pid) : '';
-    await other.kill();
-    leaveLock(dir, holder({ pid: other.pid, started }));
-    await take(dir);
-    expect(holderOf(dir)).toEqual(OURS);
-    expect(readdirSync(dir)).toEqual(['lock']);
-  });
-
-  it.runIf(hasProc)('of a dead process is taken over at once, also when a new one has its number', async () => {
-    const dir = temporaryFolder();
-    const { pid } = await otherProcess();
-    leaveLock(dir, holder({ pid, started: '1' }));
-    await take(dir);
-    expect(holderOf(dir)).toEqual(OURS);
-  });
-
-  it.runIf(hasProc)('of an earlier process with our own number is taken over at once', async () => {
-    const dir = temporaryFolder();
-    leaveLock(dir, holder({ started: '1' }));
-    await take(dir);
-    expect(holderOf(dir)).toEqual(OURS);
-  });
-
-  describe('of a process that cannot be looked up', () => {
-    const strangers: [string, unknown][] = [
-      ['of another host', holder({ pid: 1, host: 'elsewhere' })],
-      ['of another container with our host name and our number', holder({ started: '1', namespace: 'pid:[1]' })],
-      ['of a host of our name', holder({ started: '1', boot: 'another' })],
-      ['of an earlier version', { pid: process.pid, started: '1', host: hostname() }],
-      ['of a later version', '{"holder":{"pid":1}}'],
-      ['cut off', '{"pid":1,"star'],
-      ['empty', ''],
-    ];
-
-    it.each(strangers)('%s: is refused when it is touched', async (_, left) => {
-      const dir = temporaryFolder();
-      const clock = new VirtualClock(NOW);
-      leaveLock(dir, left, 20);
-      const tried = attempt(dir, clock);
-      await watching(tried);
-      await pass(clock, 5);
-      expect(tried.outcome).toBeUndefined();
-      touch(dir, NOW + 5 * SECOND);
-      expect(await ended(clock, tried)).toBeInstanceOf(StateLocked);
-      expect(readdirSync(dir)).toEqual(['lock']);
-    });
-
-    it.each(strangers)('%s: is taken over when it was not touched for 30 s', async (_, left) => {
-      const dir = temporaryFolder();
-      const clock = new VirtualClock(NOW);
-      leaveLock(dir, left);
-      const tried = attempt(dir, clock);
-      await watching(tried);
-      await pass(clock, 29);
-      expect(tried.outcome).toBeUndefined();
-      expect(tried.lines).toEqual([
-        expect.objectContaining({
-          level: 'warn',
-          seconds: 30,
-          msg: 'state directory is locked: waiting to see whether the holder is alive',
-        }),
-      ]);
-      expect(await ended(clock, tried)).toBe('held');
-      expect(holderOf(dir)).toEqual(OURS);
-      expect(readdirSync(dir)).toEqual(['lock']);
-    });
-
-    it.each([
-      ['an hour ago', 3_600],
-      ['in an hour by a clock that is wrong', -3_600],
-    ])('and was touched %s: is watched for a while all the same', async (_, secondsAgo) => {
-      const dir = temporaryFolder();
-      const clock = new VirtualClock(NOW);
-      leaveLock(dir, holder({ host: 'elsewhere' }), secondsAgo);
-      const tried = attempt(dir, clock);
-      await pass(clock, secondsAgo > 0 ? 14 : 29);
-      expect(tried.outcome).toBeUndefined();
-      expect(await ended(clock, tried)).toBe('held');
-    });
-
-    it('is not taken for dead after a time in which nothing could run', async () => {
-      const dir = temporaryFolder();
-      const clock = new VirtualClock(NOW);
-      leaveLock(dir, holder({ host: 'elsewhere' }));
-      const tried = attempt(dir, clock);
-      await watching(tried);
-      await pass(clock, 5);
-      clock.stall(60 * SECOND);
-      await pass(clock, 1);
-      touch(dir, NOW + 66 * SECOND);
-      expect(await ended(clock, tried)).toBeInstanceOf(StateLocked);
-    });
-
-    it('is taken at once when it is given back', async () => {
-      const dir = temporaryFolder();
-      const clock = new VirtualClock(NOW);
-      leaveLock(dir, holder({ host: 'elsewhere' }));
-      const tried = attempt(dir, clock);
-      await pass(clock, 1);
-      rmSync(join(dir, 'lock'));
-      await pass(clock, 2);
-      expect(await ended(clock, tried)).toBe('held');
-    });
-
-    it('is not waited for by a program that is stopped', async () => {
-      const dir = temporaryFolder();
-      leaveLock(dir, holder({ host: 'elsewhere' }));
-      const clock = new VirtualClock(NOW);
-      const stop = new AbortController();
-      const tried = attempt(dir, clock, stop.signal);
-      await pass(clock, 1);
-      stop.abort(new Error('stopping'));
-      await expect(tried.done).rejects.toThrow('stopping');
-      expect(holderOf(dir)).toMatchObject({ host: 'elsewhere' });
-    });
-  });
-
-  it('is kept fresh for as long as it is held', async () => {
-    const dir = temporaryFolder();
-    const clock = new VirtualClock(NOW);
-    const lock = await attempt(dir, clock).done;
-    const touchedAt = (): number => statSync(join(dir, 'lock')).mtimeMs;
-    const touched = async (): Promise<number> => {
-      const before = touchedAt();
-      await until(clock, () => touchedAt() !== before);
-      return touchedAt();
-    };
-    const first = await touched();
-    expect(first).toBeGreaterThanOrEqual(NOW + 5 * SECOND);
-    // A lock that is not touched for 30 s counts as dead.
-    expect((await touched()) - first).toBeLessThan(15 * SECOND);
-    await lock.release();
-    await pass(clock, 60);
-    expect(readdirSync(dir)).toEqual([]);
-  });
-
-  it('is not taken for that of another process while it is being recreated', async () => {
-    const dir = temporaryFolder();
-    const clock = new VirtualClock(NOW);
-    const created = Promise.withResolvers<void>();
-    const written = Promise.withResolvers<void>();
-    let isSlow = false;
-    const disk: Disk = {
-      ...realDisk,
-      open: async (file, flags, mode) => {
-        const handle = await realDisk.open(file, flags, mode);
-        if (isSlow && flags === 'wx') {
-          created.resolve();
-          await written.promise;
-        }
-        return handle;
-      },
-    };
-    const lock = await DirectoryLock.take(dir, { clock, log: logLines().log, disk, host: realHost });
-    onTestFinished(() => lock.release());
-    rmSync(join(dir, 'lock'));
-    isSlow = true;
-    await clock.advance(5 * SECOND);
-    await created.promise;
-    const checked = lock.check();
-    checked.catch(() => undefined);
-    for (let i = 0; i < 20; i += 1) await stat('/');
-    written.resolve();
-    await expect(checked).resolves.toBeUndefined();
-  });
-
-  it('is put in the place of what a failed write of its own has left', async () => {
-    const dir = temporaryFolder();
-    const clock = new VirtualClock(NOW);
-    const lock = await attempt(dir, clock).done;
-    const file = join(dir, 'lock');
-    const text = readFileSync(file, 'utf8');
-    for (const part of ['', text.slice(0, 10)]) {
-      writeFileSync(file, part);
-      await expect(lock.check()).rejects.toBeInstanceOf(StateLocked);
-      await pass(clock, 6);
-      // Another process may still be writing it.
-      expect(readFileSync(file, 'utf8')).toBe(part);
-      await until(clock, async () => (await readFile(file, 'utf8').catch(() => '')) === text);
-      await lock.check();
+    const rivals = Array.from({ length: 6 }, () => new Rival(dir));
+    await Promise.all(rivals.map((rival) => rival.ask('ready')));
+    for (let round = 0; round < 12; round += 1) {
+      const at = performance.timeOrigin + performance.now() + 20;
+      const answers = await Promise.all(rivals.map((rival) => rival.ask(`open ${at}`)));
+      const holder = answers.indexOf('held');
+      const others = answers.toSpliced(holder, 1);
+      expect(others).toHaveLength(5);
+      // Some may read the name of the killed one before the holder has written its own.
+      for (const answer of others) expect(answer).toMatch(/^StateLocked: .* in use by (another )?process/);
+      await rivals[holder]?.kill();
+      rivals[holder] = new Rival(dir);
+      await rivals[holder].ask('ready');
     }
   });
 
-  it('that another process has taken meanwhile is lost for good, and stays that process’s', async () => {
+  it('is free at once after kill -9, and what was written is there', async () => {
     const dir = temporaryFolder();
-    const clock = new VirtualClock(NOW);
-    const lock = await attempt(dir, clock).done;
-    await lock.check();
-    const other = holder({ pid: 4711, host: 'elsewhere' });
-    leaveLock(dir, other, 1);
-    await expect(lock.check()).rejects.toMatchObject({ name: 'StateLocked', pid: 4711 });
-    await pass(clock, 6);
-    expect(statSync(join(dir, 'lock')).mtimeMs).toBe(NOW - SECOND);
-    rmSync(join(dir, 'lock'));
-    await pass(clock, 6);
-    // What we know may be older than what the other has written.
-    await expect(lock.check()).rejects.toBeInstanceOf(StateLocked);
-    leaveLock(dir, other);
-    await lock.release();
-    expect(holderOf(dir)).toEqual(other);
+    let written = 0;
+    for (let kills = 1; kills <= 12; kills += 1) {
+      const rival = await rivalIn(dir);
+      const found = Number(await rival.ask('load')) || 0;
+      // The write that the kill interrupted may have reached the disk.
+      expect([written, written + 1]).toContain(found);
+      written = Number(await rival.ask(`count ${found + 1}`));
+      for (let more = kills % 4; more > 0; more -= 1) written = Number(await rival.next());
+      await rival.kill();
+      for (let line = await rival.next(); line !== undefined; line = await rival.next()) written = Number(line);
+    }
   });
 
-  it('is written through no link, and the file that a link leads to stays as it is', async () => {
+  it.runIf(hasContainers())('is seen from other containers, and free at once after one was killed', async () => {
     const dir = temporaryFolder();
-    const victim = join(temporaryFolder(), 'victim');
-    writeFileSync(victim, 'precious');
-    const clock = new VirtualClock(NOW);
-    for (const name of ['lock', `lock.${process.pid}`, 'lock.removal']) symlinkSync(victim, join(dir, name));
-    lutimesSync(join(dir, 'lock'), 0, 0);
-    const tried = attempt(dir, clock);
-    expect(await ended(clock, tried)).toBe('held');
-    expect(readFileSync(victim, 'utf8')).toBe('precious');
-    expect(() => readlinkSync(join(dir, 'lock'))).toThrow('EINVAL');
+    const first = await rivalIn(dir, CONTAINER);
+    for (const within of [CONTAINER, []]) {
+      expect(await new Rival(dir, within).ask('open')).toContain(refusal(dir, 1));
+    }
+    await first.kill();
+    await rivalIn(dir, CONTAINER);
   });
 
-  // Whether a lock is dead is told from the times of files.
-  it.skipIf(isClockFaked)(
-    'goes to exactly one of several processes that find a dead one at the same moment',
+  it('is kept whatever else this process does with the directory', async () => {
+    const dir = temporaryFolder();
+    await open(dir);
+    await expect(open(dir)).rejects.toThrow(refusal(dir, process.pid));
+    expect(await problemOf(dir)).toBeUndefined();
+    expect(await peek(dir, 'count', z.number())).toBeUndefined();
+    expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
+  });
+
+  it('is taken again where the directory was removed, with the next write', async () => {
+    const dir = join(temporaryFolder(), 'state');
+    const documents = await open(dir);
+    rmSync(dir, { recursive: true });
+    await Promise.all([documents.save('count', 1), documents.save('machines', 2)]);
+    expect(readdirSync(dir).toSorted()).toEqual(['count.json', 'lock', 'lock.holder', 'machines.json']);
+    expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
+  });
+
+  it('is lost for good where another process took the directory that was made anew', async () => {
+    const dir = join(temporaryFolder(), 'state');
+    const lost: string[] = [];
+    const documents = await open(dir, ({ message }) => lost.push(message));
+    renameSync(dir, `${dir}.old`);
+    const rival = await rivalIn(dir);
+    expect(await rival.ask('save 1')).toBe('saved');
+    await expect(documents.save('count', 2)).rejects.toThrow(refusal(dir, rival.pid));
+    await rival.kill();
+    // What this process knows may be older than what the other one has written.
+    await expect(documents.save('count', 2)).rejects.toThrow(refusal(dir, rival.pid));
+    expect(lost[0]).toContain(refusal(dir, rival.pid));
+    expect(await documents.load('count', z.number())).toBe(1);
+    await documents.close();
+    expect(readFileSync(join(dir, 'lock.holder'), 'utf8')).toContain(`process ${rival.pid} `);
+  });
+
+  it('of the form of older versions is refused, and left as it is', async () => {
+    const dir = temporaryFolder();
+    const text = JSON.stringify({ pid: 4711, started: '1', host: 'elsewhere', boot: 'b', namespace: 'n', id: 'i' });
+    writeFileSync(join(dir, 'lock'), text);
+    await expect(open(dir)).rejects.toThrow(
+      `${dir}/lock is not a lock of this version of the exporter. It was not changed. ` +
+        `Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old`,
+    );
+    expect(readFileSync(join(dir, 'lock'), 'utf8')).toBe(text);
+    expect(readdirSync(dir)).toEqual(['lock']);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'in a file that is read-only is not taken: SQLite would lock nothing',
     async () => {
-      for (const left of [undefined, holder({ pid: 2 ** 22 + 1, started: 'never' })]) {
-        const dir = temporaryFolder();
-        if (left) writeFileSync(join(dir, 'lock'), JSON.stringify(left));
-        const at = Date.now() + 1_000;
-        const outcomes = await Promise.all([1, 2, 3, 4].map(() => rival(dir, at)));
-        expect(outcomes.toSorted()).toEqual(['StateLocked', 'StateLocked', 'StateLocked', 'held']);
-      }
+      const dir = temporaryFolder();
+      writeFileSync(join(dir, 'lock'), '', { mode: 0o400 });
+      for (const path of [dir, join(dir, 'lock')]) chownSync(path, 65_534, 65_534);
+      const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+      expect(await new Rival(dir, asNobody).ask('open')).toMatch(/^Error: EACCES/);
     },
   );
 
-  it.runIf(hasContainers())('goes to one of two containers, in each of which the exporter is process 1', async () => {
-    const dir = temporaryFolder();
-    expect(await rival(dir, 0, CONTAINER)).toBe('held');
-    expect(holderOf(dir)).toMatchObject({ pid: 1, host: hostname() });
-    expect(await rival(dir, 0, CONTAINER)).toBe('StateLocked');
-    expect(await rival(dir, 0)).toBe('StateLocked');
-  });
+  describe.skipIf(cannotMount())('on a disk', () => {
+    it('that is read-only is not taken', async () => {
+      const { dir } = smallDisk(8);
+      mount('-o', 'remount,ro', dir);
+      await expect(open(dir)).rejects.toMatchObject({ code: 'EROFS' });
+      mount('-o', 'remount,rw', dir);
+      const documents = await open(dir);
+      await documents.close();
+      mount('-o', 'remount,ro', dir);
+      await expect(open(dir)).rejects.toMatchObject({ code: 'EROFS' });
+    });
 
-  it('cannot be taken where there is no directory', async () => {
-    await expect(take(join(temporaryFolder(), 'nowhere'))).rejects.toMatchObject({ code: 'ENOENT' });
+    it('of 2 MiB that is filled is kept, and the next write after it is freed succeeds', async () => {
+      const disk = smallDisk(512);
+      const documents = await open(disk.dir);
+      await documents.save('machines', 'x'.repeat(500_000));
+      disk.leave(0);
+      await expect(documents.save('machines', 'y'.repeat(500_000))).rejects.toMatchObject({ code: 'ENOSPC' });
+      await expect(documents.save('count', 1)).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(await new Rival(disk.dir).ask('open')).toContain(refusal(disk.dir, process.pid));
+      disk.leave(256);
+      await documents.save('machines', 'y'.repeat(500_000));
+      await documents.save('count', 1);
+      expect(await documents.load('machines', z.string())).toMatch(/^y+$/);
+      expect(readdirSync(disk.dir).toSorted()).toEqual([
+        ...['count.json', 'filler', 'lock', 'lock.holder', 'machines.json'],
+      ]);
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import type { WritableDisk, WritableFile } from '../../src/lib/whole-file.ts';
+import type { DiskFile } from '../../src/lib/disk.ts';
+import type { WritableDisk } from '../../src/lib/whole-file.ts';
 
 /** A file: the content that survives a loss of power, and the later writes, each of which may survive. */
 interface Node {
@@ -54,7 +55,7 @@ export class FragileDisk implements WritableDisk {
     this.#left = faults.room ?? Number.POSITIVE_INFINITY;
   }
 
-  async open(path: string, flags: 'r' | 'wx'): Promise<WritableFile> {
+  async open(path: string, flags: 'r' | 'wx'): Promise<DiskFile> {
     if (flags === 'r') return this.#directory();
     return this.#call('open', () => {
       if (this.#names.has(path)) throw failure('EEXIST');
@@ -110,7 +111,7 @@ export class FragileDisk implements WritableDisk {
     return images;
   }
 
-  async #directory(): Promise<WritableFile> {
+  async #directory(): Promise<DiskFile> {
     return this.#call('open dir', () => ({
       write: async () => {
         throw failure('EBADF');
@@ -124,7 +125,7 @@ export class FragileDisk implements WritableDisk {
     }));
   }
 
-  #file(node: Node): WritableFile {
+  #file(node: Node): DiskFile {
     return {
       write: async (bytes, offset) =>
         this.#call('write', () => {

@@ -75,6 +75,8 @@ function slashings(
     reads: [],
     seen: [],
     slashed: validators,
+    proposerSlashed: [],
+    namedSlots: [],
     recent,
     recentProposals,
     missedProposals: missed.map(({ validator, slot: missedSlot }) => [validator, missedSlot]),

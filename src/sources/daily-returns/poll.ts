@@ -29,11 +29,9 @@ export async function pollDailyReturns(
   signal: AbortSignal,
 ): Promise<Poll<DailyReturns>> {
   const query = { range: { evaluation_window: '24h' } };
-  const { path, ...known } = previous;
-  const paths = known.paths ?? (path === undefined ? undefined : { first: path });
-  const asked = await readDays(options, { api, query, known: paths, now: timing.now, signal });
+  const asked = await readDays(options, { api, query, known: previous.paths, now: timing.now, signal });
   const { answer, failure, oneTimeRequests } = asked;
-  const value = { ...known, paths: asked.known };
+  const value = { ...previous, paths: asked.known };
   if (!answer) return { value, ...(failure && { failure }) };
   // A day must have begun, by clocks that may differ.
   const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;

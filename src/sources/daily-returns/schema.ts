@@ -49,7 +49,5 @@ export const DailyReturns = z.object({
   missedAt: z.number().optional(),
   /** The path that works. */
   paths: Alternatives.optional(),
-  /** The path that answered last, as earlier versions saved it. */
-  path: z.string().optional(),
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;

@@ -142,7 +142,7 @@ const PerStatus = z.object({ proposed: Total, missed: Total, orphaned: Total });
 
 const SlashingTotals = z.object({
   slots: PerStatus,
-  watchedProposals: PerStatus.default({ proposed: 0, missed: 0, orphaned: 0 }),
+  watchedProposals: PerStatus,
   attestations: Total,
   deposits: Total,
   voluntaryExits: Total,
@@ -210,18 +210,18 @@ export const Slashings = z.object({
   /** Counted validators, each with the slot in which it was first seen slashed. */
   slashed: z.array(z.tuple([Index, Index])),
   /** Validators slashed as a proposer, each with the slot of the block that included it. */
-  proposerSlashed: z.array(z.tuple([Index, Index])).default([]),
+  proposerSlashed: z.array(z.tuple([Index, Index])),
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
-  namedSlots: z.array(Index).default([]),
+  namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),
   /** Since when (Unix ms) the names of proposer slashings cannot be read. No epoch waits for them longer than an hour after this. */
   namesFailingSince: z.number().optional(),
   /** The last proposals of watched validators by slot, ascending. */
-  recentProposals: z.array(Proposal).default([]),
+  recentProposals: z.array(Proposal),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
-  missedProposals: z.array(z.tuple([Index, Index])).default([]),
+  missedProposals: z.array(z.tuple([Index, Index])),
   /** The last slashings by slot, ascending. */
-  recent: z.array(RecentSlashing).default([]),
+  recent: z.array(RecentSlashing),
   lastAttesterSlashingSlot: Index.optional(),
   lastProposerSlashingSlot: Index.optional(),
   totals: SlashingTotals,

@@ -3,7 +3,7 @@ import { STATE_DIR } from '../exporter-setting.ts';
 
 import type { Check } from './check.ts';
 
-/** What a start finds, and a second process on the same directory, are checked by the host itself. */
+/** What a start finds is checked by the host itself. */
 
 const FAILURES = 'beaconchain_exporter_state_write_failures_total';
 /** A slow disk delays the figures by this much. */
@@ -51,7 +51,6 @@ export function directoryBounded(): Check {
         const drafts = files.filter(([file]) => file.includes('.tmp-')).length;
         if (drafts > MAX_DRAFTS) return `${name} has ${drafts} drafts`;
         const names = files.map(([file]) => file);
-        if (!names.includes('lock')) return `${name} has no lock`;
         if (!names.includes('ledger.json') || !names.some((file) => DOCUMENT.test(file) && file !== `${PROCESS}.json`))
           return `${name} has only ${names.join(', ')}`;
       }

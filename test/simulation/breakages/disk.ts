@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: templates are among what is replaced.
 import type { Breakage } from './breakage.ts';
 
-/** Faults of the files of the state and of their lock. */
+/** Faults of the files of the state. */
 export const DISK_BREAKAGES: readonly Breakage[] = [
   {
     name: 'file not synced',
@@ -48,28 +48,5 @@ export const DISK_BREAKAGES: readonly Breakage[] = [
     throw error;`,
     replace: '    await disk.rm(file, { force: true }).catch(() => undefined);',
     why: 'A value is shown although it could not be written, and steps back after a restart.',
-  },
-  {
-    name: 'dead lock never taken over',
-    file: 'state/lock.ts',
-    find: '    await this.#remove(found);',
-    replace: '    throw new StateLocked(this.#dir, holder);',
-    why: 'After kill -9 no process starts until someone removes the lock by hand.',
-  },
-  {
-    name: 'live lock stolen',
-    file: 'state/lock.ts',
-    find: `    if (liveness === 'alive') throw new StateLocked(this.#dir, holder);
-`,
-    replace: '',
-    why: 'A second process starts on the directory of a running one.',
-  },
-  {
-    name: 'lock not checked before a write',
-    file: 'state/file.ts',
-    find: `    await this.#lock.check();
-`,
-    replace: '',
-    why: 'A process that was suspended while another took its lock overwrites the newer state.',
   },
 ];

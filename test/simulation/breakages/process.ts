@@ -78,13 +78,6 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
     why: 'No source is polled until the clock shows the time of its last poll again.',
   },
   {
-    name: 'state of an earlier version rejected',
-    file: 'sources/slashings/schema.ts',
-    find: '  proposerSlashed: z.array(z.tuple([Index, Index])).default([]),',
-    replace: '  proposerSlashed: z.array(z.tuple([Index, Index])),',
-    why: 'An upgrade moves the state aside and begins to count at 0.',
-  },
-  {
     name: 'reload restarts the polls',
     file: 'exporter/poller.ts',
     find: '(source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next)',

@@ -174,20 +174,10 @@ describe('sources/daily-returns/poll', () => {
       expect(pathsOf(api).filter((path) => path === PUBLIC)).toHaveLength(2);
     });
 
-    it('begins with the path that an earlier version remembered, and leaves it where it is refused', async () => {
-      const api = apiAt(SPECIFIED, 'forbidden');
-      const { value } = await poll(api, { path: PUBLIC });
-      expect(pathsOf(api)).toEqual([PUBLIC, SPECIFIED]);
-      const next = apiAt(SPECIFIED);
-      await poll(next, value);
-      expect(pathsOf(next)).toEqual([SPECIFIED]);
-    });
-
     it('begins with the specified path after another was configured for a while', async () => {
       const api = apiAt(SPECIFIED);
       await poll(api, (await poll(apiAt('/custom'), {}, '/custom')).value);
-      await poll(api, { path: '/custom' });
-      expect(pathsOf(api)).toEqual([SPECIFIED, SPECIFIED]);
+      expect(pathsOf(api)).toEqual([SPECIFIED]);
     });
 
     it('fails when neither is found', async () => {
@@ -219,7 +209,7 @@ describe('sources/daily-returns/poll', () => {
 
   it('asks a configured path alone', async () => {
     const api = apiAt(PUBLIC);
-    expect((await poll(api, { path: PUBLIC }, '/custom')).failure).toMatchObject({ reason: 'not_found' });
+    expect((await poll(api, { paths: { first: PUBLIC } }, '/custom')).failure).toMatchObject({ reason: 'not_found' });
     expect(pathsOf(api)).toEqual(['/custom']);
   });
 

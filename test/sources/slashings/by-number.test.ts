@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { epochAt, SECONDS_PER_EPOCH, slotTime } from '../../../src/lib/chain.ts';
-import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, row } from '../../support/slot-rows.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
@@ -115,15 +114,5 @@ describe('sources/slashings, where the service rejects latest', () => {
       asked += heads.length;
     }
     expect(asked).toBe(72 + 3);
-  });
-
-  it('loads a state of an earlier version, which has read the head with latest', async () => {
-    const follower = new Follower();
-    follower.state = { ...NO_SLASHINGS, headEpoch: E, headPassAt: START };
-    follower.now = START;
-    follower.chain.grow(E, E - 2);
-    follower.chain.grow(E, E - 2);
-    expect((await follower.poll())[0]).toBe('latest');
-    expect(follower.state.selector).toMatchObject({ first: 'latest', answeredAt: follower.now });
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row } from '../../support/slot-rows.ts';
-import { MINUTE } from '../../support/timing.ts';
 
 /** The latest epoch; everything up to two before it is final. */
 const E = 405_000;
@@ -202,23 +201,6 @@ describe('sources/slashings/proposals', () => {
     await finalize(after);
     expect(counts(after)).toEqual([1, 1, 0]);
     expect(after.state.recentProposals).toEqual([{ slot: (F + 2) * 32 + 1, validator: 3, status: 'proposed' }]);
-  });
-
-  it('loads a state from before proposals were counted', async () => {
-    const follower = await followed(epochRows(F + 1));
-    const {
-      recentProposals: _,
-      missedProposals: __,
-      proposerSlashed: ___,
-      namedSlots: ____,
-      totals,
-      ...old
-    } = follower.state;
-    const { watchedProposals: _____, ...oldTotals } = totals;
-    follower.state = follower.source.state.parse({ ...old, totals: oldTotals });
-    expect(counts(follower)).toEqual([0, 0, 0]);
-    await follower.poll(MINUTE);
-    expect(follower.failure).toBeUndefined();
   });
 
   it('knows 100,000 single validators', async () => {

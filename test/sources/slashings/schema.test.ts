@@ -65,9 +65,4 @@ describe('sources/slashings/schema', () => {
     expect(V1List.safeParse({}).success).toBe(false);
     expect(V1List.safeParse({ status: 'OK', data: [] }).success).toBe(true);
   });
-
-  it('reads what was kept before the last slashings were', () => {
-    const { recent: _, ...older } = NO_SLASHINGS;
-    expect(Slashings.parse(older)).toEqual(NO_SLASHINGS);
-  });
 });

@@ -17,7 +17,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm run secrets', 'test/workflows runs it'],
   ['npm run verify:release *', LONG],
   ['npm exec -- node scripts/cut-release.ts 1.2.3', 'changes the checkout; test/scripts tries it'],
-  ['npm exec -- node scripts/release-state.ts', 'takes a minute, and changes the checkout'],
   ['npm publish', NAMED],
   ['npm run tour', 'test/system/programs/tour.test.ts runs it'],
   ['npm run fuzz', LONG],

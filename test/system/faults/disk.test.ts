@@ -190,17 +190,6 @@ describe('system/faults/disk', () => {
     await world.stop();
   });
 
-  it('removed: made anew, its lock as well', async () => {
-    const dir = join(temporaryFolder(), 'state');
-    const clock = new VirtualClock(NOW);
-    const files = await FileStore.open(dir, clock, pino({ level: 'silent' }));
-    rmSync(dir, { recursive: true });
-    await files.save('machines', 1);
-    await clock.advance(10_000);
-    await expect.poll(() => readdirSync(dir).toSorted()).toEqual(['lock', 'machines.json']);
-    await files.close();
-  });
-
   it('half written, or of no version: moved aside with a warning, the rest is kept, and nothing waits for it', async () => {
     const dir = temporaryFolder();
     const first = await startOn({ dir });
@@ -214,7 +203,7 @@ describe('system/faults/disk', () => {
     const metrics = await second.look();
     expect(metrics.value('beaconchain_source_attempts_total', 'slashings')).toBe(1);
     expect(lines.map(({ document, why }) => `${document}: ${why}`)).toEqual([
-      'ledger: version 0, but this program reads version 1',
+      'ledger: not a document of the exporter',
       'machines: not JSON',
     ]);
     await second.until((later) => later.isWell(), MINUTE);

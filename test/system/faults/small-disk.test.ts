@@ -14,10 +14,10 @@ import { seriesOf } from '../../support/exposition-text.ts';
 import { FaultWorld, INTERVAL } from '../../support/fault-world.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { logLines } from '../../support/log-lines.ts';
+import { cannotMount, smallDisk } from '../../support/small-disk.ts';
 import { MINUTE, NOW } from '../../support/timing.ts';
 import { underWay } from '../../support/under-way.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
-import { cannotMount, smallDisk } from './small-disk.ts';
 
 /** Records that are texts. */
 const TEXTS = { group: () => '', at: () => 0 } as unknown as History;
@@ -91,7 +91,7 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
         if (isWritten) last = next;
         // Nothing is left over that takes the place of what is to be written next.
         const names = readdirSync(disk.dir).filter((name) => name !== 'filler');
-        expect(names.toSorted()).toEqual(['lock', 'slashings-mainnet.json']);
+        expect(names.toSorted()).toEqual(['lock', 'lock.holder', 'slashings-mainnet.json']);
         await documents.close();
         disk.leave(16);
         expect(await restarted(disk.dir), `${free} free blocks, ${length} bytes`).toEqual(last);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../../src/budget/ledger.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
+import { STATE_VERSION } from '../../../src/state/envelope.ts';
 import { problemOf } from '../../../src/state/try-directory.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, SURROUNDINGS, start, startExporter } from '../../support/program.ts';
@@ -162,7 +163,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
       ...ledger,
       key: { ...ledger.key, fingerprint: fingerprintOf(KEY), standing: 'refused', since: 1_700_000_000_000 },
     };
-    const folder = folderWith('state: {dir: .}', { 'ledger.json': JSON.stringify({ version: 1, value }) });
+    const folder = folderWith('state: {dir: .}', { 'ledger.json': JSON.stringify({ version: STATE_VERSION, value }) });
     const { code, stdout } = await run('check', folder);
     expect(code).toBe(0);
     expect(stdout).toContain('Warning: key (as of 2023-11-14T22:13:20.000Z): refused. Copy it again');

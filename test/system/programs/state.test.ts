@@ -1,19 +1,36 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { STATE_VERSION } from '../../../src/state/envelope.ts';
+import { FileStore } from '../../../src/state/file.ts';
 import { ask, scrape } from '../../support/ask.ts';
+import { atTheEnd } from '../../support/cleanup.ts';
 import type { ReadSample } from '../../support/exposition-parser.ts';
 import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { refusal, tooMany } from '../../support/faults.ts';
 import { temporaryFolder } from '../../support/files.ts';
-import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
+import { portOf, type Running, startExporter, startServe, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
+const WITH_KEY = { BEACONCHAIN_API_KEY: KEY };
 const SOURCES = ['machines', 'daily_returns', 'slashings', 'sync_committee'];
 
 function config(url: string, dir: string): string {
   return `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nstate: {dir: "${dir}"}\n`;
+}
+
+function configFile(text: string): string {
+  const file = join(temporaryFolder(), 'config.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+/** The state directory as it is: text by file name. */
+function contents(dir: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]));
 }
 
 /** The metrics once every source is up, and the exporter's own counters have caught up with that. */
@@ -58,7 +75,7 @@ describe.concurrent('system/programs/state', () => {
     expect((await ask(port, '/-/ready')).status).toBe(200);
     expect(api.requests).toHaveLength(asked);
     await second.stop();
-    for (const name of readdirSync(dir)) expect(name).toMatch(/^[a-z_-]+\.json$/);
+    for (const name of readdirSync(dir)) expect(name).toMatch(/^([a-z_-]+\.json|lock)$/);
   });
 
   it.each([
@@ -89,22 +106,83 @@ describe.concurrent('system/programs/state', () => {
     const port = await portOf(first);
     const second = startServe(config(api.url, dir), KEY);
     expect(await second.ended).toEqual({ code: 1, signal: null });
-    expect(second.stderr).toMatch(/^[^\n]+\n$/);
-    expect(second.stderr).toContain(`process ${first.child.pid}`);
+    expect(second.stderr).toMatch(
+      /^the state directory \S+ is in use by process \d+ on \S+ since \S+Z\. Stop it, or give this process another state\.dir\n$/,
+    );
+    expect(second.stderr).toContain(`${dir} is in use by process ${first.child.pid} on`);
     expect((await ask(port, '/-/healthy')).status).toBe(200);
+    // Node has no warning about its SQLite either.
+    expect(first.stderr).toBe('');
   });
 
-  it('a lock of another host is watched before it is taken, and a stop ends that', async () => {
+  it('a daemon whose directory was replaced, and has another holder, ends with one line and writes nothing', async () => {
+    const api = await startService(KEY);
+    const dir = join(temporaryFolder(), 'state');
+    const program = startServe(config(api.url, dir), KEY);
+    await waitFor(() => expect(api.requests.length).toBeGreaterThan(0));
+    const other = await FileStore.open(`${dir}.new`, systemClock, pino({ enabled: false }));
+    atTheEnd(() => other.close());
+    renameSync(dir, `${dir}.old`);
+    renameSync(`${dir}.new`, dir);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stderr).toMatch(/^the state directory .*\n$/);
+    expect(program.stderr).toContain(`${dir} is in use by process ${process.pid} on`);
+    expect(readdirSync(dir).toSorted()).toEqual(['lock', 'lock.holder']);
+  });
+
+  it.each([
+    ['an older', STATE_VERSION - 1],
+    ['a newer', STATE_VERSION + 1],
+  ])('the state of %s version is refused with the line to type, and left as it is', async (age, version) => {
+    const api = await startService(KEY);
+    const dir = join(temporaryFolder(), 'state');
+    const first = startServe(config(api.url, dir), KEY);
+    await metricsOf(first);
+    await first.stop();
+    const asked = api.requests.length;
+    const file = join(dir, 'ledger.json');
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), version }));
+    const before = contents(dir);
+    const second = startServe(config(api.url, dir), KEY);
+    expect(await second.ended).toEqual({ code: 1, signal: null });
+    expect(second.stderr).toBe(
+      `${file} was written by ${age} version of the exporter (format ${version}, this version has ${STATE_VERSION}). ` +
+        `It was not changed. Start the version that wrote it, or begin without this state: mv ${dir} ${dir}.old\n`,
+    );
+    const check = startExporter(['check', `--config.file=${configFile(config(api.url, dir))}`], WITH_KEY);
+    expect(await check.ended).toEqual({ code: 0, signal: null });
+    expect(check.stdout).toContain(`\nWarning: serve would not start: ${second.stderr}`);
+    expect(contents(dir)).toEqual(before);
+    if (version < STATE_VERSION) {
+      const line = second.stderr.trimEnd().replaceAll(dir, '/var/lib/beaconchain-exporter');
+      expect(readFileSync('docs/upgrading.md', 'utf8').split('\n')).toContain(line);
+    }
+    // What the operator types is enough.
+    const [, ...renamed] = /: mv (\S+) (\S+)$/m.exec(second.stderr) ?? [];
+    renameSync(renamed[0] ?? '', renamed[1] ?? '');
+    await metricsOf(startServe(config(api.url, dir), KEY));
+    expect(api.requests.length).toBeGreaterThan(asked);
+  });
+
+  it('a reload that adds a chain whose state is of another version is refused, and the rest goes on', async () => {
     const api = await startService(KEY);
     const dir = temporaryFolder();
-    writeFileSync(join(dir, 'lock'), '{"pid":4711,"started":"1","host":"elsewhere"}');
-    const program = startServe(config(api.url, dir), KEY);
-    const why = 'state directory is locked: waiting to see whether the holder is alive';
-    expect(await program.line(why)).toMatchObject({ level: 'warn', pid: 4711, host: 'elsewhere' });
-    expect(await program.stop()).toEqual({ code: 0, signal: null });
-    expect(program.stderr).toBe('');
-    expect(readdirSync(dir)).toEqual(['lock']);
-    expect(api.requests).toEqual([]);
+    const file = join(dir, 'slashings-hoodi.json');
+    writeFileSync(file, JSON.stringify({ version: STATE_VERSION + 1, value: {} }));
+    const before = readFileSync(file, 'utf8');
+    const text = `${config(api.url, dir)}machines: {chain: mainnet}\n`;
+    const path = configFile(text);
+    const program = startExporter(
+      ['serve', `--config.file=${path}`, '--web.listen-address=127.0.0.1:0', '--log.format=json'],
+      WITH_KEY,
+    );
+    const port = await portOf(program);
+    writeFileSync(path, text.replace('chains: {', `chains: {hoodi: {v1_base_url: "${api.url}/hoodi"}, `));
+    const answer = await ask(port, '/-/reload', { method: 'POST' });
+    expect(answer.status).toBe(500);
+    expect(answer.body.toString()).toContain(`${file} was written by a newer version of the exporter`);
+    expect((await ask(port, '/-/healthy')).status).toBe(200);
+    expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
   it('a directory that cannot be used is refused with one line', async () => {
@@ -125,7 +203,7 @@ describe.concurrent('system/programs/state', () => {
     const first = startServe(config(api.url, dir), KEY);
     await metricsOf(first);
     await first.stop();
-    writeFileSync(join(dir, 'machines.json'), '{"version":1,"val');
+    writeFileSync(join(dir, 'machines.json'), '{"version":2,"val');
     const second = startServe(config(api.url, dir), KEY);
     const text = await scrape(await portOf(second));
     expect(seriesValue(text, 'beaconchain_source_attempts_total', { source: 'slashings' })).toBe(1);

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { atTheEnd } from '../../support/cleanup.ts';
-import { temporaryFolder } from '../../support/files.ts';
+import { atTheEnd } from './cleanup.ts';
+import { temporaryFolder } from './files.ts';
 
 const FILLER = 'filler';
 
@@ -16,8 +16,8 @@ export interface SmallDisk {
 
 export function smallDisk(blocks: number): SmallDisk {
   const dir = temporaryFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${blocks * 4}k,mode=0700`, 'tmpfs', dir]);
-  atTheEnd(() => execFileSync('umount', ['-l', dir]));
+  mount('-t', 'tmpfs', '-o', `size=${blocks * 4}k,mode=0700`, 'tmpfs', dir);
+  atTheEnd(() => execFileSync('umount', ['-R', '-l', dir]));
   const free = (): number => statfsSync(dir).bfree;
   return {
     dir,
@@ -30,6 +30,11 @@ export function smallDisk(blocks: number): SmallDisk {
       if (free() !== wanted) throw new Error(`${free()} blocks are free instead of ${wanted}`);
     },
   };
+}
+
+/** For root only, see `cannotMount`. */
+export function mount(...args: readonly string[]): void {
+  execFileSync('mount', args);
 }
 
 let mayMount: boolean | undefined;
