@@ -4,7 +4,7 @@ import { STATE_DIR } from './exporter-setting.ts';
 type Fields = Record<string, unknown>;
 
 /** Fields that earlier versions did not write. */
-const LATER_IN_ENTRIES = ['failingSince', 'scraped', 'vainInARow', 'durations', 'costs'];
+const LATER_IN_ENTRIES = ['failingSince', 'vainInARow', 'durations', 'costs'];
 /** Those that earlier versions did not know at all: their absence means the same as an empty list. */
 const LATER_LISTS = ['proposerSlashed', 'namedSlots', 'recentProposals', 'missedProposals', 'recent'];
 const LATER_IN_LOCKS = ['boot', 'namespace', 'id'];
@@ -13,7 +13,7 @@ const LATER_IN_LOCKS = ['boot', 'namespace', 'id'];
 export function makeOlder(disk: SimulatedDisk): void {
   for (const [name, bytes] of disk.filesIn(STATE_DIR)) {
     const file = `${STATE_DIR}/${name}`;
-    if (name === 'process.json') disk.remove(file);
+    if (name === 'first-start.json') disk.remove(file);
     else if (name === 'lock') change(disk, file, bytes, (lock) => without(lock, LATER_IN_LOCKS));
     else if (name.endsWith('.json')) change(disk, file, bytes, older);
   }

@@ -42,8 +42,8 @@ function valuesOf(text: string): Map<string, number> {
 
 /** The clock of a program that starts a minute after the version has stopped: nothing is too old to be shown. */
 function aMinuteLater(dir: string): NodeJS.ProcessEnv {
-  const { value } = JSON.parse(readFileSync(join(dir, 'process.json'), 'utf8'));
-  return ahead(value.stoppedAt + 60_000 - Date.now());
+  const { value } = JSON.parse(readFileSync(join(dir, 'machines.json'), 'utf8'));
+  return ahead(value.lastAttemptAt + 60_000 - Date.now());
 }
 
 const COUNTER = /^\w+(_total|_bucket|_sum|_count)\{/;
@@ -107,7 +107,7 @@ describe.concurrent('upgrade', () => {
   it.each([
     ['every file', () => true],
     ['one file', (name: string) => name === 'slashings-hoodi.json'],
-    ['the record of the last process', (name: string) => name === 'process.json'],
+    ['the time of the first start', (name: string) => name === 'first-start.json'],
   ])('the state of a newer version is refused and left as it is: %s', async (_, isChosen) => {
     const { dir, config } = left(versions.at(-1) ?? '');
     makeNewer(dir, isChosen);
@@ -122,7 +122,7 @@ describe.concurrent('upgrade', () => {
 
   it('what is damaged beside it is moved aside, and the refusal claims only what holds', async () => {
     const { dir, config } = left(versions.at(-1) ?? '');
-    writeFileSync(join(dir, 'process.json'), '{');
+    writeFileSync(join(dir, 'first-start.json'), '{');
     makeNewer(dir, (name) => name === 'ledger.json');
     const ledger = contents(dir)['ledger.json'];
     const refusal = await refusalOf(startServe(config, 'sandbox'));
@@ -132,7 +132,7 @@ describe.concurrent('upgrade', () => {
     expect(contents(dir)['ledger.json']).toBe(ledger);
   });
 
-  it.each(['process', 'ledger', 'exporter', 'daily_returns-hoodi'])(
+  it.each(['first-start', 'ledger', 'exporter', 'daily_returns-hoodi'])(
     'check warns of a newer state, and backfill is not misled by it: %s',
     async (document) => {
       const { dir, config } = left(versions.at(-1) ?? '');
@@ -146,8 +146,7 @@ describe.concurrent('upgrade', () => {
       expect(check.output).toMatch(
         new RegExp(`Warning: .*/${document}\\.json was written by a newer version .*; serve would not start`),
       );
-      // A backfill does not read the counters of the exporter itself.
-      if (document !== 'exporter') {
+      if (document === 'first-start' || document === 'ledger') {
         const wanted = ['--source=daily-returns', '--window=7d', '--yes', `--output=${join(folder, 'out.txt')}`];
         const refusal = await refusalOf(startExporter(['backfill', ...wanted, `--config.file=${file}`]));
         expect(refusal).toContain(`${document}.json was written by a newer version of the exporter`);

@@ -1,4 +1,4 @@
-import { PROCESS } from '../../../src/exporter/process-record.ts';
+import { FIRST_START } from '../../../src/exporter/state.ts';
 import { STATE_DIR } from '../exporter-setting.ts';
 
 import type { Check } from './check.ts';
@@ -52,7 +52,10 @@ export function directoryBounded(): Check {
         if (drafts > MAX_DRAFTS) return `${name} has ${drafts} drafts`;
         const names = files.map(([file]) => file);
         if (!names.includes('lock')) return `${name} has no lock`;
-        if (!names.includes('ledger.json') || !names.some((file) => DOCUMENT.test(file) && file !== `${PROCESS}.json`))
+        if (
+          !names.includes('ledger.json') ||
+          !names.some((file) => DOCUMENT.test(file) && file !== `${FIRST_START}.json`)
+        )
           return `${name} has only ${names.join(', ')}`;
       }
       return undefined;
