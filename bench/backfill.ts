@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newPlan, slicesOf, splitSpan } from '../src/backfill/plan.ts';
-import { WorkFolder } from '../src/backfill/work-folder.ts';
+import { type Plan, splitSpan } from '../src/backfill/plan.ts';
+import { folderOf, Store } from '../src/backfill/store.ts';
 import { createFleet, newestPushes, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
 import type { History } from '../src/sources/history.ts';
@@ -72,11 +72,11 @@ async function readBefore(output: string, flags: readonly string[]): Promise<num
   const now = Math.floor(Date.now() / 1000);
   const given = { source: 'machines', 'full-resolution': true, label: labelsOf(flags) } as const;
   const spans = splitSpan({ start: now - DAYS * 86_400, end: now }, HALF_DAY);
-  const slices = slicesOf('machines', spans, 1, 0);
-  using folder = new WorkFolder(output);
+  const slices = spans.map((range, id) => ({ id, source: 'machines', range, expected: 1 }));
+  using store = await Store.open(folderOf(output));
   const history = machinesHistory(machinesOptions()) as History;
-  const plan = newPlan({ flags: given, chains: ['mainnet'], covered: {} }, now, slices);
-  await folder.save(plan);
+  const plan: Plan = { version: 3, flags: given, now, end: now, slices, written: [] };
+  store.save(plan);
   const fleet = createFleet('bench', MACHINES, now * 1000);
   let records = 0;
   for (const [i, slice] of slices.entries()) {
@@ -91,7 +91,7 @@ async function readBefore(output: string, flags: readonly string[]): Promise<num
       });
       records += page.length;
       const next = from - 60 >= start ? 'cursor' : null;
-      folder.store.keep(slice, history, { next, bad: 0, records: page });
+      store.keep(slice, history, { next, left: 0, bad: 0, records: page });
     }
   }
   return records;

@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import type * as z from 'zod';
 import type { Budget } from '../budget/permit.ts';
 import type { Priority } from '../budget/priority.ts';
@@ -42,15 +41,6 @@ export interface Api {
   ): Promise<z.output<S>[]>;
 }
 
-/** The API for a process that forwards responses. */
-export interface RawApi {
-  /**
-   * As `request`, without reading the body: any body of a 200 within the size limit of the endpoint.
-   * @throws RequestFailed, BudgetClosed
-   */
-  body(request: ApiRequest, signal: AbortSignal): Promise<Uint8Array>;
-}
-
 /** Reads the body of a 200. */
 type Read<T> = (endpoint: Endpoint, answer: Answer) => Promise<T>;
 
@@ -83,7 +73,7 @@ export interface ApiDependencies {
   readonly random: () => number;
 }
 
-export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api & RawApi {
+export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
   const { budget, transport, observer, onAnswer, clock, random } = dependencies;
 
   async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
@@ -149,8 +139,6 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
       };
       return retried(request, read, signal);
     },
-
-    body: (request, signal) => retried(request, (_, answer) => buffer(answer.body()), signal),
 
     async records(endpoint, record, items, isPlausible) {
       const good = await goodRecords(record, items, isPlausible);

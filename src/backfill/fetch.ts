@@ -1,18 +1,20 @@
-import { BudgetClosed } from '../budget/permit.ts';
-import type { History } from '../sources/history.ts';
+import type { Api } from '../api/client.ts';
+import { eachPage } from '../api/paginate.ts';
+import { CLOCK_AHEAD_SECONDS } from '../lib/clock.ts';
+import type { History, PastRange } from '../sources/history.ts';
 import type { Plan, Slice } from './plan.ts';
-import { afterSlice, isShortEnough, nextSlice } from './queue.ts';
-import { SliceReader, type SliceReaderOptions } from './slice-reader.ts';
-import { Spacing } from './spacing.ts';
+import { type RetryOptions, retryUntilAnswered } from './retry.ts';
+import type { Store } from './store.ts';
 
-export interface FetchOptions extends Pick<SliceReaderOptions, 'api' | 'clock' | 'store' | 'onWait' | 'onPage'> {
+export interface FetchOptions extends RetryOptions {
+  readonly api: Api;
+  readonly store: Store;
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
-  readonly fullResolution: boolean;
   /** How many slices to read concurrently. The pages of one slice are read one after the other. */
-  readonly concurrency: () => number;
-  /** Called when a slice is complete. */
-  readonly onSlice: (slice: Slice) => void;
+  readonly concurrency: number;
+  /** Called after each page with the part of the requests planned for its slice that remains. */
+  readonly onPage: (slice: Slice, left: number) => void;
 }
 
 /** Concurrent slices for each request per second: enough to hide the latency of an answer, about half a second. */
@@ -23,71 +25,59 @@ export function concurrencyAt(perSecond: number): number {
   return Math.min(MAX_CONCURRENCY, Math.ceil(perSecond * SLICES_PER_RATE));
 }
 
-/** Reads the slices that are not complete, oldest first, and returns the plan with what was learned. */
-export async function fetchAll(options: FetchOptions, plan: Plan, signal: AbortSignal): Promise<Plan> {
-  const { fullResolution, concurrency } = options;
-  const fetch = new Fetch(options, plan);
-  // One at a time until it is known how long slices may be. Otherwise several slices could be read that are too long.
-  while (fullResolution && fetch.plan.fullSeconds === undefined && (await fetch.next(signal)));
-  const failures: unknown[] = [];
+/** Reads the slices that are not complete, oldest first. The first failure ends all of them. */
+export async function fetchAll(options: FetchOptions, plan: Plan): Promise<void> {
+  const { store, concurrency, signal } = options;
+  const complete = store.completeSlices();
+  const waiting = plan.slices.filter(({ id }) => !complete.has(id));
   const failure = new AbortController();
-  const either = AbortSignal.any([signal, failure.signal]);
-  const readAll = async (): Promise<void> => {
-    try {
-      while (await fetch.next(either));
-    } catch (error) {
-      failures.push(error);
-      // If the budget is closed, the others end by themselves after the pages that were already requested.
-      if (!(error instanceof BudgetClosed)) failure.abort();
-    }
+  const ending = { ...options, signal: AbortSignal.any([signal, failure.signal]) };
+  const readNext = async (): Promise<void> => {
+    for (let slice = waiting.shift(); slice; slice = waiting.shift()) await readSlice(ending, plan, slice);
   };
-  await Promise.all(Array.from({ length: concurrency() }, readAll));
-  signal.throwIfAborted();
-  if (failures.length > 0) throw failures[0];
-  return fetch.plan;
+  const readers = Array.from({ length: concurrency }, () =>
+    readNext().catch((error: unknown) => {
+      failure.abort(error);
+    }),
+  );
+  await Promise.all(readers);
+  ending.signal.throwIfAborted();
 }
 
-class Fetch {
-  readonly #options: FetchOptions;
-  readonly #begun: Set<number>;
-  #plan: Plan;
+/** Reads the pages of one slice into the store, from where an earlier run ended. */
+async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promise<void> {
+  const { api, store, histories, signal, onPage } = options;
+  const history = histories.get(slice.source);
+  if (!history) throw new TypeError(`no source ${slice.source}`);
+  const resumed = store.cursorOf(slice);
+  const ending = await eachPage(async (cursor) => {
+    const request = () => history.readPage(api, slice.range, cursor ?? resumed, signal);
+    const page = await retryUntilAnswered(request, options);
+    const next = page.cursor || null;
+    const left = next === null ? 0 : slice.expected * shareLeft(history, slice.range, page.records, plan.now);
+    const expected = page.records.filter((record) => isExpected(history, slice.range, record, plan.now));
+    const records = expected.filter((record) => history.at(record) <= plan.end);
+    store.keep(slice, history, { next, left, bad: page.count - expected.length, records });
+    onPage(slice, left);
+    return { cursor: page.cursor, records: page.count };
+  }, Number.POSITIVE_INFINITY);
+  if (ending !== 'end') store.keep(slice, history, { next: null, left: 0, ending, bad: 0, records: [] });
+}
 
-  constructor(options: FetchOptions, plan: Plan) {
-    this.#options = options;
-    this.#begun = options.store.completeSlices();
-    this.#plan = plan;
+/** The share of a range that is older than a page. Pages go back in time, each stream at its own pace. */
+function shareLeft(history: History, range: PastRange, records: readonly unknown[], now: number): number {
+  const { start, end } = history.spanOf(range, now);
+  const oldest = new Map<string, number>();
+  for (const record of records) {
+    const stream = history.stream(record);
+    oldest.set(stream, Math.min(history.at(record), oldest.get(stream) ?? Number.POSITIVE_INFINITY));
   }
+  const reached = Math.max(start, ...oldest.values());
+  return Math.min(1, (reached - start) / Math.max(1, end - start));
+}
 
-  get plan(): Plan {
-    return this.#plan;
-  }
-
-  /** Reads the next slice. Resolves with false when none is left. */
-  async next(signal: AbortSignal): Promise<boolean> {
-    signal.throwIfAborted();
-    const { plan, slice } = nextSlice(this.#plan, this.#begun);
-    this.#replace(plan);
-    if (!slice) return false;
-    this.#begun.add(slice.id);
-    const result = await this.#readerOf(slice, signal).run();
-    // Meanwhile other slices may have changed the plan.
-    this.#replace(afterSlice(this.#plan, slice, result));
-    if (result.kind !== 'thinned') this.#options.onSlice(slice);
-    return true;
-  }
-
-  #readerOf(slice: Slice, signal: AbortSignal): SliceReader {
-    const { histories, fullResolution } = this.#options;
-    const { now, covered, slow } = this.#plan;
-    const history = histories.get(slice.source);
-    if (!history) throw new TypeError(`no source ${slice.source}`);
-    const spacing = fullResolution && !isShortEnough(this.#plan, slice) ? new Spacing(new Map(slow)) : undefined;
-    const given = { slice, history, spacing, now, covered: covered[slice.source], signal };
-    return new SliceReader({ ...this.#options, ...given });
-  }
-
-  #replace(plan: Plan): void {
-    if (plan !== this.#plan) this.#options.store.save(plan);
-    this.#plan = plan;
-  }
+function isExpected(history: History, range: PastRange, record: unknown, now: number): boolean {
+  const at = history.at(record);
+  if (at > now + CLOCK_AHEAD_SECONDS) return false;
+  return !('start' in range) || (at >= range.start - history.reachSeconds && at <= range.end + history.reachSeconds);
 }

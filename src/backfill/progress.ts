@@ -1,5 +1,44 @@
-import type { Milliseconds } from '../lib/time.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { roughSpan } from '../lib/words.ts';
+import type { Plan, Slice } from './plan.ts';
+
+/** Counts the requests of this run, and estimates their final number. */
+export class Meter {
+  #done = 0;
+  /** By slice: the part of the planned requests that remains. */
+  readonly #left: Map<number, number>;
+  readonly #planned: number;
+
+  /** @param left What an earlier run left of the slices that it began. */
+  constructor({ slices }: Plan, left: ReadonlyMap<number, number>) {
+    this.#left = new Map(slices.map(({ id, expected }) => [id, left.get(id) ?? expected]));
+    this.#planned = sum(this.#left.values());
+  }
+
+  get done(): number {
+    return this.#done;
+  }
+
+  /** Requests of this run in all: at first as planned, then as what was read took. */
+  get expected(): number {
+    const left = sum(this.#left.values());
+    // The plan is weighted like a tenth of all requests, because the first pages may be unusual.
+    const weight = this.#planned / 10;
+    const pace = this.#planned === 0 ? 1 : (this.#done + weight) / (this.#planned - left + weight);
+    return Math.round(this.#done + left * pace);
+  }
+
+  /** A page was read. @param left The part of the requests planned for its slice that remains. */
+  page({ id }: Slice, left: number): void {
+    this.#done += 1;
+    this.#left.set(id, left);
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}
 
 /** The progress of a run. */
 export interface Progress {
@@ -16,10 +55,6 @@ export interface Progress {
 
 const BAR_WIDTH = 24;
 
-export function shareOf({ done, expected }: Progress): number {
-  return expected === 0 ? 1 : Math.min(1, done / expected);
-}
-
 /** One line: bar, requests done and expected, time left. */
 export function progressLine(progress: Progress): string {
   const { done, expected, waiting } = progress;
@@ -32,8 +67,83 @@ export function progressLine(progress: Progress): string {
   return `${bar} ${percent}  ${count}, ${rest}`;
 }
 
+function shareOf({ done, expected }: Progress): number {
+  return expected === 0 ? 1 : Math.min(1, done / expected);
+}
+
 /** Estimated from the rate so far; at first from the rate that the plan allows. */
 function leftMs({ done, expected, elapsedMs, perSecond }: Progress): Milliseconds {
   const left = Math.max(0, expected - done);
   return done >= 10 ? (left * elapsedMs) / done : (1000 * left) / perSecond;
+}
+
+export interface Terminal {
+  readonly isTTY: boolean;
+  write(text: string): void;
+}
+
+const REFRESH_MS = 1_000;
+
+/** Shows the progress of a run: a line that is redrawn on a terminal, elsewhere a line after each tenth. */
+export class ProgressReport {
+  readonly #terminal: Terminal;
+  readonly #clock: Clock;
+  #read: (() => Progress) | undefined;
+  readonly #end = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  #tenths = 0;
+  #waiting: { reason: string; until: UnixMs } | undefined;
+
+  constructor(terminal: Terminal, clock: Clock) {
+    this.#terminal = terminal;
+    this.#clock = clock;
+  }
+
+  /** Until here, only waits are shown. */
+  start(read: () => Progress): void {
+    this.#read = read;
+    if (this.#terminal.isTTY) this.#loop = this.#redraw();
+  }
+
+  onPage(): void {
+    this.#waiting = undefined;
+    if (this.#terminal.isTTY || !this.#read) return;
+    const progress = this.#read();
+    const tenths = Math.floor(10 * shareOf(progress));
+    if (tenths <= this.#tenths) return;
+    this.#tenths = tenths;
+    this.#terminal.write(`${progressLine(progress)}\n`);
+  }
+
+  /** Nothing is requested before `until`. */
+  onWait(reason: string, until: UnixMs): void {
+    const isNew = this.#waiting?.reason !== reason;
+    this.#waiting = { reason, until };
+    if (!isNew || (this.#terminal.isTTY && this.#read)) return;
+    this.#terminal.write(`waiting ${roughSpan(until - this.#clock.now())}: ${reason}\n`);
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#loop;
+  }
+
+  async #redraw(): Promise<void> {
+    while (!this.#end.signal.aborted) {
+      this.#draw('');
+      await this.#clock.sleep(REFRESH_MS, this.#end.signal).catch(() => undefined);
+    }
+    // The last progress stays on the screen.
+    this.#waiting = undefined;
+    this.#draw('\n');
+  }
+
+  #draw(end: string): void {
+    if (!this.#read) return;
+    const waiting = this.#waiting && {
+      reason: this.#waiting.reason,
+      ms: Math.max(0, this.#waiting.until - this.#clock.now()),
+    };
+    this.#terminal.write(`\r\x1b[2K${progressLine({ ...this.#read(), ...(waiting && { waiting }) })}${end}`);
+  }
 }

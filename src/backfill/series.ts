@@ -7,11 +7,9 @@ export interface SeriesOptions {
   readonly labels: Labels;
   /** Samples of other chains are dropped. Samples without a chain are kept. */
   readonly chains: ReadonlySet<string>;
-  /** After this time a sample is repeated, for a day and never beyond `now`. */
+  /** After this time a sample is repeated, for a day and never beyond `end`. */
   readonly step: Seconds | undefined;
-  readonly now: UnixSeconds;
-  /** Whether scrapes have a sample of the series at this time. Such samples are left out. */
-  readonly isScraped: (labels: Labels, at: UnixSeconds) => boolean;
+  readonly end: UnixSeconds;
 }
 
 /**
@@ -48,10 +46,10 @@ function timeOf({ at }: Sample): UnixSeconds {
 }
 
 /** A value is valid until the next one, a day later. If the next one is missing, the gap remains. */
-function* repeated(sample: Sample, { step, now, isScraped }: SeriesOptions): Generator<Sample> {
+function* repeated(sample: Sample, { step, end }: SeriesOptions): Generator<Sample> {
+  yield sample;
+  if (step === undefined) return;
   const first = timeOf(sample);
-  const last = step === undefined ? first : Math.min(now, first + SECONDS_PER_DAY - 1);
-  for (let at = first; at <= last; at += step ?? SECONDS_PER_DAY) {
-    if (!isScraped(sample.labels, at)) yield at === first ? sample : { ...sample, at };
-  }
+  const last = Math.min(end, first + SECONDS_PER_DAY - 1);
+  for (let at = first + step; at <= last; at += step) yield { ...sample, at };
 }

@@ -1,103 +1,154 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../lib/duration.ts';
 import { syncDirectory } from '../lib/whole-file.ts';
+import type { History } from '../sources/history.ts';
 import { FamilySpool } from './family-spool.ts';
-import { type Group, type GroupsOptions, groupsIn } from './groups.ts';
-import { BlockCounts, contains, type OutputSpan, outputSpans } from './output-spans.ts';
-import type { Plan, WrittenSpan } from './plan.ts';
+import type { Plan, Written } from './plan.ts';
 import { type SeriesOptions, samplesBySeries } from './series.ts';
-import { SpanCounts } from './span-counts.ts';
-import type { WorkFolder } from './work-folder.ts';
+import type { OutputSpan, Store } from './store.ts';
 
-export interface WriteOptions extends GroupsOptions {
-  readonly folder: WorkFolder;
+export interface WriteOptions {
+  readonly store: Store;
   readonly output: string;
+  /** By the id of the source. */
+  readonly histories: ReadonlyMap<string, History>;
   readonly series: SeriesOptions;
-  /** The maximum per file, unless a single block has more. */
-  readonly maxSamples: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
 }
 
-/** Writes the spans that are not written yet, and returns the plan with all of them. */
-export async function writeAll(options: WriteOptions, plan: Plan, signal: AbortSignal): Promise<Plan> {
+/** Writes the files that are not written yet, and returns the plan with all of them. */
+export async function writeAll(options: WriteOptions, plan: Plan): Promise<Plan> {
   let current = plan;
-  for (const span of outputSpans(plan.slices, options.histories)) {
-    signal.throwIfAborted();
+  for (const span of outputSpans(options, plan)) {
     if (current.written.some(({ from }) => from === span.from)) continue;
-    const written = await writeSpan(options, current, span, signal);
-    current = { ...current, written: [...current.written, written] };
+    const number = current.written.filter(({ file }) => file !== undefined).length + 1;
+    const file = number === 1 ? options.output : `${options.output}.${number}`;
+    current = { ...current, written: [...current.written, await writeSpan(options, span, file)] };
     options.store.save(current);
   }
   return current;
 }
 
-/** Writes a span into as many files as it needs. */
-async function writeSpan(
-  options: WriteOptions,
-  plan: Plan,
-  span: OutputSpan,
-  signal: AbortSignal,
-): Promise<WrittenSpan> {
-  const scratch = await options.folder.scratch();
-  const counts = new SpanCounts();
-  const partsBefore = plan.written.reduce((sum, { parts }) => sum + parts.length, 0);
-  const parts: WrittenSpan['parts'] = [];
-  for (const [i, piece] of (await piecesOf(options, span, signal)).entries()) {
-    // Each piece reads the groups of the whole span.
-    const all = groupsIn(options, span, signal);
-    const groups = i === 0 ? counts.counting(all) : all;
-    const number = partsBefore + parts.length + 1;
-    const file = number === 1 ? options.output : `${options.output}.${number}`;
-    const part = await writePart(groups, piece, options.series, { folder: join(scratch, `part-${i}`), file });
-    if (part) parts.push(part);
-  }
-  await rm(scratch, { recursive: true });
-  return { from: span.from, parts, ...counts.result() };
+/**
+ * The span of each file. For machines a UTC day: promtool reads a file once for each block that it creates from it, and
+ * a day of a large fleet takes hundreds of megabytes. Daily records are few: one file holds them all.
+ */
+function outputSpans({ histories }: WriteOptions, { slices, now, end }: Plan): OutputSpan[] {
+  if ([...histories.values()].some(({ isDaily }) => isDaily)) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
+  const starts = slices.flatMap(({ source, range }) => {
+    const history = histories.get(source);
+    return history ? [history.spanOf(range, now).start - history.reachSeconds] : [];
+  });
+  const first = Math.floor(Math.min(...starts) / SECONDS_PER_DAY);
+  const last = Math.floor(end / SECONDS_PER_DAY);
+  return Array.from({ length: last - first + 1 }, (_, i) => ({
+    from: (first + i) * SECONDS_PER_DAY,
+    to: (first + i + 1) * SECONDS_PER_DAY,
+  }));
 }
 
-/** The span, split where it may have too many samples for one file. */
-async function piecesOf(options: WriteOptions, span: OutputSpan, signal: AbortSignal): Promise<OutputSpan[]> {
-  const { series, maxSamples } = options;
-  const repeats = series.step === undefined ? 1 : Math.ceil(SECONDS_PER_DAY / series.step);
-  if (mostSamples(options, span) * repeats <= maxSamples) return [span];
-  const counts = new BlockCounts();
-  for await (const { history, records } of groupsIn(options, span, signal)) {
-    for (const record of records) {
-      const samples = history.families([record]).flatMap((family) => [...samplesBySeries(family, series)]);
-      counts.add(history.at(record), samples.length);
-    }
-  }
-  return counts.split(span, maxSamples);
-}
-
-/** The maximum number of samples from the records, each written once. */
-function mostSamples({ store, histories }: WriteOptions, span: OutputSpan): number {
-  return [...histories].reduce((sum, [source, { maxSamples }]) => sum + store.count(source, span) * maxSamples, 0);
-}
-
-/** Writes the samples of a piece; the file is complete before it gets its name. Undefined: there are none. */
-async function writePart(
-  groups: AsyncIterable<Group>,
-  piece: OutputSpan,
-  series: SeriesOptions,
-  { folder, file }: { readonly folder: string; readonly file: string },
-): Promise<WrittenSpan['parts'][number] | undefined> {
-  await mkdir(folder);
-  const spool = new FamilySpool(folder);
-  for await (const { history, records } of groups) {
-    const wanted = records.filter((record) => contains(piece, history.at(record)));
-    if (wanted.length === 0) continue;
-    const families = history.families(wanted);
+/** Writes the samples of a span. The file is complete before it gets its name. */
+async function writeSpan(options: WriteOptions, span: OutputSpan, file: string): Promise<Written> {
+  const { store, series } = options;
+  const scratch = await store.scratch();
+  const spool = new FamilySpool(scratch);
+  let found: Written = { from: span.from, bytes: 0, samples: 0, records: 0, duplicates: 0, missingDays: 0 };
+  for await (const { history, records, duplicates } of groupsIn(options, span)) {
+    found = withGroup(found, history, records, duplicates);
+    const families = history.families(records);
     // Families compute their samples on first use and keep them, so each family is released once it is written.
     for (let family = families.shift(); family; family = families.shift()) {
       spool.add(family, samplesBySeries(family, series));
     }
   }
-  if (spool.samples === 0) return undefined;
-  const complete = join(folder, 'complete');
-  const bytes = await spool.writeTo(complete);
-  await rename(complete, file);
-  await syncDirectory(dirname(file));
-  await rm(folder, { recursive: true });
-  return { file, bytes, samples: spool.samples };
+  if (spool.samples > 0) {
+    const complete = join(scratch, 'complete');
+    found = { ...found, file, bytes: await spool.writeTo(complete), samples: spool.samples };
+    await rename(complete, file);
+    await syncDirectory(dirname(file));
+  }
+  await rm(scratch, { recursive: true });
+  return found;
+}
+
+interface Group {
+  readonly history: History;
+  /** In ascending time, without duplicates. */
+  readonly records: readonly unknown[];
+  readonly duplicates: number;
+}
+
+/** The groups of a span, in an order that does not depend on the one in which records came. */
+async function* groupsIn({ store, clock, histories, signal }: WriteOptions, span: OutputSpan): AsyncGenerator<Group> {
+  for (const [source, history] of histories) {
+    for (const records of wholeGroups(store.sorted(source, span))) {
+      // The store responds synchronously: without a pause, signals would not be handled.
+      await clock.sleep(1, signal);
+      yield { history, ...withoutDuplicates(history, records) };
+    }
+  }
+}
+
+function* wholeGroups(sorted: Iterable<{ group: string; record: unknown }>): Generator<unknown[]> {
+  let current: string | undefined;
+  let records: unknown[] = [];
+  for (const { group, record } of sorted) {
+    if (group !== current && records.length > 0) {
+      yield records;
+      records = [];
+    }
+    current = group;
+    records.push(record);
+  }
+  if (records.length > 0) yield records;
+}
+
+/** The first of several duplicates counts, as when the data are polled. */
+function withoutDuplicates(history: History, records: readonly unknown[]): Omit<Group, 'history'> {
+  const last = new Map<string, number>();
+  const unique = records.filter((record) => {
+    const stream = history.stream(record);
+    const at = history.at(record);
+    const isNew = last.get(stream) !== at;
+    last.set(stream, at);
+    return isNew;
+  });
+  return { records: unique, duplicates: records.length - unique.length };
+}
+
+function withGroup(found: Written, history: History, records: readonly unknown[], duplicates: number): Written {
+  const gaps = [found.gapSeconds, ...gapsOf(history, records)].filter((gap) => gap !== undefined);
+  return {
+    ...found,
+    records: found.records + records.length,
+    duplicates: found.duplicates + duplicates,
+    missingDays: found.missingDays + missingDays(history, records),
+    ...(gaps.length > 0 && { gapSeconds: Math.min(...gaps) }),
+  };
+}
+
+/** The median gap between the records of each stream: minutes that a machine missed do not count. */
+function gapsOf(history: History, records: readonly unknown[]): number[] {
+  const gaps = new Map<string, number[]>();
+  const last = new Map<string, number>();
+  for (const record of records) {
+    const stream = history.stream(record);
+    const at = history.at(record);
+    const before = last.get(stream);
+    const known = gaps.get(stream) ?? [];
+    if (before !== undefined) known.push(at - before);
+    gaps.set(stream, known);
+    last.set(stream, at);
+  }
+  return [...gaps.values()].flatMap((all) => all.toSorted((a, b) => a - b)[all.length >> 1] ?? []);
+}
+
+/** Days without a record between the first and the last, for a source with one record a day. */
+function missingDays(history: History, records: readonly unknown[]): number {
+  const [first, last] = [records[0], records.at(-1)];
+  if (!history.isDaily || first === undefined || last === undefined) return 0;
+  return Math.round((history.at(last) - history.at(first)) / SECONDS_PER_DAY) + 1 - records.length;
 }

@@ -15,8 +15,6 @@ export const PRIORITIES = [
   // Reading old epochs after a downtime can take an hour at one request per second, so it uses only what the others
   // leave.
   'catch_up',
-  // A backfill that runs together with the polling exporter always has a request waiting (see one-at-a-time.ts).
-  'backfill',
 ] as const;
 
 export type Priority = (typeof PRIORITIES)[number];

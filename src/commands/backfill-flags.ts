@@ -11,17 +11,18 @@ import { UsageError } from './flags.ts';
 export interface BackfillOptions {
   readonly source: 'daily_returns' | 'machines';
   readonly chains: readonly Chain[];
-  readonly range: PastRange;
+  /** Daily returns without `start`. */
+  readonly window: (typeof WINDOWS)[number] | undefined;
+  readonly start: UnixSeconds | undefined;
+  /** Undefined: the first start of the exporter if that is known, otherwise now. */
+  readonly end: UnixSeconds | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly step: number | undefined;
-  readonly maxSamples: number;
   readonly fullResolution: boolean;
-  /** Whether `range` ends where the user said, not at `now`. */
-  readonly isEndGiven: boolean;
 }
 
 /** The flags that decide what is read and written. A run is resumed only with the same ones. */
-export const DECIDING = [
+const DECIDING = [
   'source',
   'chain',
   'window',
@@ -30,11 +31,9 @@ export const DECIDING = [
   'label',
   'step',
   'full-resolution',
-  'max-samples',
 ] as const satisfies readonly (keyof Flags)[];
 
 const SOURCES = { 'daily-returns': 'daily_returns', machines: 'machines' } as const;
-const DEFAULT_MAX_SAMPLES = 5_000_000;
 /** This much time may pass between working out --start and running the program. */
 const SLACK_SECONDS = 3_600;
 
@@ -62,16 +61,47 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
     refuse('--window requires --source=daily-returns; for machines, use --start and --end');
   }
   const seconds = Math.floor(now / 1000);
+  const start = flags.start === undefined ? undefined : timeOf('--start', flags.start, seconds);
+  const end = flags.end === undefined ? undefined : Math.min(seconds, timeOf('--end', flags.end, seconds));
+  if (start !== undefined && start >= (end ?? seconds)) refuse('--start must be before --end, and before now');
+  if (!isDaily) refuseOldStart(start, seconds);
   return {
     source,
     chains: chainsOf(flags.chain, config),
-    range: isDaily ? daysOf(flags, seconds) : spanOf(flags, seconds),
+    window: isDaily ? windowOf(flags) : undefined,
+    start,
+    end,
     labels: labelsOf(flags.label ?? []),
     step: stepOf(flags.step),
-    maxSamples: countOf(flags['max-samples']),
     fullResolution: flags['full-resolution'] ?? false,
-    isEndGiven: flags.end !== undefined,
   };
+}
+
+/** What to ask the service for. The end of a window is always now; what is later than `end` is not written. */
+export function rangeOf({ window, start }: BackfillOptions, end: UnixSeconds, now: UnixSeconds): PastRange {
+  return window === undefined ? { start: start ?? now - RECORDS_KEPT_SECONDS, end } : { window };
+}
+
+/** The flags of this command line that decide what is read and written. */
+export function decidingFlags(flags: Flags): Flags {
+  return Object.fromEntries(DECIDING.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+}
+
+/** The flags that differ from those of an interrupted run, in words. Those that are not given are the same. */
+export function differences(given: Flags, earlier: Flags): string[] {
+  const differing = Object.entries(decidingFlags(given)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(earlier[name as keyof Flags]),
+  );
+  return differing.map(([name, value]) => {
+    const before = earlier[name as keyof Flags];
+    return before === undefined ? `no --${name}` : `${typed(name, before)}, not ${typed(name, value)}`;
+  });
+}
+
+/** A flag as it is typed. */
+function typed(name: string, value: Flags[keyof Flags]): string {
+  const values = [value].flat();
+  return values.map((one) => (typeof one === 'string' ? `--${name}=${one}` : `--${name}`)).join(' ');
 }
 
 /** Where to write. @throws UsageError */
@@ -128,40 +158,19 @@ function stepOf(text: string | undefined): number | undefined {
     : refuse(`--step: expected whole seconds up to a day, such as 5m, got ${JSON.stringify(text)}`);
 }
 
-function countOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_MAX_SAMPLES;
-  return /^[1-9]\d{0,14}$/.test(text)
-    ? Number(text)
-    : refuse(`--max-samples: expected a whole number of at least 1, got ${JSON.stringify(text)}`);
-}
-
-function daysOf(flags: Flags, now: UnixSeconds): PastRange {
-  const { window, start, end } = flags;
-  if (start === undefined && end === undefined) {
-    const known = WINDOWS.find((name) => name === (window ?? 'all_time'));
-    if (!known) refuse(`--window: expected ${WINDOWS.join(', ')}, got ${JSON.stringify(window)}`);
-    return { window: known };
+function windowOf({ window, start }: Flags): BackfillOptions['window'] {
+  if (start !== undefined) {
+    if (window !== undefined) refuse('--window cannot be combined with --start');
+    return undefined;
   }
-  if (window !== undefined) refuse('--window cannot be combined with --start and --end, because it always ends now');
-  return ordered(
-    start === undefined ? 0 : timeOf('--start', start, now),
-    Math.min(now, end === undefined ? now : timeOf('--end', end, now)),
-  );
+  const known = WINDOWS.find((name) => name === (window ?? 'all_time'));
+  return known ?? refuse(`--window: expected ${WINDOWS.join(', ')}, got ${JSON.stringify(window)}`);
 }
 
-function spanOf({ start: from, end: to }: Flags, now: UnixSeconds): PastRange {
-  const end = Math.min(now, to === undefined ? now : timeOf('--end', to, now));
-  const start = from === undefined ? now - RECORDS_KEPT_SECONDS : timeOf('--start', from, now);
-  if (start < now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) {
-    const earliest = new Date((now - RECORDS_KEPT_SECONDS) * 1000).toISOString();
-    refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
-  }
-  return ordered(start, end);
-}
-
-function ordered(start: number, end: number): PastRange {
-  if (start >= end) refuse('--start must be before --end, and before now');
-  return { start, end };
+function refuseOldStart(start: UnixSeconds | undefined, now: UnixSeconds): void {
+  if (start === undefined || start >= now - RECORDS_KEPT_SECONDS - SLACK_SECONDS) return;
+  const earliest = new Date((now - RECORDS_KEPT_SECONDS) * 1000).toISOString();
+  refuse(`--start: the service keeps machine metrics for 31 days, expected ${earliest} or later`);
 }
 
 /** A date alone is its midnight, UTC. */

@@ -1,138 +1,252 @@
-import * as z from 'zod';
-import type { Api } from '../api/client.ts';
-import { costsText, isOverBudget } from '../backfill/costs.ts';
-import { isScraped } from '../backfill/covered.ts';
+import { existsSync } from 'node:fs';
+import { access, constants, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { RequestFailed } from '../api/errors.ts';
 import { concurrencyAt, fetchAll } from '../backfill/fetch.ts';
-import { makePlan } from '../backfill/make-plan.ts';
-import { Meter } from '../backfill/meter.ts';
-import { nextSteps } from '../backfill/next-steps.ts';
-import type { Plan } from '../backfill/plan.ts';
-import type { SeriesOptions } from '../backfill/series.ts';
-import { summary } from '../backfill/summary.ts';
-import { WorkFolder } from '../backfill/work-folder.ts';
+import { costsText, isOverBudget, makePlan, type Plan } from '../backfill/plan.ts';
+import { Meter, ProgressReport, type Terminal } from '../backfill/progress.ts';
+import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
+import { nextSteps, summary } from '../backfill/summary.ts';
 import { writeAll } from '../backfill/write.ts';
-import type { Account, AccountLimits } from '../exporter/account.ts';
+import { BudgetClosed } from '../budget/permit.ts';
+import type { Config } from '../config/config.ts';
+import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
-import type { Chain } from '../lib/chain.ts';
+import {
+  FIRST_START,
+  FirstStart,
+  LEDGER,
+  loadDocument,
+  openSharedState,
+  openState,
+  StateRefused,
+} from '../exporter/state.ts';
+import { type Clock, within } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Proxies } from '../lib/proxies.ts';
+import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
+import { utc } from '../lib/words.ts';
+import { LeaseLost } from '../replica/lease.ts';
+import type { Replica } from '../replica/replica.ts';
 import type { History } from '../sources/history.ts';
-import type { Source } from '../sources/source.ts';
 import { sourceId } from '../state/entry.ts';
-import { type LedgerContext, openLedger } from './backfill-account.ts';
-import { BackfillRefused, explainFailure } from './backfill-errors.ts';
-import { type BackfillOptions, backfillOptions, outputOf } from './backfill-flags.ts';
-import { ProgressReport, type Terminal, waitLines } from './backfill-progress.ts';
-import { decidingFlags, exists, findEarlierRun, resumedOptions } from './backfill-resume.ts';
-import { leaveOut, readScrapes } from './backfill-scraped.ts';
+import { StateLocked } from '../state/lock.ts';
+import type { StateStore } from '../state/store.ts';
+import {
+  type BackfillOptions,
+  backfillOptions,
+  decidingFlags,
+  differences,
+  outputOf,
+  rangeOf,
+} from './backfill-flags.ts';
 import type { Flags } from './flag-table.ts';
+import { CommandRefused } from './refused.ts';
 
-export interface BackfillContext extends LedgerContext {
+/** The backfill cannot start or continue; the message gives the reason. */
+export class BackfillRefused extends CommandRefused {
+  override readonly name = 'BackfillRefused';
+}
+
+export interface BackfillContext {
+  readonly config: Config;
+  readonly key: string;
+  readonly proxies?: Proxies | undefined;
   readonly flags: Flags;
+  readonly log: Logger;
+  readonly clock: Clock;
   /** Shows costs and progress. */
   readonly terminal: Terminal;
+  readonly signal: AbortSignal;
 }
 
 /** The context that all steps of a run share. */
 interface Run extends BackfillContext {
   readonly options: BackfillOptions;
-  readonly isDaily: boolean;
   readonly output: string;
-  readonly sources: readonly Source[];
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
-  readonly folder: WorkFolder;
+  readonly documents: StateStore;
   readonly account: Account;
+  readonly progress: ProgressReport;
 }
 
 /**
- * Reads the past and writes it as OpenMetrics. Returns the next steps for the user. If it is interrupted, the data read
- * so far stay next to the output. @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it
- * aborts.
+ * Reads the past and writes it as OpenMetrics: plans, agrees with the user on the cost, fetches, writes. Returns the next
+ * steps for the user. If it is interrupted, the data read so far stay next to the output.
+ * @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it aborts
  */
 export async function backfill(context: BackfillContext): Promise<string> {
   const { clock, config, flags, terminal, signal } = context;
   const output = outputOf(flags);
-  using folder = new WorkFolder(output);
-  const earlier = await findEarlierRun(folder, output, flags.resume ?? false);
-  if (earlier === 'complete') return `${output} is complete: there is nothing to resume.\n`;
-  if (!earlier && flags.resume && flags.source === undefined) {
-    throw new BackfillRefused(`--resume: there is no interrupted run in ${folder.path}`);
-  }
-  const options = earlier ? resumedOptions(earlier, flags, config) : backfillOptions(flags, config, clock.now());
-  if (!earlier && flags.resume) terminal.write(`There is no interrupted run in ${folder.path}. Starting a new one.\n`);
-  const sources = sourcesFor(context, options);
   await using opened = new AsyncDisposableStack();
+  const earlier = await earlierRun(output, flags, opened);
+  if (earlier === 'complete') return `${output} is complete: there is nothing to resume.\n`;
+  const options = earlier
+    ? backfillOptions(earlier.plan.flags, config, earlier.plan.now * 1000)
+    : backfillOptions(flags, config, clock.now());
+  const histories = historiesOf(context, options);
+  const state = await openStateFor(context, opened);
+  const account = await openAccount({
+    ...context,
+    ...state,
+    onError: (error) => context.log.error({ err: String(error) }, 'ledger not written'),
+  });
+  opened.defer(() => account.close());
+  const progress = new ProgressReport(terminal, clock);
+  const run: Run = { ...context, ...state, options, output, histories, account, progress };
   try {
-    const account = await openLedger(context, opened);
-    const run: Run = {
-      ...context,
-      options,
-      isDaily: options.source === 'daily_returns',
-      output,
-      sources,
-      histories: historiesOf(sources),
-      folder,
-      account,
-    };
-    const plan = earlier ?? (await planned(run));
-    const meter = agree(run, plan, earlier ? folder.store.completeSlices() : new Set());
-    const fetched = await fetch(run, plan, meter);
-    return await report(run, await write(run, fetched));
+    const plan = earlier?.plan ?? (await planned(run));
+    const meter = agree(run, plan, earlier?.store);
+    const store = earlier?.store ?? opened.use(await Store.open(folderOf(output)));
+    if (!earlier) store.save(plan);
+    await fetch(run, store, plan, meter);
+    return await write(run, store, plan);
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
-    throw explainFailure(error, options, await exists(folder.path));
+    throw explained(error, options, existsSync(folderOf(output)));
   }
 }
 
-function sourcesFor({ config, log, clock }: BackfillContext, { source, chains }: BackfillOptions): Source[] {
+interface EarlierRun {
+  readonly plan: Plan;
+  readonly store: Store;
+}
+
+/**
+ * What an interrupted run left; 'complete' if the earlier run has ended; undefined if there was none.
+ * @throws BackfillRefused if files would be overwritten, or the run cannot be resumed
+ */
+async function earlierRun(
+  output: string,
+  flags: Flags,
+  opened: AsyncDisposableStack,
+): Promise<EarlierRun | 'complete' | undefined> {
+  const directory = dirname(output);
+  const folder = folderOf(output);
+  await access(directory, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+    throw new BackfillRefused(`--output: the directory ${directory} cannot be written: ${error.code}`);
+  });
+  if (!existsSync(folder)) {
+    if (flags.resume && existsSync(output)) return 'complete';
+    if (flags.resume) throw new BackfillRefused(`--resume: there is no interrupted run in ${folder}`);
+    const first = basename(output);
+    const isOurs = (name: string): boolean => name === first || /^\.\d+$/.test(name.replace(first, ''));
+    const file = (await readdir(directory)).find(isOurs);
+    if (file === undefined) return undefined;
+    throw new BackfillRefused(`${join(directory, file)} exists: choose another --output or remove it`);
+  }
+  if (!flags.resume) {
+    throw new BackfillRefused(`an interrupted run left ${folder}: continue with --resume, or remove it to start again`);
+  }
+  try {
+    const store = opened.use(await Store.open(folder));
+    const plan = store.plan();
+    if (!plan) throw new Error('it has no plan');
+    const differing = differences(flags, plan.flags);
+    if (differing.length === 0) return { plan, store };
+    throw new BackfillRefused(`--resume: the interrupted run has ${differing.join('; ')}`);
+  } catch (error) {
+    if (error instanceof BackfillRefused) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new BackfillRefused(`${folder} cannot be read (${why}): remove it to start again`);
+  }
+}
+
+function historiesOf(
+  { config, log, clock }: BackfillContext,
+  { source, chains }: BackfillOptions,
+): ReadonlyMap<string, History> {
   const sources = sourcesOf(config, log, clock.now()).filter(
     ({ name, chain }) => name === source && (chain === undefined || chains.includes(chain)),
   );
   if (sources.length === 0) throw new BackfillRefused(`${source}.enabled is false in the configuration`);
-  return sources;
-}
-
-function historiesOf(sources: readonly Source[]): Map<string, History> {
   return new Map(sources.flatMap((one): [string, History][] => (one.history ? [[sourceId(one), one.history()]] : [])));
 }
 
+/** Longer than it takes to notice that a replica has stopped without giving its lease back. */
+const LEASE_WAIT_MS: Milliseconds = 15_000;
+
+/**
+ * Two processes with a ledger each would both spend all that is left of the budget. Therefore the backfill takes the lock
+ * of the state, or the lease of the replicas, as the exporter does. @throws BackfillRefused
+ */
+async function openStateFor(
+  { config, log, clock, signal }: BackfillContext,
+  opened: AsyncDisposableStack,
+): Promise<{ documents: StateStore; replica?: Replica; clock: Clock }> {
+  const { dir, redis } = config.state;
+  if (!redis) {
+    const documents = await openState(dir, clock, log).catch((error: unknown) => {
+      if (!(error instanceof StateRefused && error.cause instanceof StateLocked)) throw error;
+      throw new BackfillRefused(`${error.message}: stop it first. ${WHY_LOCKED}`);
+    });
+    opened.defer(() => documents.close());
+    return { documents, clock };
+  }
+  const replica = await openSharedState(redis, clock, log);
+  opened.defer(() => replica.close());
+  const nothing = (): void => undefined;
+  replica.subscribe({ wanted: [LEDGER], apply: nothing, rewrite: nothing, onLapse: nothing }, [LEDGER]);
+  const leading = new Promise<void>((resolve) => replica.start(() => replica.leads() && resolve()));
+  const late = (): never => {
+    throw new BackfillRefused(`state.redis: a replica leads: stop it first. ${WHY_LOCKED}`);
+  };
+  await within(clock, LEASE_WAIT_MS, leading, late, signal);
+  return { documents: replica, replica, clock: replica.clock };
+}
+
+const WHY_LOCKED = 'A backfill spends from the same limits as the exporter, and only one process can count them.';
+
 async function planned(run: Run): Promise<Plan> {
-  const { account, clock, signal, config, sources, histories, options, isDaily, flags, terminal } = run;
-  const { range, fullResolution, chains } = options;
-  const now = clock.now();
-  const scrapes = await readScrapes(config.state.dir, sources, now);
-  const { covered, notes } = leaveOut(options, scrapes, flags.yes ?? false, now);
-  for (const note of notes) terminal.write(`${note}\n`);
-  if (isDaily && !limitsOf(run).isKnown) await learnLimits(run);
-  const given = { flags: decidingFlags(flags), chains: [...chains], covered };
-  const onWait = waitLines(terminal, clock);
-  return makePlan({ api: account.api, clock, signal, onWait, histories, range, fullResolution, given });
+  const { account, clock, signal, documents, histories, options, flags, terminal, progress } = run;
+  const now = Math.floor(clock.now() / 1000);
+  const firstStart = await loadDocument(documents, FIRST_START, FirstStart);
+  const { end, note } = endOf(options.end, firstStart?.at, now);
+  if (note !== undefined) terminal.write(`${note}\n`);
+  const range = rangeOf(options, end, now);
+  if ('start' in range && range.start >= end) {
+    throw new BackfillRefused(`There is nothing to read: the time begins at ${utc(range.start * 1000)}.`);
+  }
+  const { api } = account;
+  const onWait = progress.onWait.bind(progress);
+  const { fullResolution } = options;
+  const given = { flags: { ...decidingFlags(flags) }, now, end };
+  return makePlan({ api, clock, signal, onWait, histories, range, fullResolution, ...given });
 }
 
-/** Every response states the limits. If this request fails, later ones may still succeed. */
-async function learnLimits({ options, account, signal }: Run): Promise<void> {
-  const [chain = 'mainnet'] = options.chains;
-  await askCheaply(account.api, chain, signal).catch(() => signal.throwIfAborted());
+/** The first sweep of an exporter shows records of up to this age. */
+const FIRST_SWEEP_SECONDS: Seconds = 360;
+
+/** Pure. When the backfill ends, and what the user should know about it. */
+export function endOf(
+  given: UnixSeconds | undefined,
+  firstStart: UnixMs | undefined,
+  now: UnixSeconds,
+): { end: UnixSeconds; note?: string } {
+  if (firstStart === undefined) return { end: given ?? now };
+  const before = Math.min(now, Math.floor(firstStart / 1000) - FIRST_SWEEP_SECONDS);
+  const first = `the exporter first started at ${utc(firstStart)}`;
+  if (given === undefined)
+    return { end: before, note: `The backfill ends at ${utc(before * 1000)}, because ${first}.` };
+  if (given <= before) return { end: given };
+  const effect = 'counters step back where both scrapes and the backfill have samples, and rate() shows peaks there';
+  return { end: given, note: `Warning: ${first}, before --end: ${effect}.` };
 }
 
-/** Makes a request whose answer matters only for its headers. */
-async function askCheaply(api: Api, chain: Chain, signal: AbortSignal): Promise<void> {
-  const body = { sync_committee_period: { view: 'latest' }, chain };
-  const path = '/api/v2/ethereum/sync-committee';
-  await api.request({ endpoint: 'sync_committee', priority: 'sync_committee', path, body }, z.unknown(), signal);
+function limitsOf({ account, options }: Run): AccountLimits {
+  return account.allowance(options.source === 'daily_returns' ? 'daily_returns' : 'machine_metrics');
 }
 
-function limitsOf({ account, isDaily }: Run): AccountLimits {
-  return account.allowance(isDaily ? 'daily_returns' : 'machine_metrics');
-}
-
-/** Shows the costs of what is left to read. @throws BackfillRefused if they exceed the quota and --yes is not given. */
-function agree(run: Run, plan: Plan, complete: ReadonlySet<number>): Meter {
-  const { options, isDaily, terminal, flags } = run;
-  const meter = new Meter(plan, complete);
-  const slicesLeft = plan.slices.length - complete.size;
-  if (slicesLeft === 0) return meter;
+/** Shows the costs of what is left to read. @throws BackfillRefused if they exceed the quota and --yes is not given */
+function agree(run: Run, plan: Plan, store: Store | undefined): Meter {
+  const { options, terminal, flags } = run;
+  const meter = new Meter(plan, store?.left() ?? new Map());
+  const sequences = plan.slices.length - (store?.completeSlices().size ?? 0);
+  if (sequences === 0) return meter;
+  const isDaily = options.source === 'daily_returns';
   const what = `Backfill of ${isDaily ? `daily returns, ${options.chains.join(' and ')}` : 'machine metrics'}`;
-  const costs = { what, requests: meter.expected, sequences: slicesLeft, ...limitsOf(run) };
+  const costs = { what, requests: meter.expected, sequences, ...limitsOf(run) };
   terminal.write(costsText(costs));
   if (!isOverBudget(costs) || flags.yes) return meter;
   const advice = isDaily ? 'a smaller --window' : 'a later --start';
@@ -141,12 +255,10 @@ function agree(run: Run, plan: Plan, complete: ReadonlySet<number>): Meter {
   );
 }
 
-/** Returns the plan, updated with what was learned. */
-async function fetch(run: Run, plan: Plan, meter: Meter): Promise<Plan> {
-  const { account, clock, terminal, signal, folder, histories, options } = run;
-  await folder.save(plan);
+async function fetch(run: Run, store: Store, plan: Plan, meter: Meter): Promise<void> {
+  const { account, clock, signal, histories, progress } = run;
   const began = clock.monotonic();
-  const progress = new ProgressReport(terminal, clock, () => ({
+  progress.start(() => ({
     done: meter.done,
     expected: meter.expected,
     elapsedMs: clock.monotonic() - began,
@@ -154,55 +266,77 @@ async function fetch(run: Run, plan: Plan, meter: Meter): Promise<Plan> {
   }));
   const fetchOptions = {
     api: account.api,
+    store,
     clock,
-    store: folder.store,
+    signal,
     histories,
-    fullResolution: options.fullResolution,
-    concurrency: () => concurrencyAt(limitsOf(run).perSecond),
+    concurrency: concurrencyAt(limitsOf(run).perSecond),
     onWait: progress.onWait.bind(progress),
-    onPage: (slice: Plan['slices'][number]) => {
-      meter.page(slice);
+    onPage: (slice: Plan['slices'][number], left: number) => {
+      meter.page(slice, left);
       progress.onPage();
     },
-    onSlice: meter.complete.bind(meter),
   };
-  progress.start();
   try {
-    return await fetchAll(fetchOptions, plan, signal);
+    await fetchAll(fetchOptions, plan);
   } finally {
     await progress.stop();
   }
 }
 
-/** Returns the plan, updated with what was written. */
-function write(run: Run, plan: Plan): Promise<Plan> {
-  const { folder, histories, options, output, clock, signal } = run;
-  const { labels, step, maxSamples } = options;
-  const series = {
-    labels,
-    chains: new Set<string>(options.chains),
-    step,
-    now: plan.now,
-    isScraped: scrapedTest(run, plan),
-  };
-  return writeAll({ folder, store: folder.store, output, histories, clock, series, maxSamples }, plan, signal);
-}
-
-function scrapedTest({ sources }: Run, { covered }: Plan): SeriesOptions['isScraped'] {
-  const byChain = new Map(sources.map((source) => [source.chain, covered[sourceId(source)]]));
-  return ({ chain }, at) => {
-    const times = byChain.get(chain as Chain);
-    return times !== undefined && isScraped(times, at);
-  };
-}
-
 /** Shows what was written, and returns what the user can do with it. */
-async function report({ folder, options, isDaily, terminal }: Run, plan: Plan): Promise<string> {
-  const { written } = plan;
-  const { labels, fullResolution } = options;
-  terminal.write(summary({ written, ...folder.store.flaws(), isDaily, fullResolution }));
-  await folder.remove();
-  const files = written.flatMap(({ parts }) => parts.map(({ file }) => file));
+async function write(run: Run, store: Store, plan: Plan): Promise<string> {
+  const { options, output, histories, clock, signal, terminal } = run;
+  const { source, labels, step, fullResolution } = options;
+  const series = { labels, chains: new Set<string>(options.chains), step, end: plan.end };
+  const { written } = await writeAll({ store, output, histories, series, clock, signal }, plan);
   const hasTargetLabels = labels['job'] !== undefined && labels['instance'] !== undefined;
-  return files.length === 0 ? '' : nextSteps({ source: options.source, files, hasTargetLabels });
+  const result = { source, written, ...store.flaws(), fullResolution, hasTargetLabels };
+  terminal.write(summary(result));
+  await store.remove();
+  return nextSteps(result);
+}
+
+/** The error with a message that says what to do. An unexpected error is returned unchanged. */
+function explained(error: Error, options: BackfillOptions, isKept: boolean): Error {
+  const reason = reasonOf(error, options);
+  if (reason === undefined) return error;
+  const onward = isKept ? '\nThe data read so far are kept. To continue, run the same command with --resume.' : '';
+  return new BackfillRefused(`${reason}${onward}`);
+}
+
+const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
+
+function reasonOf(error: Error, options: BackfillOptions): string | undefined {
+  if (error instanceof BudgetClosed) {
+    if (!Number.isFinite(error.until)) return REVOKED;
+    return `The limits of the plan allow no requests until ${new Date(error.until).toISOString()}.`;
+  }
+  if (error instanceof LeaseLost) return 'Redis could not be reached, or a replica was started, so the lease is lost.';
+  if (error instanceof RequestFailed) {
+    switch (error.reason) {
+      case 'forbidden':
+        return forbidden(options);
+      case 'unauthorized':
+        return 'The service refused the API key (401).';
+      case 'revoked':
+        return REVOKED;
+      case 'bad_request':
+        return `The service rejected the request (${error.message}).`;
+      default:
+        return `The service failed repeatedly (${error.message}).`;
+    }
+  }
+  if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
+  // The messages of file system errors name the file and the cause.
+  return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
+}
+
+function forbidden({ source, window }: BackfillOptions): string {
+  if (source === 'machines') return 'This plan does not include machine metrics (403).';
+  if (window !== undefined) return 'This plan does not include the daily returns (403).';
+  return [
+    'This plan does not allow --start for daily returns (403): it needs a Scale or Enterprise plan.',
+    'Every plan allows --window=24h, 7d, 30d, 90d or all_time, which covers all days, and --end.',
+  ].join('\n');
 }

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import { PROCESS } from '../exporter/process-record.ts';
 import { viewOptionsOf } from '../exporter/sources.ts';
-import { fingerprintOf, LEDGER, TOTALS, unreadable } from '../exporter/state.ts';
+import { FIRST_START, fingerprintOf, LEDGER, TOTALS, unreadable } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
@@ -31,7 +30,7 @@ export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, answer, warnings, now } = options;
   const viewOptions = viewOptionsOf(config, log, now);
   const stored = storedState(config);
-  const away = await stored.problem([PROCESS, LEDGER, TOTALS, ...viewOptions.sources.map(sourceId)]);
+  const away = await stored.problem([FIRST_START, LEDGER, TOTALS, ...viewOptions.sources.map(sourceId)]);
   const head = ['The configuration is valid.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
   if (answer?.isKeyRefused) {
     stored.close();

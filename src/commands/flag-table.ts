@@ -59,7 +59,10 @@ const BACKFILL = {
     value: 'TIME',
     help: 'Unix seconds, RFC 3339 or -6h. Machines: at most 31 days ago (default). Daily returns: not on every plan.',
   },
-  end: { value: 'TIME', help: 'As --start, or now. By default, times that scrapes already cover are left out.' },
+  end: {
+    value: 'TIME',
+    help: 'As --start, or now. Default: the first start of the exporter with this state, or now before it.',
+  },
   label: {
     value: 'NAME=VALUE',
     isRepeatable: true,
@@ -69,13 +72,9 @@ const BACKFILL = {
     value: 'DURATION',
     help: 'Daily returns: repeat each value at this interval until the next day (default: write it once).',
   },
-  'full-resolution': { help: 'Machines: request spans short enough that the service leaves out no records.' },
-  'max-samples': {
-    value: 'NUMBER',
-    help: 'Maximum number of samples per file (default 5000000). Machines have at least one file per day.',
-  },
+  'full-resolution': { help: 'Machines: read 12 hours at a time, of which the service leaves out no records.' },
   resume: { help: 'Continue an interrupted run; the other flags of that run are remembered.' },
-  yes: { help: 'Start even if the run exceeds the budget or overlaps with scrapes.' },
+  yes: { help: 'Start even if the run exceeds the budget.' },
 } satisfies Table;
 
 const LISTEN = {

@@ -158,7 +158,7 @@ async function start(
     if (proxies) log.info(namesOf(proxies), 'using a proxy');
     const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
     if (!redis) {
-      return startDaemon({ ...given, stateDir: dir, documents: await openState(dir, systemClock, log, { onLost }) });
+      return startDaemon({ ...given, documents: await openState(dir, systemClock, log, { onLost }) });
     }
     const replica = await openSharedState(redis, systemClock, log);
     return startDaemon({ ...given, documents: replica, replica });

@@ -3,15 +3,10 @@ import { loadTransport } from '../exporter/outside.ts';
 import { systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import { ProcessMetrics } from '../metrics/self.ts';
-import { listen } from '../sharing/server.ts';
-import type { Shared } from '../sharing/shared.ts';
-import { socketPathOf } from '../sharing/socket-path.ts';
 import { startServer } from '../web/server.ts';
 import type { Access } from '../web-config/access.ts';
 
 export interface DaemonOptions extends Omit<ExporterOptions, 'clock' | 'ownClock' | 'processMetrics'> {
-  /** The directory of the documents, which is locked: a backfill is served there. Default: none is. */
-  readonly stateDir?: string | undefined;
   /** Whether to expose process_* and nodejs_*. */
   readonly processMetrics: boolean;
   /** Whether a reload may be requested over HTTP; default true. */
@@ -42,8 +37,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     processMetrics: new ProcessMetrics(options.processMetrics),
   });
   starting.defer(() => exporter.stop());
-  const sharing = await share(options, () => exporter.engine().shared);
-  starting.defer(() => sharing?.close());
 
   let ready = false;
   const { telemetryPath, listenAddress } = config.web;
@@ -70,21 +63,4 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     .catch(() => undefined);
   const started = starting.move();
   return { port: server.port, reload: () => exporter.reload(), stop: () => started.disposeAsync() };
-}
-
-/** Lets a backfill use the limits of this process. Without a socket, everything else still works. */
-async function share({ stateDir, log }: DaemonOptions, shared: () => Shared | undefined) {
-  if (stateDir === undefined) return undefined;
-  const path = socketPathOf(stateDir);
-  try {
-    if (path === undefined) throw new Error('the path is too long for a socket');
-    const onGreeting = (): void => log.info('a backfill sends its requests through this exporter, after its polls');
-    return await listen(path, { shared, onGreeting });
-  } catch (error) {
-    log.info(
-      { err: String(error) },
-      'no socket in the state directory: a backfill can only run after this exporter stops',
-    );
-    return undefined;
-  }
 }

@@ -17,8 +17,6 @@ export interface AccountLimits {
   readonly left: { readonly hour?: number; readonly month?: number };
   /** Whether an answer has confirmed the limits. */
   readonly isKnown: boolean;
-  /** `left`: the requests that a running exporter does not need itself. */
-  readonly isBeside?: boolean;
 }
 
 /** Access to the service for a program that is not the daemon. */
@@ -27,17 +25,18 @@ export interface Account extends Pick<Client, 'close'> {
   allowance(endpoint: Endpoint): AccountLimits;
 }
 
-export interface AccountOptions extends Pick<EngineOptions, 'config' | 'key' | 'proxies' | 'documents' | 'clock'> {
+export interface AccountOptions
+  extends Pick<EngineOptions, 'config' | 'key' | 'proxies' | 'documents' | 'replica' | 'clock'> {
   /** The ledger could not be written. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Takes over the ledger of the daemon while the daemon does not run. @throws StateRefused */
 export async function openAccount(options: AccountOptions): Promise<Account> {
-  const { config, key, proxies, documents, clock, onError } = options;
+  const { config, key, proxies, documents, replica, clock, onError } = options;
   const { ledger } = await restore(documents, [], key, clock.now());
   const save = (changed: Ledger): Promise<void> => documents.save(LEDGER, changed);
-  const client = openClient({ settings: options, proxies, clock, ledger, save, onSaveError: onError });
+  const client = openClient({ settings: options, proxies, clock, ledger, save, onSaveError: onError, lease: replica });
   const budgetOptions = budgetOptionsOf(config);
   const routeOf = routesOf(config);
   return {

@@ -1,15 +1,6 @@
-import {
-  type Api,
-  type ApiObserver,
-  type ApiOptions,
-  createApi,
-  type OnAnswer,
-  type RawApi,
-  routeOf,
-} from '../api/client.ts';
+import { type Api, type ApiObserver, type ApiOptions, createApi, type OnAnswer, routeOf } from '../api/client.ts';
 import type { CreateTransport, Transport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
-import { oneAtATime } from '../budget/one-at-a-time.ts';
 import type { Budget } from '../budget/permit.ts';
 import { RateLimiter, type RateLimiterDependencies } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
@@ -50,7 +41,7 @@ export interface ClientOptions extends Pick<RateLimiterDependencies, 'hasPredece
 /** Access to the service with the current settings, within the limits of the account. */
 export interface Client {
   /** Follows the current settings, also in the middle of a poll. */
-  readonly api: Api & RawApi;
+  readonly api: Api;
   /** Keeps the ledger. */
   readonly rateLimiter: RateLimiter;
   /** Writes the ledger once more, because what was written may be lost. */
@@ -78,7 +69,7 @@ export function openClient(options: ClientOptions): Client {
   });
   const connections = connectionsOf(() => settings, options.proxies, outside.createTransport);
   const dependencies = {
-    budget: oneAtATime('backfill', lease ? leased(rateLimiter, lease) : rateLimiter),
+    budget: lease ? leased(rateLimiter, lease) : rateLimiter,
     transport: transport(connections.send),
     observer,
     onAnswer,
@@ -89,7 +80,6 @@ export function openClient(options: ClientOptions): Client {
   return {
     api: {
       request: (request, envelope, signal) => api.request(request, envelope, signal),
-      body: (request, signal) => api.body(request, signal),
       records: (endpoint, record, items, isPlausible) => api.records(endpoint, record, items, isPlausible),
     },
     rateLimiter,

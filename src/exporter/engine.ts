@@ -11,7 +11,7 @@ import type { EngineOptions, Role } from './role.ts';
 import type { State } from './state.ts';
 
 /** Everything that depends on the configuration, apart from the server: polls or follows, and renders. */
-export interface Engine extends Pick<Role, 'unhealthy' | 'adopt' | 'shared'> {
+export interface Engine extends Pick<Role, 'unhealthy' | 'adopt'> {
   metrics(format: Format, gzipped: boolean): readonly Buffer[];
   ready(): boolean;
   status(form: StatusForm, gzipped: boolean): Promise<Buffer>;
@@ -49,7 +49,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       return exposition.shown();
     },
     adopt: role.adopt?.bind(role),
-    shared: role.shared,
     stop: async () => {
       abort.abort(new Error('stopping'));
       await Promise.all(loops);

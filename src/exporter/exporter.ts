@@ -1,10 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 import type { StateStore } from '../state/store.ts';
 import type { Engine } from './engine.ts';
-import { noteTimes, predecessor } from './process-record.ts';
 import { type SupervisorOptions, supervise } from './reload.ts';
 
-export interface ExporterOptions extends Omit<SupervisorOptions, 'startedAt' | 'stoppedAt' | 'hasPredecessor'> {
+export interface ExporterOptions extends Omit<SupervisorOptions, 'startedAt'> {
   /** The clock of this process. Replicas follow that of their server in `clock`. */
   readonly ownClock: Clock;
   /** Keeps the state over restarts; closed when the exporter has stopped. */
@@ -21,23 +20,13 @@ export interface Exporter {
   stop(): Promise<void>;
 }
 
-/** Starts an engine that is kept running, and notes for the next process when this one starts and stops. */
+/** Starts an engine that is kept running. */
 export async function startExporter(options: ExporterOptions): Promise<Exporter> {
-  const { ownClock, log, documents, replica } = options;
+  const { ownClock, documents } = options;
   await using starting = new AsyncDisposableStack();
   starting.defer(() => documents.close());
-  const startedAt = ownClock.now();
-  // Other replicas show the same values while this one is stopped.
-  const before = replica ? undefined : await predecessor(documents);
-  const hasPredecessor = replica !== undefined || before !== undefined;
-  const supervisor = await supervise({ ...options, startedAt, stoppedAt: before?.stoppedAt, hasPredecessor });
-  // Only now, so that a start that is refused because of the state changes nothing. Nobody has scraped yet.
-  if (!replica) await noteTimes(documents, log, { startedAt });
-  starting.defer(async () => {
-    const times = { startedAt, stoppedAt: ownClock.now() };
-    await supervisor.stop();
-    if (!replica) await noteTimes(documents, log, times);
-  });
+  const supervisor = await supervise({ ...options, startedAt: ownClock.now() });
+  starting.defer(() => supervisor.stop());
   const started = starting.move();
   return {
     engine: () => supervisor.engine(),

@@ -2,7 +2,6 @@ import { limitsOf } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Sample } from '../metrics/family.ts';
 import { LeaseLost } from '../replica/lease.ts';
-import { shownAgain } from '../scheduler/plan.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { sourceId } from '../state/entry.ts';
 import { type Client, openClient } from './client.ts';
@@ -16,19 +15,26 @@ import { budgetViewOf, type ViewOptions } from './picture.ts';
 import { logPlan, logWaits } from './plan-log.ts';
 import type { Counted, EngineOptions, Role, RoleLinks } from './role.ts';
 import { isChange, type Settings } from './settings.ts';
-import { SharedAccess } from './shared-access.ts';
 import { viewOptionsOf } from './sources.ts';
-import { LEDGER, restore, restoreEntries, type State, TOTALS, underKey } from './state.ts';
+import {
+  FIRST_START,
+  FirstStart,
+  LEDGER,
+  loadDocument,
+  restore,
+  restoreEntries,
+  type State,
+  TOTALS,
+  underKey,
+} from './state.ts';
 
 /** Polls, counts and writes. @throws StateRefused */
 export async function openPoller(options: EngineOptions, links: RoleLinks): Promise<Role> {
   const { config, key, clock, log, documents, before, operatorAt = clock.now() } = options;
   const viewOptions = viewOptionsOf(config, log, operatorAt);
+  const firstStart = await loadDocument(documents, FIRST_START, FirstStart);
   const known = await restore(documents, viewOptions.sources, key, operatorAt, before);
-  const entries = before
-    ? known.entries
-    : shownAgain(known.entries, viewOptions.sources, options.stoppedAt, clock.now());
-  return new Poller(options, links, viewOptions, { ...known, entries });
+  return new Poller(options, links, viewOptions, known, firstStart === undefined);
 }
 
 class Poller implements Role {
@@ -40,18 +46,19 @@ class Poller implements Role {
   readonly #scheduler: Scheduler;
   readonly #counters: Counters;
   readonly #drift: SchemaDrift;
-  readonly shared: SharedAccess;
   readonly #keyLog: KeyLog;
+  readonly #isFirstStart: boolean;
   #settings: Settings;
   #ledgerFailures = 0;
   #leave: () => void = () => undefined;
 
-  constructor(options: EngineOptions, links: RoleLinks, viewOptions: ViewOptions, known: State) {
+  constructor(options: EngineOptions, links: RoleLinks, viewOptions: ViewOptions, known: State, isFirstStart: boolean) {
     const { clock, log, documents, proxies, outside, replica } = options;
     this.#options = options;
     this.#links = links;
     this.#settings = options;
     this.viewOptions = viewOptions;
+    this.#isFirstStart = isFirstStart;
     this.#keyLog = new KeyLog(log);
     this.#counters = new Counters({
       config: options.config,
@@ -71,7 +78,7 @@ class Poller implements Role {
       outside,
       clock,
       ledger: known.ledger,
-      hasPredecessor: options.hasPredecessor,
+      hasPredecessor: replica !== undefined || !isFirstStart,
       save: (ledger) => {
         this.#keyLog.see(ledger.key);
         return documents.save(LEDGER, ledger);
@@ -100,13 +107,6 @@ class Poller implements Role {
       onPlan: (paces) => logPlan(log, paces),
       onWait: (waits) => logWaits(log, waits),
       onChange: ({ name }) => links.touch(name, ATTEMPTS),
-    });
-    this.shared = new SharedAccess({
-      client,
-      clock,
-      settings: () => this.#settings,
-      known: () => this.#scheduler.known(),
-      signal: links.abort.signal,
     });
   }
 
@@ -142,7 +142,7 @@ class Poller implements Role {
   async begin(): Promise<void> {
     const { replica } = this.#options;
     const { abort } = this.#links;
-    if (!replica) return;
+    if (!replica) return this.#noteFirstStart();
     const rewrite = (): void => {
       this.#scheduler.saveAgain(abort.signal);
       this.#client.writeAgain();
@@ -151,8 +151,18 @@ class Poller implements Role {
     const onLapse = (): void => abort.abort(new LeaseLost());
     this.#leave = replica.subscribe({ wanted: [], apply: () => undefined, rewrite, onLapse }, []);
     // The state in Redis may be older than what this replica has seen.
-    if (replica.leads()) rewrite();
-    else onLapse();
+    if (!replica.leads()) return onLapse();
+    rewrite();
+    await this.#noteFirstStart();
+  }
+
+  /** Before the first poll. Without the note, a later backfill does not know where to end. */
+  async #noteFirstStart(): Promise<void> {
+    const { documents, clock, log } = this.#options;
+    if (!this.#isFirstStart) return;
+    await documents
+      .save(FIRST_START, { at: clock.now() })
+      .catch((error: unknown) => log.error({ document: FIRST_START, err: String(error) }, 'state not written'));
   }
 
   run(): Promise<void> {
@@ -164,7 +174,6 @@ class Poller implements Role {
     const after = viewOptionsOf(next.config, log, reloadedAt);
     const ids = new Set(after.sources.map(sourceId));
     const restored = await restoreEntries(documents, after.sources, this.#scheduler.entries());
-    if (this.#client.isOtherFor({}, next)) await this.shared.interrupt();
     await this.#scheduler.interrupt((source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next));
     // No await from here on, so that the change is atomic for other code.
     const before = { ...this.state(), entries: new Map([...restored, ...this.#scheduler.entries()]) };
@@ -176,7 +185,6 @@ class Poller implements Role {
     this.#keyLog.begin(ledger.key);
     if (isChange(this.#settings, next)) this.#links.touch(...ALL_PARTS);
     this.#settings = next;
-    this.shared.resume();
   }
 
   async close(): Promise<State> {

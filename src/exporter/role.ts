@@ -6,7 +6,6 @@ import type { Sample } from '../metrics/family.ts';
 import type { ProcessMetrics } from '../metrics/self.ts';
 import type { Totals } from '../metrics/totals.ts';
 import type { Replica } from '../replica/replica.ts';
-import type { Shared } from '../sharing/shared.ts';
 import type { StateStore } from '../state/store.ts';
 import type { Outside } from './outside.ts';
 import type { LastReload } from './own-families.ts';
@@ -30,10 +29,6 @@ export interface EngineOptions extends Settings {
   readonly isSimulated?: boolean;
   /** When the process began. */
   readonly startedAt: UnixMs;
-  /** When the process before this one stopped; undefined: unknown. */
-  readonly stoppedAt?: UnixMs | undefined;
-  /** Whether another process may have sent requests before. */
-  readonly hasPredecessor?: boolean | undefined;
   /** When the operator last started or reloaded the program; default: now. */
   readonly operatorAt?: UnixMs;
   /** What the previous engine of this process knew. The rest is read from the documents. */
@@ -62,8 +57,6 @@ export interface Role {
    * sources that are gone or ask elsewhere. Undefined if nothing is polled. @throws StateRefused: nothing has changed.
    */
   readonly adopt?: ((next: Settings, reloadedAt: UnixMs) => Promise<void>) | undefined;
-  /** The access that it lends to a backfill; undefined if nothing is polled. */
-  readonly shared?: Shared | undefined;
   /** Writes the state and returns it. */
   close(): Promise<State>;
 }

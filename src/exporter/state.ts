@@ -21,6 +21,9 @@ import { unusable } from '../state/try-directory.ts';
 /** The names of the documents that are not those of a source. */
 export const LEDGER = 'ledger';
 export const TOTALS = 'exporter';
+/** Written by the first exporter that polls with this state. A backfill ends before it. */
+export const FIRST_START = 'first-start';
+export const FirstStart = z.object({ at: z.number() });
 
 export const SavedTotals = z.array(
   z.object({

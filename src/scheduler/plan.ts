@@ -1,8 +1,7 @@
 import { type FailureReason, RequestFailed } from '../api/errors.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Poll, Source, Timing } from '../sources/source.ts';
-import { type Entry, sourceId, withLatest } from '../state/entry.ts';
-import { afterStart, withScraped } from '../state/scraped.ts';
+import { type Entry, withLatest } from '../state/entry.ts';
 
 const FIRST_RETRY_MS = 60_000;
 const FORBIDDEN_PAUSE_MS = 3_600_000;
@@ -91,29 +90,6 @@ export function countEmptyPoll(source: Source, entry: Entry, timing: Timing): En
   const { intervalMs } = source;
   const due = source.due(entry.value, entry, { ...timing, intervalMs });
   return { ...entry, vainInARow: due <= lastAttemptAt + intervalMs ? vainInARow + 1 : 0 };
-}
-
-/** The entry after a poll, with what scrapes may take now. Values that were polled for a longer interval stayed longer. */
-export function noteScraped(source: Source, before: Entry, after: Entry, timing: Timing): Entry {
-  const intervalMs = Math.max(timing.intervalMs, before.intervalMs ?? 0);
-  const scraped = withScraped(source, before, after.value, { ...timing, intervalMs }, timing.now + after.durationMs);
-  return scraped ? { ...after, scraped } : after;
-}
-
-/** The entries when a process starts. `stoppedAt` is when the one before it stopped; undefined: unknown. */
-export function shownAgain(
-  entries: ReadonlyMap<string, Entry>,
-  sources: readonly Source[],
-  stoppedAt: UnixMs | undefined,
-  now: UnixMs,
-): ReadonlyMap<string, Entry> {
-  const again = new Map(entries);
-  for (const source of sources) {
-    const entry = entries.get(sourceId(source));
-    const scraped = entry && afterStart(source, entry, stoppedAt, now);
-    if (entry && scraped) again.set(sourceId(source), { ...entry, scraped });
-  }
-  return again;
 }
 
 /** The data of a day may be some hours late. */

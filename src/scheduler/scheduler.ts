@@ -6,7 +6,7 @@ import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
 import type { Entry } from '../state/entry.ts';
 import { FailureNews } from './failure-news.ts';
-import { afterPoll, countEmptyPoll, noteScraped } from './plan.ts';
+import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Schedule, Wait } from './schedule.ts';
 import { type Task, Tasks } from './tasks.ts';
@@ -204,9 +204,7 @@ export class Scheduler {
       poll = { value: task.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
-    const after = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
-    // Since a reload during the poll, values are shown by the new settings.
-    task.known = noteScraped(task.source, task.known, after, timing);
+    task.known = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
     const { name, chain } = source;
     const { level, help } = this.#failures.take(task.id, poll.failure);
     if (poll.failure) log[level]({ source: name, chain, err: poll.failure.message, help }, 'poll failed');

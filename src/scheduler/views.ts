@@ -1,15 +1,7 @@
 import type { Quota } from '../budget/quota.ts';
-import type { Needs } from '../budget/spare.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
-import {
-  type Entry,
-  meanRequestsPerPoll,
-  msPerPoll,
-  requestsPerPoll,
-  sourceId,
-  spareRequests,
-} from '../state/entry.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId, spareRequests } from '../state/entry.ts';
 import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
 import { isDataOverdue } from './plan.ts';
 import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedule.ts';
@@ -81,20 +73,6 @@ function wholePaces(sources: readonly KnownSource[], { bucketOf, quotaOf }: Budg
 function pacesOfKnown(sources: readonly KnownSource[], allowance: Allowance): ReadonlyMap<Source, Pace> {
   const demands = sources.map(({ source, known }) => demandOf(source, known));
   return pacesOf(demands, allowance);
-}
-
-/** The cost of the sources of a bucket at their configured intervals, regardless of the limits. */
-export function needsOf(sources: readonly KnownSource[], bucketOf: BudgetView['bucketOf'], bucket: string): Needs {
-  const members = sources.filter(({ source }) => bucketOf(source) === bucket);
-  const demands = members.map(({ source, known }) => ({
-    ...demandOf(source, known),
-    requestsPerPoll: meanRequestsPerPoll(known),
-  }));
-  const paces = pacesOf(demands, { bucketOf, allowedPerDay: () => Number.POSITIVE_INFINITY });
-  return {
-    perDay: [...paces.values()].reduce((sum, { requestsPerDay }) => sum + requestsPerDay, 0),
-    atOnce: members.reduce((sum, { known }) => sum + requestsPerPoll(known) + spareRequests(known), 0),
-  };
 }
 
 /** The source with the observed cost, duration and coverage of its polls. */

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
+import type { Seconds, UnixSeconds } from '../lib/time.ts';
 import type { Family } from '../metrics/family.ts';
 
 /** The evaluation windows of the service, which always end now (api-facts 3.1). */
@@ -27,10 +27,10 @@ export interface PastPage<R> {
 export interface History<R = unknown> {
   /** Reads the page at `cursor`; undefined: the first one. The newest records come first. */
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
-  /** How many requests these ranges will take. May read a few pages to find out. */
-  estimate(api: Api, ranges: readonly PastRange[], now: UnixMs, signal: AbortSignal): Promise<number>;
-  /** The maximum number of samples from one record. */
-  readonly maxSamples: number;
+  /** How many requests each of these ranges will take. Makes a few requests to find out, which also show the limits. */
+  estimate(api: Api, ranges: readonly PastRange[], now: UnixSeconds, signal: AbortSignal): Promise<number[]>;
+  /** Pure. The time from which a range has records. */
+  spanOf(range: PastRange, now: UnixSeconds): Span;
   /** One record a day, or many. */
   readonly isDaily: boolean;
   /** How far outside a range its records may be. */

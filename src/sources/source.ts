@@ -3,7 +3,7 @@ import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/errors.ts';
 import type { Chain } from '../lib/chain.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
-import type { Milliseconds, UnixMs, UnixSeconds } from '../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Summary } from './content.ts';
 import type { History } from './history.ts';
@@ -64,16 +64,6 @@ export interface Poll<T> {
   readonly oneTimeRequests?: number;
 }
 
-/** Records that scrapes show. */
-export interface Showing {
-  /** Until when they are shown, if no others follow; Infinity: for good. It can be in the past. */
-  readonly until: UnixMs;
-  /** The time of the newest one. */
-  readonly newest: UnixSeconds;
-  /** The oldest one shown at `timing.now` of each group (see `History.group`). Takes milliseconds for a large fleet. */
-  oldest(): readonly (readonly [group: string, at: UnixSeconds])[];
-}
-
 /**
  * One kind of data, from the API to the metric families. T is the state of the source: polling turns the previous T
  * into the next one, which is persisted and then shown.
@@ -111,11 +101,6 @@ export interface Source<T = unknown> {
   nextChange(value: T, timing: Timing): UnixMs;
   /** How the history is read; absent if the service keeps no history of these families. */
   history?(): History;
-  /**
-   * Pure. What scrapes record with their own timestamp instead of that of the record. Undefined: nothing. Set if there
-   * is a `history`, so that a backfill does not write what scrapes already have.
-   */
-  showing?(value: T, timing: Timing): Showing | undefined;
 }
 
 /** The pace of polls at a fixed interval that all cost the same. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { COVERAGES, type Source } from '../sources/source.ts';
-import { Scraped } from './scraped.ts';
 
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();
@@ -32,8 +31,6 @@ const POLLS = {
   durations: z.array(milliseconds).exactOptional(),
   /** Polls in a row in which a daily source did not find the new day. */
   vainInARow: z.number().exactOptional(),
-  /** When scrapes can have recorded its values; absent if an earlier version wrote the entry. */
-  scraped: Scraped.exactOptional(),
 };
 
 /** The state of one source: its value, and the results of its polls. */
@@ -69,11 +66,6 @@ export function withLatest(last: readonly number[] = [], latest: number): number
 /** Requests that a poll usually takes. */
 export function requestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, median(costs) ?? 1);
-}
-
-/** The average number of requests per poll: the cost of many polls, some of which take more than usual. */
-export function meanRequestsPerPoll({ costs = [] }: Entry): number {
-  return Math.max(1, costs.reduce((sum, cost) => sum + cost, 0) / Math.max(1, costs.length));
 }
 
 /** The number of requests that is sufficient for most polls. One exceptional poll among the last does not count. */

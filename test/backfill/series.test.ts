@@ -6,8 +6,7 @@ const options: SeriesOptions = {
   labels: {},
   chains: new Set(['mainnet']),
   step: undefined,
-  now: 1_000_000,
-  isScraped: () => false,
+  end: 1_000_000,
 };
 
 function told(samples: readonly Sample[], more: Partial<SeriesOptions> = {}): Sample[] {
@@ -38,31 +37,14 @@ describe('backfill/series', () => {
     ]);
   });
 
-  it('repeats a value until the next day, never beyond now, and leaves a hole a hole', () => {
+  it('repeats a value until the next day, never beyond the end, and leaves a hole a hole', () => {
     const day = 86_400;
     const found = told([sample('a', 0), sample('a', day), sample('a', 3 * day)], {
       step: 21_600,
-      now: 3 * day + 30_000,
+      end: 3 * day + 30_000,
     });
     const first = [0, 1, 2, 3].map((i) => i * 21_600);
     expect(found.map(({ at }) => at)).toEqual([...first, ...first.map((at) => at + day), 3 * day, 3 * day + 21_600]);
-  });
-
-  it('leaves out what scrapes have, and goes on with the value of a day after them', () => {
-    const day = 86_400;
-    const isScraped = (_: unknown, at: number): boolean => at >= 20_000 && at <= day + 50_000;
-    const found = told([sample('a', 0), sample('a', day), sample('a', 2 * day)], {
-      step: 21_600,
-      now: 2 * day + 30_000,
-      isScraped,
-    });
-    expect(found.map(({ at, value }) => [at, value])).toEqual([
-      [0, 0],
-      [day + 64_800, day],
-      [2 * day, 2 * day],
-      [2 * day + 21_600, 2 * day],
-    ]);
-    expect(told([sample('a', 30_000), sample('a', 10_000)], { isScraped }).map(({ at }) => at)).toEqual([10_000]);
   });
 
   it('refuses a sample without a time', () => {

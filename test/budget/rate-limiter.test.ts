@@ -75,8 +75,6 @@ describe('budget/rate-limiter', () => {
       'newer sync_committee',
       'older catch_up',
       'newer catch_up',
-      'older backfill',
-      'newer backfill',
     ]);
   });
 

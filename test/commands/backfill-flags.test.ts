@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type BackfillOptions, backfillOptions, OWN_LABELS, outputOf } from '../../src/commands/backfill-flags.ts';
+import {
+  type BackfillOptions,
+  backfillOptions,
+  decidingFlags,
+  differences,
+  OWN_LABELS,
+  outputOf,
+  rangeOf,
+} from '../../src/commands/backfill-flags.ts';
+import type { Flags } from '../../src/commands/flag-table.ts';
 import { parseCommand, UsageError } from '../../src/commands/flags.ts';
+import type { PastRange } from '../../src/sources/history.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { ALL_FAMILIES } from '../support/metric-contract.ts';
 import { NOW } from '../support/timing.ts';
@@ -15,31 +25,44 @@ function options(...argv: readonly string[]): BackfillOptions {
   return backfillOptions(command.flags, defaultConfig(), NOW);
 }
 
+/** What is asked for, if no exporter has started yet. */
+function range(...argv: readonly string[]): PastRange {
+  const wanted = options(...argv);
+  return rangeOf(wanted, wanted.end ?? SECONDS, SECONDS);
+}
+
 describe('commands/backfill-flags', () => {
   it('reads every day there is, or the last 31 days of machines, where nothing else is asked for', () => {
     expect(options(...DAYS)).toMatchObject({
       source: 'daily_returns',
-      range: { window: 'all_time' },
       chains: ['mainnet'],
+      end: undefined,
     });
-    expect(options(...MACHINES).range).toEqual({ start: SECONDS - 31 * 86_400, end: SECONDS });
+    expect(range(...DAYS)).toEqual({ window: 'all_time' });
+    expect(range(...MACHINES)).toEqual({ start: SECONDS - 31 * 86_400, end: SECONDS });
   });
 
   it('takes times as Unix seconds, RFC 3339, now, or a duration ago', () => {
-    const range = { start: 1790769600, end: 1790769660 };
-    expect(options(...MACHINES, '--start=1790769600', '--end=1790769660').range).toEqual(range);
+    const minute = { start: 1790769600, end: 1790769660 };
+    expect(range(...MACHINES, '--start=1790769600', '--end=1790769660')).toEqual(minute);
     const text = ['--start=2026-09-30T12:00:00Z', '--end=2026-09-30T14:01:00.5+02:00'];
-    expect(options(...DAYS, ...text).range).toEqual(range);
-    expect(options(...MACHINES, '--start=-6h', '--end=now').range).toEqual({ start: SECONDS - 21_600, end: SECONDS });
-    expect(options(...MACHINES, '--start=-1d12h', '--end=-90s').range).toEqual({
+    expect(range(...DAYS, ...text)).toEqual(minute);
+    expect(range(...MACHINES, '--start=-6h', '--end=now')).toEqual({ start: SECONDS - 21_600, end: SECONDS });
+    expect(range(...MACHINES, '--start=-1d12h', '--end=-90s')).toEqual({
       start: SECONDS - 129_600,
       end: SECONDS - 90,
     });
-    expect(options(...MACHINES, '--start=2026-09-29').range).toMatchObject({ start: 1790640000 });
-    expect(options(...DAYS, '--start=-1w', '--end=2099-01-01T00:00:00Z').range).toEqual({
+    expect(range(...MACHINES, '--start=2026-09-29')).toMatchObject({ start: 1790640000 });
+    expect(range(...DAYS, '--start=-1w', '--end=2099-01-01T00:00:00Z')).toEqual({
       start: SECONDS - 604_800,
       end: SECONDS,
     });
+  });
+
+  it('ends a window of daily returns where the user says, on every plan', () => {
+    expect(options(...DAYS, '--window=7d', '--end=-2d').end).toBe(SECONDS - 172_800);
+    expect(range(...DAYS, '--window=7d', '--end=-2d')).toEqual({ window: '7d' });
+    expect(range(...DAYS, '--end=-2d')).toEqual({ window: 'all_time' });
   });
 
   it.each([
@@ -50,7 +73,6 @@ describe('commands/backfill-flags', () => {
     [[...DAYS, '--window=7d', '--start=1'], '--window cannot be combined'],
     [[...DAYS, '--step=2d'], '--step: expected'],
     [[...DAYS, '--chain=hoodi'], '--chain: expected a configured chain (mainnet), got "hoodi"'],
-    [[...DAYS, '--max-samples=0'], '--max-samples: expected'],
     [[...DAYS, '--label=job'], '--label: expected NAME=VALUE'],
     [[...DAYS, '--label=0job=x'], '--label: "0job" is not a valid label name'],
     [[...DAYS, '--label=__name__=x'], '--label: "__name__" is not a valid label name'],
@@ -91,5 +113,29 @@ describe('commands/backfill-flags', () => {
     expect([...OWN_LABELS].sort()).toEqual([...used].sort());
     for (const name of used)
       expect(() => options(...DAYS, `--label=${name}=x`)).toThrow('the series already have a label');
+  });
+
+  const EARLIER: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'] };
+
+  it('an interrupted run is resumed with the flags that decide what is read and written', () => {
+    expect(decidingFlags({ ...EARLIER, output: 'x', yes: true })).toEqual(EARLIER);
+  });
+
+  it.each([
+    {},
+    { start: '-6h' },
+    { label: ['job=a', 'instance=b'] },
+    { yes: false, output: 'elsewhere' },
+  ] satisfies Flags[])('resumes with %j, which changes nothing', (given) => {
+    expect(differences(given, EARLIER)).toEqual([]);
+  });
+
+  it.each([
+    [{ start: '-7h' }, '--start=-6h, not --start=-7h'],
+    [{ label: ['job=c'] }, '--label=job=a --label=instance=b, not --label=job=c'],
+    [{ 'full-resolution': true }, 'no --full-resolution'],
+    [{ end: '-1h', start: '-7h' }, '--start=-6h, not --start=-7h; no --end'],
+  ] satisfies [Flags, string][])('does not resume with %j, and names both values', (given, message) => {
+    expect(differences(given, EARLIER).join('; ')).toBe(message);
   });
 });

@@ -52,7 +52,7 @@ it('the first start sends its first request at once', async () => {
 it('a start after another process sends nothing in its first second, even if no ledger tells of requests', async () => {
   const documents: typeof NO_DOCUMENTS = {
     ...NO_DOCUMENTS,
-    load: async (name, schema) => (name === 'process' ? schema.parse({ startedAt: NOW - 60_000 }) : undefined),
+    load: async (name, schema) => (name === 'first-start' ? schema.parse({ at: NOW - 60_000 }) : undefined),
   };
   const [, first, second] = await requestsAfterStart(documents);
   expect(first).toBe(0);

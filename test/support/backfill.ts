@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newPlan, type Plan, type Slice } from '../../src/backfill/plan.ts';
+import type { Plan, Slice } from '../../src/backfill/plan.ts';
 import type { FaultServer } from './fault-server.ts';
 import { temporaryFolder } from './files.ts';
 import { type Running, startExporter } from './program.ts';
@@ -56,7 +56,8 @@ export function promtoolLines(output: string): string[][] {
 /** A service that is fast enough for a test, without the machine that is silent from the start. */
 export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
 
-/** A plan of these slices, as of a run without flags. */
-export function planOf(slices: readonly Slice[], now: number): Plan {
-  return newPlan({ flags: {}, chains: [], covered: {} }, now, slices);
+/** A plan of one slice for each range, as of a run without flags. */
+export function planOf(ranges: readonly Slice['range'][], end: number, source = 'machines'): Plan {
+  const slices = ranges.map((range, id) => ({ id, source, range, expected: 10 }));
+  return { version: 3, flags: {}, now: end, end, slices, written: [] };
 }

@@ -1,12 +1,13 @@
-import { CHAINS } from '../../lib/chain.ts';
+import { CHAINS, type Chain } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
+import type { UnixSeconds } from '../../lib/time.ts';
 import type { Alternatives } from '../alternatives.ts';
-import type { History, PastRange } from '../history.ts';
+import type { History, PastRange, Span } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
 import { DAYS_PER_PAGE, type DailyReturnsOptions, readDays } from './poll.ts';
 import { Datapoint } from './schema.ts';
 
-const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
+const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, all_time: Number.POSITIVE_INFINITY } as const;
 
 /** The days of a chain, back to its first. Each day has the time of its end. */
 export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datapoint> {
@@ -26,11 +27,14 @@ export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datap
         count: data.length,
       };
     },
-    async estimate(_api, ranges, now) {
-      const age = Math.floor((now / 1000 - CHAINS[chain].genesis) / SECONDS_PER_DAY);
-      return ranges.reduce((sum, range) => sum + Math.max(1, Math.ceil(daysOf(range, age) / DAYS_PER_PAGE)), 0);
+    async estimate(api, ranges, now, signal) {
+      for (const range of ranges) await this.readPage(api, range, undefined, signal);
+      return ranges.map((range) => {
+        const { start, end } = spanOf(chain, range, now);
+        return Math.ceil((end - start) / SECONDS_PER_DAY / DAYS_PER_PAGE);
+      });
     },
-    maxSamples: 23,
+    spanOf: (range, now) => spanOf(chain, range, now),
     isDaily: true,
     // Days that overlap the range, and those of the whole UTC days of its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,
@@ -48,9 +52,18 @@ function selectorOf(range: PastRange): object {
     : { timestamp: { start: range.start, end: range.end } };
 }
 
-/** The most days that a range can have. `age` is the age of the chain in days. */
-function daysOf(range: PastRange, age: number): number {
-  if ('window' in range) return range.window === 'all_time' ? age : Math.min(age, WINDOW_DAYS[range.window]);
-  // Widened to whole days at both ends (api-facts 3.1).
-  return Math.min(age, Math.ceil((range.end - range.start) / SECONDS_PER_DAY) + 2);
+/** At least a day, from genesis on. The service widens a range to whole days at both ends (api-facts 3.1). */
+function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
+  const { genesis } = CHAINS[chain];
+  const wanted = 'window' in range ? windowSpan(range.window, now) : widened(range);
+  const start = Math.max(genesis, wanted.start);
+  return { start, end: Math.max(start + SECONDS_PER_DAY, Math.min(now, wanted.end)) };
+}
+
+function windowSpan(window: keyof typeof WINDOW_DAYS, now: UnixSeconds): Span {
+  return { start: now - WINDOW_DAYS[window] * SECONDS_PER_DAY, end: now };
+}
+
+function widened({ start, end }: Span): Span {
+  return { start: start - SECONDS_PER_DAY, end: end + SECONDS_PER_DAY };
 }

@@ -1,10 +1,10 @@
 import { MS_PER_DAY } from '../../lib/duration.ts';
-import { oncePer, type Showing, type Source } from '../source.ts';
+import { oncePer, type Source } from '../source.ts';
 import { dailyReturnsDue } from './due.ts';
 import { dailyReturnsHistory } from './history.ts';
 import { dailyReturnFamilies } from './metrics.ts';
 import { type DailyReturnsOptions, pollDailyReturns } from './poll.ts';
-import { DailyReturns, type Datapoint } from './schema.ts';
+import { DailyReturns } from './schema.ts';
 import { dailyReturnSummary } from './summary.ts';
 
 /** The network's average return per beaconchain-day. */
@@ -26,11 +26,5 @@ export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyRe
     families: (value) => dailyReturnFamilies(options.chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
     history: () => dailyReturnsHistory(options),
-    showing: ({ newest }) => newest && showingOf(newest),
   };
-}
-
-/** The day that is shown is also part of the history, because its sample there is older than every scrape of it. */
-function showingOf({ day_end }: Datapoint): Showing {
-  return { until: Number.POSITIVE_INFINITY, newest: day_end, oldest: () => [] };
 }

@@ -1,23 +1,25 @@
 import type { Api } from '../../api/client.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
+import type { UnixSeconds } from '../../lib/time.ts';
 import type { History, PastPage, PastRange, Span } from '../history.ts';
 import { pastMachineFamilies } from './metrics.ts';
-import { type MachinesOptions, machineName } from './options.ts';
+import { type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
 import { requestPage } from './reading.ts';
 import { type MachineRecord, PROCESSES } from './schema.ts';
 
-/** The most pages that are read to estimate how many there are. */
+const MINUTE = 60;
+const PROBE_EVERY_SECONDS = 6 * 3_600;
 const MAX_PROBES = 10;
-/** Records over this time are sufficient for an estimate. The service may return only every n-th minute. */
-const PROBED_SECONDS = 600;
+/** Of a fleet of 1,000 machines. */
+const MAX_PAGES_A_MINUTE = 100;
+const NO_TIME: Span = { start: 0, end: 0 };
 
 /** The history of the machines, as far back as the service keeps it. */
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {
   return {
     readPage: readPastPage,
-    estimate: estimatePages,
-    // The number of samples of a system record. The others have fewer.
-    maxSamples: 20,
+    estimate: (api, ranges, _now, signal) => estimatePages(api, ranges, signal),
+    spanOf,
     isDaily: false,
     // The clock of the service may differ from those of its clients.
     reachSeconds: CLOCK_AHEAD_SECONDS,
@@ -34,46 +36,67 @@ async function readPastPage(
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<PastPage<MachineRecord>> {
-  if (!('start' in range)) throw new TypeError('machines have no evaluation windows');
-  return requestPage(api, { range: { start: range.start, end: range.end }, cursor }, signal);
+  return requestPage(api, { range: spanOf(range), cursor }, signal);
 }
 
-/** Reads the first pages of the newest range, and scales up the time that they cover. */
-async function estimatePages(
-  api: Api,
-  ranges: readonly PastRange[],
-  _now: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const spans = ranges.filter((range): range is Span => 'start' in range);
-  // The last range may be shorter than the others.
-  const longest = Math.max(...spans.map(({ start, end }) => end - start));
-  const newest = spans.findLast(({ start, end }) => end - start === longest);
-  if (!newest) return 0;
-  const seconds = spans.reduce((sum, { start, end }) => sum + end - start, 0);
-  const seen: MachineRecord[] = [];
+function spanOf(range: PastRange): Span {
+  if (!('start' in range)) throw new TypeError('machines have no evaluation windows');
+  return range;
+}
+
+/**
+ * Looks at single minutes, spread over the whole time because fleets change, and at one machine over a whole range, which
+ * shows how many minutes the service leaves out.
+ */
+async function estimatePages(api: Api, ranges: readonly PastRange[], signal: AbortSignal): Promise<number[]> {
+  const spans = ranges.map(spanOf);
+  const [{ start } = NO_TIME] = spans;
+  const { end } = spans.at(-1) ?? NO_TIME;
+  const probes = Math.min(MAX_PROBES, Math.ceil((end - start) / PROBE_EVERY_SECONDS));
+  const minutes: MachineRecord[][] = [];
+  for (let i = 0; i < probes; i += 1) {
+    const at = Math.floor(start + ((i + 0.5) * (end - start)) / probes);
+    minutes.push(await readMinute(api, at, signal));
+  }
+  const [newest] = minutes.findLast((records) => records.length > 0) ?? [];
+  if (!newest) return spans.map(() => 1);
+  const [, { machine, timestamp }] = newest;
+  const range = spans.find((span) => span.end >= timestamp) ?? NO_TIME;
+  const page = await requestPage(api, { range, names: [machine ?? ''], cursor: undefined }, signal);
+  // The service may count the records of a page over all processes, or for each.
+  const isByProcess = page.records.length > RECORDS_PER_PAGE;
+  const perMinute = minutes.map((records) => (isByProcess ? mostOf(records) : records.length));
+  const mean = perMinute.reduce((sum, records) => sum + records, 0) / probes;
+  const pagesPerMinute = mean / RECORDS_PER_PAGE / minutesBetween(page.records);
+  return spans.map((span) => Math.max(1, Math.ceil((pagesPerMinute * (span.end - span.start)) / MINUTE)));
+}
+
+async function readMinute(api: Api, end: UnixSeconds, signal: AbortSignal): Promise<MachineRecord[]> {
+  const records: MachineRecord[] = [];
   let cursor: string | undefined;
-  for (let pages = 1; ; pages += 1) {
-    const page = await readPastPage(api, newest, cursor, signal);
-    seen.push(...page.records);
-    if (!page.cursor)
-      return Math.max(spans.length, Math.ceil((pages * seconds) / Math.max(1, newest.end - newest.start)));
-    const covered = coveredSeconds(seen);
-    const isEnough = covered >= PROBED_SECONDS || pages === MAX_PROBES;
-    if (isEnough && covered > 0) return Math.max(spans.length, Math.ceil((pages * seconds) / covered));
-    if (isEnough) return spans.length;
+  for (let pages = 0; pages < MAX_PAGES_A_MINUTE; pages += 1) {
+    const page = await readPastPage(api, { start: end - MINUTE + 1, end }, cursor, signal);
+    records.push(...page.records);
+    if (!page.cursor) break;
     cursor = page.cursor;
   }
+  return records;
 }
 
-/** The time covered by the process with the most records, which decides how many pages there are. */
-function coveredSeconds(records: readonly MachineRecord[]): number {
-  const spans = PROCESSES.flatMap((wanted) => {
-    const times = records.filter(([process]) => process === wanted).map(([, record]) => record.timestamp);
-    if (times.length < 2) return [];
-    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    // The number of records is the number of gaps plus one.
-    return [((newest - oldest) * times.length) / (times.length - 1)];
+function ofProcesses(records: readonly MachineRecord[]): MachineRecord[][] {
+  return PROCESSES.map((wanted) => records.filter(([process]) => process === wanted));
+}
+
+/** The records of the process with the most, which decides how many pages there are. */
+function mostOf(records: readonly MachineRecord[]): number {
+  return Math.max(...ofProcesses(records).map(({ length }) => length));
+}
+
+/** The minutes between records of one machine. Those that the machine missed do not count. */
+function minutesBetween(records: readonly MachineRecord[]): number {
+  const gaps = ofProcesses(records).flatMap((ofOne) => {
+    const times = ofOne.map(([, { timestamp }]) => timestamp).toSorted((a, b) => a - b);
+    return times.slice(1).map((time, i) => time - (times[i] ?? time));
   });
-  return spans.length === 0 ? 0 : Math.min(...spans);
+  return gaps.length === 0 ? 1 : Math.max(1, Math.round(Math.min(...gaps) / MINUTE));
 }

@@ -7,7 +7,6 @@ import type { MachinesOptions } from './options.ts';
 import { pollMachines } from './poll.ts';
 import type { Warn } from './reading.ts';
 import { Machines } from './schema.ts';
-import { showingOf } from './showing.ts';
 import { machinesSummary } from './summary.ts';
 
 /** The largest delay of a sweep, as a share of the interval. */
@@ -38,6 +37,5 @@ export function machinesSource(options: MachinesOptions, warn: Warn): Source<Mac
     families: (value, timing) => machineFamilies(options, value, timing),
     nextChange: (value, timing) => nextMachineChange(options, value, timing),
     history: () => machinesHistory(options),
-    showing: (value, timing) => showingOf(options, value, timing),
   };
 }

@@ -1,4 +1,4 @@
-import { PROCESS } from '../../../src/exporter/process-record.ts';
+import { FIRST_START } from '../../../src/exporter/state.ts';
 import { STATE_DIR } from '../exporter-setting.ts';
 
 import type { Check } from './check.ts';
@@ -51,7 +51,10 @@ export function directoryBounded(): Check {
         const drafts = files.filter(([file]) => file.includes('.tmp-')).length;
         if (drafts > MAX_DRAFTS) return `${name} has ${drafts} drafts`;
         const names = files.map(([file]) => file);
-        if (!names.includes('ledger.json') || !names.some((file) => DOCUMENT.test(file) && file !== `${PROCESS}.json`))
+        if (
+          !names.includes('ledger.json') ||
+          !names.some((file) => DOCUMENT.test(file) && file !== `${FIRST_START}.json`)
+        )
           return `${name} has only ${names.join(', ')}`;
       }
       return undefined;

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAST, KEY } from '../../support/backfill.ts';
 import type { Respond } from '../../support/fault-server.ts';
 import { startService } from '../../support/service.ts';
-import { areMissing, PROMTOOL, runTool } from '../../support/tools.ts';
+import { areMissing, KUBECTL, PROMTOOL, runTool } from '../../support/tools.ts';
 import { STATE } from './stand-ins.ts';
 import { Surroundings } from './surroundings.ts';
 
@@ -54,7 +54,6 @@ describe.skipIf(areMissing(PROMTOOL))('docs/backfill.md', () => {
 
   it.concurrent.each([
     ['Checkout', 'var/lib/prometheus', 'beaconchain localhost:10032'],
-    ['npm package', 'var/lib/prometheus', 'beaconchain localhost:10032'],
     ['systemd', 'var/lib/prometheus/metrics2', 'beaconchain localhost:10032'],
     ['Compose', 'prometheus', 'beaconchain exporter:10032'],
     ['Kubernetes', 'prometheus', 'beaconchain-exporter beaconchain-exporter monitoring beaconchain-exporter'],
@@ -63,15 +62,20 @@ describe.skipIf(areMissing(PROMTOOL))('docs/backfill.md', () => {
     async (heading, data, target) => {
       const surroundings = new Surroundings(url);
       surroundings.program('npm', `[ "$1 $2" = "start --" ] && shift 2 && exec beaconchain-exporter "$@"`);
-      for (const path of ['deploy/compose', 'beaconchain-exporter', 'beaconchain'])
-        mkdirSync(join(surroundings.checkout, path), { recursive: true });
-      const local = heading === 'Checkout' || heading === 'npm package';
-      if (local)
+      mkdirSync(join(surroundings.checkout, 'deploy/compose'), { recursive: true });
+      const unit = 'beaconchain-exporter.service';
+      cpSync(join(ROOT, 'deploy/systemd', unit), join(surroundings.folder, 'etc/systemd/system', unit));
+      cpSync(join(ROOT, 'deploy/kubernetes/exporter/deployment.yaml'), join(surroundings.folder, 'manifests.yaml'));
+      if (heading === 'Checkout')
         surroundings.program(
           'promtool',
           `exec inside ${execFileSync('which', ['promtool'], { encoding: 'utf8' }).trim()} "$@"`,
         );
-      expect(await surroundings.run(recipe(heading))).toEqual({ code: 0, output: expect.any(String) });
+      // It says whether the patch fits the manifest.
+      const env = areMissing(KUBECTL)
+        ? {}
+        : { REAL_KUBECTL: execFileSync('which', ['kubectl'], { encoding: 'utf8' }).trim() };
+      expect(await surroundings.run(recipe(heading), env)).toEqual({ code: 0, output: expect.any(String) });
       const blocks = join(surroundings.folder, data);
       expect(seriesIn(blocks)).toEqual({ families: ['daily_return', 'machine'], targets: [target] });
       const left = [data, STATE].flatMap((folder) => readdirSync(join(surroundings.folder, folder)));

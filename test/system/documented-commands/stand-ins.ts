@@ -48,7 +48,7 @@ const SYSTEMCTL = `
 unit="$FAKE_ROOT/etc/systemd/system/\${!#}.service"
 case "$*" in
   daemon-reload) exit ;;
-  'reload '*|'restart '*|'edit '*) [ -f "$unit" ] ;;
+  'reload '*|'restart '*|'stop '*|'start '*|'edit '*) [ -f "$unit" ] ;;
   'enable --now '*)
     credential=$(sed -n 's/^LoadCredential=//p' "$unit")
     mkdir "$FAKE_ROOT/credentials"
@@ -60,7 +60,13 @@ esac`;
 
 const JOURNALCTL = `[ "$1" = -u ] && [ -f "$FAKE_ROOT/etc/systemd/system/$2.service" ]`;
 
+/** The recipe of a backfill stops the exporter, and starts everything again; nothing runs. */
 const DOCKER = `
+case "$*" in
+  'compose stop exporter') exit ;;
+  'compose up --detach') [ -f compose.yaml ] || exit 0 ;;
+  'compose run --rm exporter '*) cd "$FAKE_ROOT${STATE}" && shift 4 && exec inside beaconchain-exporter "$@" ;;
+esac
 [ "$1 $2" = "compose exec" ] || exec node ${join(import.meta.dirname, 'container.ts')} "$@"
 [ "\${PWD##*/deploy/}" = compose ] || exit 64
 shift 2
@@ -80,6 +86,9 @@ there() { grep -q "name: $1\\$" "$FAKE_ROOT/manifests.yaml" || { echo "no $1 in 
 case "$*" in
   "--namespace monitoring exec --stdin deployment/beaconchain-exporter -- "*) cd "$FAKE_ROOT${STATE}" ;;
   "--namespace monitoring exec --stdin prometheus-k8s-0 --container prometheus -- "*) cd "$FAKE_ROOT/prometheus" ;;
+  "--namespace monitoring patch deployment/beaconchain-exporter --type=json --patch="*)
+    "\${REAL_KUBECTL:-true}" patch --local --filename "$FAKE_ROOT/manifests.yaml" --type=json "$6" -o name
+    there beaconchain-exporter; exit ;;
   "apply -k "*) "$REAL_KUBECTL" kustomize "$3" > /dev/null; exit ;;
   *"create secret generic "*)
     all="$*"

@@ -117,7 +117,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, PYTHON_PARSERS))('system/end-to
       const machine = api.sandbox.fleet.machines.get(name);
       if (!machine) throw new Error(`no machine ${name}`);
       for (const process of PROCESSES) {
-        const window = { oldest: start * 1_000, newest: end * 1_000 + 999, gap: 1 };
+        const window = { oldest: start * 1_000, newest: end * 1_000, gap: 1 };
         const pushes = newestPushes([machine], process, window, undefined, 10_000).reverse();
         expect(pushes.length).toBeGreaterThan(290);
         const records = pushes.map((push) => recordOf(process, push) as Fields);

@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FamilySpool } from '../../../src/backfill/family-spool.ts';
-import { isStoreFailure } from '../../../src/backfill/store.ts';
-import { WorkFolder } from '../../../src/backfill/work-folder.ts';
+import { isStoreFailure, Store } from '../../../src/backfill/store.ts';
 import type { History } from '../../../src/sources/history.ts';
 import { FileStore } from '../../../src/state/file.ts';
 import type { StateStore } from '../../../src/state/store.ts';
@@ -35,11 +34,15 @@ async function restarted(dir: string): Promise<z.output<typeof Value> | undefine
   return value;
 }
 
-/** The folder as a process finds it that starts after a crash. */
-function reopened(folder: WorkFolder): WorkFolder {
-  const copy = temporaryFolder();
-  cpSync(folder.path, join(copy, 'past.om.backfill'), { recursive: true });
-  return new WorkFolder(join(copy, 'past.om'));
+/** The store as a process finds it that starts after a crash. */
+function reopened(folder: string): Promise<Store> {
+  const copy = join(temporaryFolder(), 'past.om.backfill');
+  cpSync(folder, copy, { recursive: true });
+  return Store.open(copy);
+}
+
+function recordsIn(store: Store): unknown[] {
+  return [...store.sorted('machines', { from: 0, to: 1 })];
 }
 
 /** The exporter with its state on this disk, until `end`. */
@@ -121,43 +124,39 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
 
   it('the plan of a backfill is whole or was not written', async () => {
     const disk = smallDisk(64);
-    const folder = new WorkFolder(join(disk.dir, 'past.om'));
-    const slices = (count: number) =>
-      Array.from({ length: count }, (_, id) => ({
-        id,
-        source: 'machines',
-        range: { start: id, end: id + 1 },
-        expected: 1,
-      }));
-    const plan = (count: number) => planOf(slices(count), NOW / 1000);
-    await folder.save(plan(200));
+    const folder = join(disk.dir, 'past.om.backfill');
+    using store = await Store.open(folder);
+    const ranges = (count: number) => Array.from({ length: count }, (_, start) => ({ start, end: start + 1 }));
+    const plan = (count: number) => planOf(ranges(count), NOW / 1000);
+    store.save(plan(200));
     for (const free of [0, 1, 2, 3]) {
       disk.leave(free);
-      await expect(folder.save(plan(400))).rejects.toSatisfy(isStoreFailure);
-      expect(await folder.load()).toEqual(plan(200));
-      expect(await reopened(folder).load()).toEqual(plan(200));
+      expect(() => store.save(plan(400))).toThrow(expect.toSatisfy(isStoreFailure));
+      expect(store.plan()).toEqual(plan(200));
+      using next = await reopened(folder);
+      expect(next.plan()).toEqual(plan(200));
     }
     disk.leave(32);
-    await folder.save(plan(400));
-    expect(await reopened(folder).load()).toEqual(plan(400));
+    store.save(plan(400));
+    using next = await reopened(folder);
+    expect(next.plan()).toEqual(plan(400));
   });
 
   it('a page of a backfill is kept whole or read again', async () => {
     const disk = smallDisk(128);
-    const folder = new WorkFolder(join(disk.dir, 'past.om'));
+    const folder = join(disk.dir, 'past.om.backfill');
+    using store = await Store.open(folder);
     const slice = { id: 0, source: 'machines', range: { start: 0, end: 1 }, expected: 1 };
-    const plan = planOf([slice], NOW / 1000);
-    await folder.save(plan);
-    const page = (next: string, length: number) => ({ next, bad: 0, records: ['x'.repeat(length), 'x'] });
+    const page = (next: string, length: number) => ({ next, left: 1, bad: 0, records: ['x'.repeat(length), 'x'] });
     for (const [i, free] of [0, 1, 2, 3].entries()) {
       disk.leave(64);
-      folder.store.keep(slice, TEXTS, page(`kept-${i}`, BLOCK));
+      store.keep(slice, TEXTS, page(`kept-${i}`, BLOCK));
       disk.leave(free);
-      expect(() => folder.store.keep(slice, TEXTS, page('lost', 5 * BLOCK))).toThrow(/disk is full|I\/O/);
-      for (const seen of [folder, reopened(folder)]) {
-        await seen.load();
-        expect(seen.store.cursorOf(slice)).toBe(`kept-${i}`);
-        expect([...seen.store.recordsOf(slice)]).toHaveLength(2 * (i + 1));
+      expect(() => store.keep(slice, TEXTS, page('lost', 5 * BLOCK))).toThrow(/disk is full|I\/O/);
+      using next = await reopened(folder);
+      for (const seen of [store, next]) {
+        expect(seen.cursorOf(slice)).toBe(`kept-${i}`);
+        expect(recordsIn(seen)).toHaveLength(2 * (i + 1));
       }
     }
   });

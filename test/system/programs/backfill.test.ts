@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
 import type { FaultServer, Respond } from '../../support/fault-server.ts';
-import { ahead, type Running, SURROUNDINGS, start, waitFor } from '../../support/program.ts';
+import { ahead, type Running, SURROUNDINGS, start, startServe, waitFor } from '../../support/program.ts';
 import { startService } from '../../support/service.ts';
 
 const HOUR = 3_600;
@@ -154,31 +154,53 @@ describe('system/programs/backfill', () => {
     if (kib > 100) expect(api.requests).toHaveLength(before);
   });
 
-  it('is refused beside another one on the same state, with its pid, and asks nothing', async () => {
+  it('is refused beside another one on the same state, and asks nothing', async () => {
     const api = await startService(KEY, { ...FAST, request: () => 'silence' });
     const first = new BackfillRuns(api);
     const holder = first.start(...DAILY);
     await waitFor(() => expect(api.requests).toHaveLength(1));
     const second = new BackfillRuns(api, {}, first.folder, 'other.om').start(...DAILY);
     expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.stderr).toContain(`process ${holder.child.pid}`);
-    expect(second.stderr).toContain('it is another backfill');
+    expect(second.stderr).toMatch(/is in use by .*: stop it first/);
     expect(api.requests).toHaveLength(1);
     await holder.stop();
   });
 
-  it('is refused where the ledger is the one of replicas, and asks nothing', async () => {
+  it('is refused while an exporter runs, and then ends before its first start', async () => {
     const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
-    const config = readFileSync(runs.config, 'utf8').replace(
-      /^state: .*$/m,
-      'state: {redis: {url: "redis://127.0.0.1:1"}}',
+    const began = Date.now();
+    const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
+    await daemon.line('listening');
+    const refused = runs.start('--source=machines', '--start=-1h');
+    expect(await refused.ended).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/is in use by .*: stop it first/);
+    await daemon.stop();
+
+    const { stderr } = await runs.run('--source=machines', '--start=-1h');
+    expect(stderr).toMatch(/^The backfill ends at .*, because the exporter first started at /m);
+    const times = [...textOf(runs).matchAll(/^beaconchain_machine_cpu_cores\{[^}]*\} \d+ ([\d.]+)$/gm)].map(([, at]) =>
+      Number(at),
     );
-    writeFileSync(runs.config, config);
-    const running = runs.start(...DAILY);
-    expect(await running.ended).toMatchObject({ code: 1 });
-    expect(running.stderr).toMatch(/^state\.redis: .*its own state\.dir/m);
-    expect(api.requests).toEqual([]);
+    const end = began / 1000 - 360;
+    expect(Math.max(...times)).toBeLessThan(end + 60);
+    expect(Math.max(...times)).toBeGreaterThan(end - 120);
+
+    const later = new BackfillRuns(api, {}, runs.folder, 'later.om');
+    const warned = await later.run('--source=machines', '--start=-1h', '--end=now');
+    expect(warned.stderr).toMatch(/^Warning: the exporter first started at .*, before --end: counters step back/m);
+  });
+
+  it('announces the requests that it makes, and shows a bar that ends at 100 %', async () => {
+    const api = await startService(KEY, FAST);
+    const { stderr } = await new BackfillRuns(api).run(...spanOf(END - 15 * HOUR, END));
+    const announced = Number(/requests {2}about (\d+), in 2 spans/.exec(stderr)?.[1]);
+    const [, done, of] = /^\[#{24}\] 100 % {2}(\d+) of (\d+) requests, 0 s left$/m.exec(stderr) ?? [];
+    expect(done).toBe(of);
+    // A few requests found out how many there are.
+    expect(api.requests.length - Number(done)).toBeLessThan(10);
+    expect(Math.abs(announced - Number(done))).toBeLessThan(5);
+    expect(announced).toBeGreaterThan(300);
   });
 
   it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
@@ -188,7 +210,8 @@ describe('system/programs/backfill', () => {
     expect(await first.ended).toMatchObject({ code: 1 });
     // One for each ten days since genesis, so it grows.
     expect(first.stderr).toMatch(/about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/);
-    expect(api.requests).toHaveLength(1);
+    // One for each chain, which also shows the limits.
+    expect(api.requests).toHaveLength(2);
     expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
 
     const second = runs.start('--source=daily-returns', '--yes');
@@ -265,17 +288,12 @@ describe('system/programs/backfill', () => {
     const api = await startService(KEY, FAST);
     const machines = new BackfillRuns(api);
     const { stderr } = await machines.run('--source=machines', `--start=${END - DAY}`, `--end=${END}`);
-    expect(stderr).toMatch(/Records are 120 s apart: the service leaves out some records.*--full-resolution/);
+    expect(stderr).toMatch(
+      /Records are 240 s apart, .*: the service leaves out records of long ranges.*--full-resolution/,
+    );
 
     const daily = new BackfillRuns(api);
-    await daily.run('--source=daily-returns', '--chain=mainnet', '--window=7d', '--step=6h', '--max-samples=300');
-    const parts = readdirSync(daily.folder).filter((name) => name.startsWith('past.om'));
-    expect(parts.length).toBeGreaterThan(1);
-    for (const part of parts) {
-      const text = readFileSync(`${daily.folder}/${part}`, 'utf8');
-      expect(text.match(/^[^#]/gm)?.length).toBeLessThanOrEqual(300);
-      expect(text).toMatch(/# EOF\n$/);
-    }
+    await daily.run('--source=daily-returns', '--chain=mainnet', '--window=7d', '--step=6h');
     const times = [...textOf(daily).matchAll(/^beaconchain_daily_return_day\{[^}]*\} \d+ (\d+)$/gm)].map(([, at]) =>
       Number(at),
     );

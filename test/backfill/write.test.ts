@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/backfill/plan.ts';
+import { Store } from '../../src/backfill/store.ts';
+import { writeAll } from '../../src/backfill/write.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { History } from '../../src/sources/history.ts';
+import { planOf } from '../support/backfill.ts';
+import { temporaryFolder } from '../support/files.ts';
+import { noSignal } from '../support/timing.ts';
+
+type Item = readonly [group: string, at: number, stream: string, value: number];
+
+const DAY = 86_400;
+const END = 3 * DAY;
+
+/** A gauge of each record, with its group and stream as labels. */
+function historyOf(isDaily: boolean): History {
+  const history: History<Item> = {
+    readPage: async () => ({ cursor: null, records: [], count: 0 }),
+    estimate: async () => [],
+    spanOf: (range) => ('start' in range ? range : { start: 0, end: END }),
+    isDaily,
+    reachSeconds: 0,
+    at: ([, at]) => at,
+    group: ([group]) => group,
+    stream: ([, , stream]) => stream,
+    families: (records) => [
+      {
+        name: 'beaconchain_test',
+        type: 'gauge',
+        help: 'A test.',
+        samples: records.map(([machine, at, stream, value]) => ({ labels: { machine, stream }, value, at })),
+      },
+    ],
+  };
+  return history as History;
+}
+
+interface Wrote {
+  readonly output: string;
+  readonly plan: Plan;
+}
+
+async function written(items: readonly Item[], isDaily = false, signal = noSignal()): Promise<Wrote> {
+  const output = join(temporaryFolder(), 'past.om');
+  using store = await Store.open(`${output}.backfill`);
+  const history = historyOf(isDaily);
+  const plan = planOf([{ start: 0, end: END }], END);
+  const [slice] = plan.slices;
+  if (slice) store.keep(slice, history, { next: null, left: 0, bad: 0, records: items });
+  const series = { labels: {}, chains: new Set<string>(), step: undefined, end: END };
+  const histories = new Map([['machines', history]]);
+  const options = { store, output, histories, series, clock: systemClock, signal };
+  const done = await writeAll(options, plan);
+  expect(store.plan()).toEqual(done);
+  // What is written is not written again.
+  expect(await writeAll(options, done)).toEqual(done);
+  return { output, plan: done };
+}
+
+function linesOf(file: string): string[] {
+  return readFileSync(file, 'utf8').match(/^[^#].*$/gm) ?? [];
+}
+
+describe('backfill/write', () => {
+  it('writes each series in ascending time, whatever the order of records, and of duplicates the first', async () => {
+    const { output, plan } = await written([
+      ['b', 15, 'x', 3],
+      ['b', 12, 'x', 1],
+      ['b', 12, 'y', 2],
+      ['b', 12, 'x', 9],
+      ['a', 19.5, 'x', 4],
+    ]);
+    expect(linesOf(output)).toEqual([
+      'beaconchain_test{machine="a",stream="x"} 4 19.5',
+      'beaconchain_test{machine="b",stream="x"} 1 12',
+      'beaconchain_test{machine="b",stream="x"} 3 15',
+      'beaconchain_test{machine="b",stream="y"} 2 12',
+    ]);
+    expect(readFileSync(output, 'utf8')).toMatch(/^# TYPE beaconchain_test gauge\n# HELP [\s\S]*\n# EOF\n$/);
+    expect(plan.written[0]).toMatchObject({ file: output, samples: 4, records: 4, duplicates: 1 });
+  });
+
+  it('writes a file for each UTC day that has records', async () => {
+    const { output, plan } = await written([
+      ['a', DAY - 1, 'x', 1],
+      ['a', 2 * DAY, 'x', 2],
+    ]);
+    expect(plan.written.map(({ file }) => file)).toEqual([output, undefined, `${output}.2`, undefined]);
+    expect([output, `${output}.2`].map(linesOf)).toEqual([
+      ['beaconchain_test{machine="a",stream="x"} 1 86399'],
+      ['beaconchain_test{machine="a",stream="x"} 2 172800'],
+    ]);
+  });
+
+  it('writes daily records into one file, and counts the days without one', async () => {
+    const { plan } = await written(
+      [0, 1, 4].map((day): Item => ['mainnet', day * DAY, '', day]),
+      true,
+    );
+    expect(plan.written).toMatchObject([{ samples: 3, missingDays: 2 }]);
+  });
+
+  it('measures how far the records of the densest series are apart, without the minutes that it missed', async () => {
+    const minutes = [1, 2, 3, 4, 30, 31, 32];
+    const { plan } = await written([
+      ...minutes.map((minute): Item => ['a', minute * 60, 'x', 0]),
+      ...minutes.map((minute): Item => ['b', minute * 600, 'x', 0]),
+    ]);
+    expect(plan.written[0]?.gapSeconds).toBe(60);
+  });
+
+  it('ends between two groups when it is told to stop, and leaves no file', async () => {
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(new Error('stopped')), 50);
+    const items = Array.from({ length: 2_000 }, (_, i): Item => [`group-${i}`, 12, 'x', 0]);
+    await expect(written(items, false, abort.signal)).rejects.toThrow('stopped');
+    expect(existsSync('past.om')).toBe(false);
+  });
+});

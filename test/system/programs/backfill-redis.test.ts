@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { scrape } from '../../support/ask.ts';
+import { BackfillRuns, FAST, KEY } from '../../support/backfill.ts';
+import { seriesValue } from '../../support/exposition-text.ts';
+import type { Respond } from '../../support/fault-server.ts';
+import { portOf, startServe, waitFor } from '../../support/program.ts';
+import { startRedis } from '../../support/redis.ts';
+import { startService } from '../../support/service.ts';
+import { areMissing, REDIS } from '../../support/tools.ts';
+
+const MACHINES = ['--source=machines', '--start=-1h'] as const;
+
+/** The service answers no request from the one on that is set. */
+class Silence {
+  from = Number.POSITIVE_INFINITY;
+  #seen = 0;
+  readonly request: Respond = () => {
+    this.#seen += 1;
+    return this.#seen >= this.from ? 'silence' : undefined;
+  };
+}
+
+async function leader(port: number): Promise<number | undefined> {
+  return seriesValue(await scrape(port), 'beaconchain_exporter_leader', {});
+}
+
+describe.skipIf(areMissing(REDIS))('system/programs/backfill-redis', () => {
+  it('takes the lease: refused while a replica leads, and replicas that start during it follow', async () => {
+    const silence = new Silence();
+    const api = await startService(KEY, { ...FAST, request: silence.request });
+    const redis = await startRedis();
+    const runs = new BackfillRuns(api);
+    const config = readFileSync(runs.config, 'utf8').replace(/^state: .*$/m, `state: {redis: {url: "${redis.url}"}}`);
+    writeFileSync(runs.config, config);
+    const first = startServe(config, KEY);
+    const port = await portOf(first);
+    await waitFor(async () => expect(await leader(port)).toBe(1));
+    const refused = runs.start(...MACHINES);
+    expect(await refused.ended).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/^state\.redis: a replica leads: stop it first/m);
+    await first.stop();
+
+    const { length: asked } = api.requests;
+    silence.from = asked + 10;
+    const running = runs.start(...MACHINES);
+    await waitFor(() => expect(api.requests.length).toBe(asked + 10));
+    expect(running.stderr).toMatch(/^The backfill ends at .*, because the exporter first started at /m);
+    const second = startServe(config, KEY);
+    expect(await leader(await portOf(second))).toBe(0);
+    await running.stop('SIGINT');
+    silence.from = Number.POSITIVE_INFINITY;
+    await second.stop();
+    await runs.run(...MACHINES, '--resume');
+    expect(readFileSync(runs.output, 'utf8')).toMatch(/# EOF\n$/);
+  });
+});
