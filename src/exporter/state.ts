@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Totals } from '../metrics/totals.ts';
 import { RedisState } from '../replica/redis.ts';
-import { type Connect, RedisLink, type RedisSettings } from '../replica/redis-link.ts';
+import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
 import { Replica, type ReplicaOptions } from '../replica/replica.ts';
 import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
@@ -65,19 +65,14 @@ export async function openState(
 /** A machine that is still starting up may be slow. */
 const TRIES_AT_START = 3;
 
-interface SharedStateOptions extends ReplicaOptions {
-  /** Default: the client library. */
-  readonly connect?: Connect | undefined;
-}
-
 /** @throws StateRefused if Redis cannot be reached at the start. Later it may fail and recover. */
 export async function openSharedState(
   redis: RedisSettings,
   clock: Clock,
   log: Logger,
-  { connect, ...options }: SharedStateOptions = {},
+  options: ReplicaOptions = {},
 ): Promise<Replica> {
-  const state = new RedisState(new RedisLink(redis, clock, connect), redis.prefix);
+  const state = new RedisState(new RedisLink(redis, clock), redis.prefix);
   const replica = new Replica(state, clock, log, options);
   for (let tries = 1; ; tries += 1) {
     try {

@@ -23,11 +23,9 @@ export interface ExpositionOptions {
   readonly compress: Compress;
   /** The loop runs at least this often, so that a step of the clock is noticed. */
   readonly maxNapMs: Milliseconds;
-  /** How long after a rendering the next one begins at the earliest, unless something waits for it. */
-  readonly restMs: Milliseconds;
 }
 
-export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 1_000, restMs: 0 };
+export const EXPOSITION_OPTIONS: ExpositionOptions = { compress: compressed, maxNapMs: 1_000 };
 const RETRY_MS = 1_000;
 /** The values of a fleet become stale one by one. Without a pause between renderings, this would use a full core. */
 const PAUSE_MS = 250;
@@ -140,15 +138,10 @@ export class Exposition {
     signal.addEventListener('abort', () => this.#nap.wake(), { once: true });
     while (!signal.aborted) {
       if (this.#touched.size === 0) await this.#nap.sleep(this.#clock, this.#untilNext());
-      while (this.#rest() > 0 && !signal.aborted) await this.#nap.sleep(this.#clock, this.#rest());
       await this.refresh();
     }
     this.#hasEnded = true;
     for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  #rest(): Milliseconds {
-    return this.#waiting.length > 0 ? 0 : this.#endedAt + this.#options.restMs - this.#clock.monotonic();
   }
 
   #untilNext(): Milliseconds {

@@ -30,12 +30,12 @@ const TIMEOUT_MS = 1_500;
 const BYTES_PER_MS = 4_000;
 
 /** The part of the client library that is used, once it is connected. */
-export interface RedisClient {
+interface RedisClient {
   sendCommand(args: readonly string[]): Promise<unknown>;
   destroy(): void;
 }
 
-export type Connect = (settings: RedisSettings) => Promise<RedisClient>;
+type Connect = (settings: RedisSettings) => Promise<RedisClient>;
 
 /**
  * One connection at a time. While the server is unreachable, commands are not queued: each one fails, and the next one
@@ -44,15 +44,12 @@ export type Connect = (settings: RedisSettings) => Promise<RedisClient>;
 export class RedisLink {
   readonly #settings: RedisSettings;
   readonly #clock: Clock;
-  readonly #connect: Connect | undefined;
   #client: Promise<RedisClient> | undefined;
   #connection = 0;
 
-  /** @param connect Default: the client library. */
-  constructor(settings: RedisSettings, clock: Clock, connect?: Connect) {
+  constructor(settings: RedisSettings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#connect = connect;
   }
 
   /** Numbers the connections: after each loss the next one counts one more. */
@@ -62,7 +59,7 @@ export class RedisLink {
 
   /** @throws RedisAway */
   async run(script: string, keys: readonly string[], args: readonly string[]): Promise<Reply> {
-    const connect = this.#connect ?? (await clientLibrary());
+    const connect = await clientLibrary();
     const size = args.reduce((sum, arg) => sum + arg.length, 0);
     const client = this.#open(connect);
     try {

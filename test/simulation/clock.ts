@@ -2,9 +2,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 
 interface Timer {
   readonly at: number;
-  readonly order: number;
-  /** undefined: cancelled. */
-  fire: (() => void) | undefined;
+  readonly fire: () => void;
 }
 
 /**
@@ -13,8 +11,7 @@ interface Timer {
  */
 export class WorldClock {
   #now: number;
-  #order = 0;
-  /** A binary heap: the earliest timer is first. */
+  /** The earliest first; of one time in the order in which they were set. */
   readonly #timers: Timer[] = [];
 
   /** @param start Unix ms */
@@ -26,17 +23,19 @@ export class WorldClock {
     return this.#now;
   }
 
-  /** The number of timers that wait. Cancelled ones leave the queue only when their time has come. */
+  /** The number of timers that wait. */
   get waiting(): number {
-    return this.#timers.filter(({ fire }) => fire !== undefined).length;
+    return this.#timers.length;
   }
 
-  /** Calls `fire` after `ms`. Returns how to cancel it. */
+  /** Calls `fire` after `ms`, at a whole ms. Returns how to cancel it. */
   after(ms: number, fire: () => void): () => void {
-    const timer: Timer = { at: rounded(this.#now + Math.max(0, ms)), order: this.#order++, fire };
-    this.#push(timer);
+    const timer: Timer = { at: Math.ceil(this.#now + Math.max(0, ms)), fire };
+    const i = this.#timers.findLastIndex(({ at }) => at <= timer.at);
+    this.#timers.splice(i + 1, 0, timer);
     return () => {
-      timer.fire = undefined;
+      const at = this.#timers.indexOf(timer);
+      if (at >= 0) this.#timers.splice(at, 1);
     };
   }
 
@@ -48,56 +47,13 @@ export class WorldClock {
   async advanceTo(end: number, isOver: () => boolean = () => false): Promise<void> {
     await settled();
     for (let next = this.#timers[0]; next && next.at <= end && !isOver(); next = this.#timers[0]) {
-      this.#pop();
-      if (!next.fire) continue;
+      this.#timers.shift();
       this.#now = Math.max(this.#now, next.at);
       next.fire();
       await settled();
     }
     if (!isOver()) this.#now = Math.max(this.#now, end);
   }
-
-  #push(timer: Timer): void {
-    const heap = this.#timers;
-    let i = heap.length;
-    for (; i > 0; ) {
-      const above = (i - 1) >> 1;
-      const parent = heap[above];
-      if (parent && isBefore(parent, timer)) break;
-      heap[i] = parent as Timer;
-      i = above;
-    }
-    heap[i] = timer;
-  }
-
-  #pop(): void {
-    const heap = this.#timers;
-    const last = heap.pop();
-    if (!last || heap.length === 0) return;
-    let i = 0;
-    for (;;) {
-      let below = 2 * i + 1;
-      const left = heap[below];
-      const right = heap[below + 1];
-      if (left && right && isBefore(right, left)) below += 1;
-      const child = heap[below];
-      if (!child || isBefore(last, child)) break;
-      heap[i] = child;
-      i = below;
-    }
-    heap[i] = last;
-  }
-}
-
-/** A power of two that Unix times in ms can express, so that sums are exact. */
-const GRAIN_MS = 1 / 64;
-
-function rounded(ms: number): number {
-  return Math.ceil(ms / GRAIN_MS) * GRAIN_MS;
-}
-
-function isBefore(a: Timer, b: Timer): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
 /** Waits for all promise jobs: a macrotask runs after them. */
@@ -143,11 +99,6 @@ export class ProcessClock implements Clock {
   /** Unix ms, whatever its wall clock shows. */
   trueTime(): number {
     return this.#world.now();
-  }
-
-  /** How long it was suspended in all. */
-  get lostMs(): number {
-    return this.#lostMs;
   }
 
   /** When its last pause ends or has ended, true time. */

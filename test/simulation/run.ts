@@ -1,33 +1,24 @@
-import { HOUR } from '../support/timing.ts';
+import { MINUTE } from '../support/timing.ts';
 import { ALWAYS } from './always/index.ts';
-import { operate } from './calm-operator.ts';
 import { applyEvent } from './events/index.ts';
-import type { ExporterProcess } from './exporter-process.ts';
-import type { Scrape } from './scrape.ts';
-import { seriesIn } from './scrape.ts';
-import type { Failure } from './shrink-search.ts';
-import type { RareState } from './sometimes.ts';
-import { isLong, type Story } from './story.ts';
+import { type Scrape, seriesIn, seriesNamed, valueIn } from './scrape.ts';
+import type { Failure, Story } from './story.ts';
 import { World } from './world.ts';
 
 export interface Outcome {
   readonly failure: Failure | undefined;
-  readonly reached: ReadonlySet<RareState>;
   readonly requests: number;
-  readonly scrapes: number;
   /** How much time has passed in the story. */
   readonly simulatedMs: number;
-  /** The newest lines of the logs, for a story that failed. */
+  /** The newest lines of the log. */
   readonly log: readonly string[];
 }
 
 /** Calm lasts until everything is right, which is looked at after so many intervals of the slower of the fast sources. */
 const LOOKS = [1.1, 2.2, 4, 8, 16];
 /** A source that was refused (403) pauses for an hour. */
-const MAX_CALM_MS = 75 * 60_000;
+const MAX_CALM_MS = 75 * MINUTE;
 const MAX_SCRAPES = 150;
-/** Otherwise a long story would spend much of its time on collecting garbage. */
-const FORGET_MS = HOUR;
 
 /** Runs a story: trouble, then calm. It ends with the first thing that is wrong. */
 export async function run(story: Story): Promise<Outcome> {
@@ -42,51 +33,49 @@ export async function run(story: Story): Promise<Outcome> {
   }
 }
 
-function canAnswer({ clock, isStopping }: ExporterProcess): boolean {
-  return !clock.isPaused && !isStopping;
-}
-
 class Run {
   readonly world: World;
   readonly #checks = ALWAYS.map((create) => create());
-  readonly #last = new Map<string, Scrape>();
-  #scrapes = 0;
+  #last: Scrape | undefined;
+  #nextScrape: number;
 
   constructor(story: Story) {
     this.world = new World(story);
+    this.#nextScrape = story.start;
   }
 
   async toTheEnd(): Promise<Outcome> {
     const { world } = this;
     const { start, lengthMs, events } = world.story;
-    for (const host of world.hosts) host.start();
-    const scrapes = this.#scrapeTimes();
+    world.host.start();
     for (const event of events) {
-      await this.#until(start + event.at, scrapes);
+      await this.#until(start + event.at);
       // Otherwise the trouble that now begins would excuse what was before it.
       this.#read();
-      if (world.failure) return this.#outcome();
-      await applyEvent(event, world);
+      if (world.failure) break;
+      applyEvent(event, world);
       await world.clock.advanceTo(world.clock.now());
-      await this.#look();
+      this.#look();
     }
-    await this.#until(start + lengthMs, scrapes);
+    await this.#until(start + lengthMs);
     this.#read();
     if (!world.failure) await this.#calm();
-    return this.#outcome();
+    const { failure } = world;
+    const log = world.host.process?.lines ?? [];
+    return { failure, requests: world.traffic.requests, simulatedMs: world.clock.now() - start, log };
   }
 
-  async #until(end: number, scrapes: Iterator<number>): Promise<void> {
-    const { world } = this;
-    while (this.#nextScrape < end && !world.failure) {
+  /** Scrapes as if by a Prometheus, but in a long story not as often. */
+  async #until(end: number): Promise<void> {
+    const { story, random } = this.world;
+    const every = Math.max(5_000, story.lengthMs / MAX_SCRAPES);
+    while (this.#nextScrape < end && !this.world.failure) {
       await this.#advance(this.#nextScrape);
-      await this.#look();
-      this.#nextScrape = scrapes.next().value ?? Number.POSITIVE_INFINITY;
+      this.#look();
+      this.#nextScrape += Math.round(every * (0.1 + 1.8 * random.unit()));
     }
     await this.#advance(end);
   }
-
-  #nextScrape = 0;
 
   async #advance(end: number): Promise<void> {
     await this.world.clock.advanceTo(end, () => this.world.failure !== undefined);
@@ -96,89 +85,64 @@ class Run {
     const { world } = this;
     world.calm();
     const { intervals } = world.exporter;
-    const begun = world.clock.now();
     const intervalMs = 1_000 * Math.max(60, intervals.machines, intervals.slashings);
     const waits = [...LOOKS.map((count) => count * intervalMs), MAX_CALM_MS + 4 * intervalMs];
     for (const [i, wait] of waits.entries()) {
-      await this.#advance(begun + wait);
-      await this.#look();
-      const current = [...this.#last.values()].filter(({ at }) => at === world.clock.now());
-      const wrong = this.#checks.map((check) => [check.name, check.atEnd?.(world, current)] as const);
-      const first = wrong.find(([, message]) => message !== undefined);
-      if (!first || world.failure) return;
-      if (i === waits.length - 1) this.#note(...first);
-      else operate(world, current);
+      await this.#advance(world.calmSince + wait);
+      this.#look();
+      const scrape = this.#last;
+      if (world.failure) return;
+      if (scrape?.at !== world.clock.now()) return world.fail('recovery: it runs', world.host.lastEnd);
+      const wrong = this.#checks.map((check) => [check.name, check.atEnd?.(world, scrape)] as const);
+      const [name, message] = wrong.find(([, one]) => one !== undefined) ?? [];
+      if (name === undefined || message === undefined) return;
+      if (i === waits.length - 1) world.fail(name, message);
+      else operate(world, scrape);
     }
   }
 
-  /** Scrapes every host that runs. */
-  async #look(): Promise<void> {
+  #look(): void {
     const { world } = this;
-    const rendered = new Set<ExporterProcess>();
-    if (isLong(world.story)) {
-      for (const { process } of world.hosts) {
-        if (process && canAnswer(process))
-          process.exporter
-            ?.engine()
-            .touch()
-            .then(() => rendered.add(process));
-      }
-      // A process may be killed meanwhile. What a slow disk has not yet taken is not yet shown.
-      await world.clock.advanceTo(world.clock.now());
-    }
-    for (const host of world.hosts) {
-      const exporter = host.process?.exporter;
-      if (!host.process || !exporter || !canAnswer(host.process)) continue;
-      if (isLong(world.story) && !rendered.has(host.process)) continue;
-      this.#scrapes += 1;
-      const text = Buffer.concat(exporter.engine().metrics('text', false)).toString();
-      const { number: process, clock } = host.process;
-      const scrape: Scrape = {
-        host: host.name,
-        process,
-        at: world.clock.now(),
-        ownAt: clock.now(),
-        text,
-        series: seriesIn(text),
-      };
-      this.#last.set(host.name, scrape);
+    const { process } = world.host;
+    this.#read();
+    if (process?.program && !process.clock.isPaused && !process.isStopping) {
+      const text = process.program.metrics();
+      const times = { at: world.clock.now(), ownAt: process.clock.now() };
+      const scrape: Scrape = { process: process.number, ...times, text, series: seriesIn(text) };
+      this.#last = scrape;
       for (const check of this.#checks) this.#note(check.name, check.onScrape?.(scrape, world));
     }
-    this.#read();
-    const oldest = world.clock.now() - FORGET_MS;
-    world.traffic.forgetBefore(oldest);
-    world.service.records.forgetBefore(oldest);
   }
 
   /** Shows the checks what has happened since they were last asked. */
   #read(): void {
-    for (const check of this.#checks) this.#note(check.name, check.onMoment?.(this.world));
+    const { world } = this;
+    for (const event of world.traffic.take())
+      for (const check of this.#checks) this.#note(check.name, check.onEvent?.(event, world));
+    for (const check of this.#checks) this.#note(check.name, check.onMoment?.(world));
   }
 
   #note(check: string, wrong: string | undefined): void {
     if (wrong !== undefined) this.world.fail(check, wrong);
   }
+}
 
-  /** Times of scrapes: as if by a Prometheus, but in a long story not as often. */
-  *#scrapeTimes(): Generator<number, undefined> {
-    const { random, story } = this.world;
-    const scrapes = random.fork('scrapes');
-    const every = Math.max(5_000, story.lengthMs / MAX_SCRAPES);
-    for (let at = story.start; ; at += every * (0.1 + 1.8 * scrapes.unit())) yield Math.round(at);
-  }
+/** A source that may not ask for longer than this waits for a quota or for a long refusal. */
+const LONG_WAIT_SECONDS = 3_700;
 
-  #outcome(): Outcome {
-    const { world } = this;
-    const log = world.hosts.flatMap((host) =>
-      (host.process?.lines ?? []).map((line) => `${host.name} ${line.trimEnd()}`),
-    );
-    return {
-      failure: world.failure,
-      reached: world.reached,
-      requests: world.service.records.count,
-      scrapes: this.#scrapes,
-      simulatedMs: world.elapsed,
-      log,
-    };
-  }
+/** What an operator does after a look at /metrics in the calm: only what the program cannot do by itself. */
+function operate(world: World, scrape: Scrape): void {
+  const long = scrape.ownAt / 1_000 + LONG_WAIT_SECONDS;
+  const isLong = ([labels, at]: readonly [string, number, string]): boolean =>
+    at > long && at < Number.POSITIVE_INFINITY && !/daily|committee/.test(labels);
+  // A source can need two buckets. While one of them is used up, it is polled, but fails.
+  const isUsedUp = ([labels, at]: readonly [string, number, string]): boolean =>
+    at > long && valueIn(scrape, 'beaconchain_ratelimit_remaining', `${labels},window="month"`) === 0;
+  const isWaiting =
+    seriesNamed(scrape, 'beaconchain_source_quota_wait_end_timestamp_seconds').some(([, at]) => at > long) ||
+    seriesNamed(scrape, 'beaconchain_source_next_attempt_timestamp_seconds').some(isLong) ||
+    seriesNamed(scrape, 'beaconchain_ratelimit_reset_timestamp_seconds').some(isUsedUp);
+  const isBroken = valueIn(scrape, 'beaconchain_exporter_config_last_reload_successful') === 0;
+  if (isWaiting) world.giveAnotherKey('key of the calm');
+  else if (isBroken || valueIn(scrape, 'beaconchain_api_access_revoked') === 1) world.reload();
 }

@@ -1,6 +1,5 @@
 /** /metrics as a process served it. */
 export interface Scrape {
-  readonly host: string;
   readonly process: number;
   /** True time, Unix ms. */
   readonly at: number;

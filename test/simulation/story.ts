@@ -1,7 +1,6 @@
-import { DAY } from '../support/timing.ts';
-import type { ExporterSetting } from './exporter-setting.ts';
-import type { NetworkSetting } from './service/network.ts';
-import type { ServiceSetting } from './service/setting.ts';
+import { type ExporterSetting, USUAL } from './exporter-setting.ts';
+import { type NetworkSetting, NO_FAULTS } from './service/network.ts';
+import { calmService, type ServiceSetting } from './service/setting.ts';
 
 /**
  * Everything that is decided before a run: the world, and what happens to it. It is plain data, so that it can be
@@ -17,12 +16,15 @@ export interface Story {
   readonly setting: Setting;
   /** In order of time. */
   readonly events: readonly StoryEvent[];
+  /** Only the limits of the account decide how the program polls; which of them. Absent: it is no steady story. */
+  readonly steady?: Steadiness;
 }
 
-/** A long story is scraped so seldom that its program renders only for a scrape: the rest would take most of the time. */
-export function isLong({ lengthMs }: Pick<Story, 'lengthMs'>): boolean {
-  return lengthMs > DAY;
-}
+/**
+ * `plain`: the rate or the quota is the limit. `renewed`: the quota is renewed in the middle. `exhausted`: others take all
+ * that is left. `shared`: others use the same amount every day.
+ */
+export type Steadiness = 'plain' | 'renewed' | 'exhausted' | 'shared';
 
 /** The world as it is before anything happens. Plain data. */
 export interface Setting {
@@ -36,5 +38,23 @@ export interface StoryEvent {
   readonly at: number;
   readonly kind: string;
   /** Plain data, whose shape depends on the kind. */
-  readonly what: Readonly<Record<string, unknown>>;
+  readonly what: object;
+}
+
+/** What must always hold and did not. */
+export interface Failure {
+  /** Names what was checked. Two failures of one check are the same failure. */
+  readonly check: string;
+  readonly message: string;
+  /** ms after the start of the story. */
+  readonly at: number;
+}
+
+/** The simplest world for this story. */
+export function calmSetting({ service, exporter }: Setting): Setting {
+  return {
+    service: calmService({ seed: service.seed }),
+    network: { latency: { low: 50, high: 50 }, faults: NO_FAULTS },
+    exporter: { ...USUAL, refreshMs: exporter.refreshMs },
+  };
 }

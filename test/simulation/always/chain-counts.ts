@@ -34,75 +34,42 @@ export interface Bounds {
   readonly slashings: ReadonlySet<number>;
 }
 
-export const NOTHING: Bounds = {
-  low: COUNTERS.map(() => 0),
-  high: COUNTERS.map(() => 0),
-  slashings: new Set(),
-};
+const ZEROS = COUNTERS.map(() => 0);
+export const NOTHING: Bounds = { low: ZEROS, high: ZEROS, slashings: new Set() };
 
-/** What the finalized epochs of a chain add to the counters. */
-export class EpochTruths {
-  readonly #view: ChainView;
-  readonly #known = new Map<string, Bounds>();
-
-  constructor(view: ChainView) {
-    this.#view = view;
+/**
+ * What a finalized epoch adds to the counters.
+ * @param lists The lists of watched validators that may have been in force.
+ * @param isHourLong Whether an hour is an hour for every process, so that none gives up a slot early.
+ */
+export function epochBounds(
+  { chain, incomplete, late }: ChainView,
+  epoch: number,
+  lists: readonly (readonly number[])[],
+  isHourLong: boolean,
+): Bounds {
+  const truths = lists.map((list) => truthOfEpochs(chain, [epoch], new Set(), (one) => list.includes(one)).counters);
+  const all = COUNTERS.map((counter) => truths.map((counters) => counters[counter] ?? 0));
+  const high = all.map((values) => Math.max(...values));
+  // Absent rows are not counted, and a slot that stays scheduled counts as missed.
+  if (incomplete.has(epoch) || (late.has(epoch) && !isHourLong)) {
+    const most = COUNTERS.map((counter, i) => (counter.endsWith(' missed') ? 32 : Number(high[i])));
+    return { low: ZEROS, high: most, slashings: new Set() };
   }
-
-  /**
-   * @param lists The lists of watched validators that may have been in force.
-   * @param isHourLong Whether an hour is an hour for every process, so that none gives up a slot early.
-   */
-  of(epoch: number, lists: readonly (readonly number[])[], isHourLong: boolean): Bounds {
-    const { incomplete, late } = this.#view;
-    const isVague = incomplete.has(epoch) || (late.has(epoch) && !isHourLong);
-    const key = `${epoch} ${lists.length} ${isVague}`;
-    const known = this.#known.get(key) ?? this.#make(epoch, lists, isVague);
-    this.#known.set(key, known);
-    return known;
-  }
-
-  #make(epoch: number, lists: readonly (readonly number[])[], isVague: boolean): Bounds {
-    const { chain } = this.#view;
-    const truths = lists.map((list) => truthOfEpochs(chain, [epoch], new Set(), (one) => list.includes(one)).counters);
-    const valuesOf = (counter: string): number[] => truths.map((counters) => counters[counter] ?? 0);
-    const high = COUNTERS.map((counter) => Math.max(...valuesOf(counter)));
-    // Absent rows are not counted, and a slot that stays scheduled counts as missed.
-    if (isVague) {
-      const most = COUNTERS.map((counter, i) => (counter.endsWith(' missed') ? 32 : (high[i] ?? 0)));
-      return { low: NOTHING.low, high: most, slashings: new Set() };
-    }
-    const low = COUNTERS.map((counter) => Math.min(...valuesOf(counter)));
-    return { low, high, slashings: new Set([...chain.canonical(epoch).values()].flat()) };
-  }
+  const slashings = new Set([...chain.canonical(epoch).values()].flat());
+  return { low: all.map((values) => Math.min(...values)), high, slashings };
 }
 
-/** The bounds after `count` of these epochs are counted too. */
+/** The bounds after `count` of these epochs are counted too. Which ones is not known, unless it is all. */
 export function after(before: Bounds, epochs: readonly Bounds[], count: number): Bounds {
-  if (count === 0) return before;
-  if (count === epochs.length) {
-    const slashings = epochs.flatMap((one) => [...one.slashings]);
-    return {
-      low: sums(before.low, epochs, 'low'),
-      high: sums(before.high, epochs, 'high'),
-      slashings: slashings.length === 0 ? before.slashings : new Set([...before.slashings, ...slashings]),
-    };
-  }
-  // It is not known which were skipped.
-  const sorted = (i: number, side: 'low' | 'high'): number[] =>
-    epochs.map((one) => one[side][i] ?? 0).sort((a, b) => (side === 'low' ? a - b : b - a));
-  const some = (i: number, side: 'low' | 'high'): number =>
-    (before[side][i] ?? 0) +
-    sorted(i, side)
-      .slice(0, count)
-      .reduce((sum, value) => sum + value, 0);
-  return {
-    low: COUNTERS.map((_, i) => some(i, 'low')),
-    high: COUNTERS.map((_, i) => some(i, 'high')),
-    slashings: before.slashings,
+  const total = (i: number, side: 'low' | 'high'): number => {
+    const values = epochs.map((one) => Number(one[side][i])).sort((a, b) => (side === 'low' ? a - b : b - a));
+    return values.slice(0, count).reduce((sum, value) => sum + value, Number(before[side][i]));
   };
-}
-
-function sums(before: readonly number[], epochs: readonly Bounds[], side: 'low' | 'high'): number[] {
-  return before.map((value, i) => epochs.reduce((sum, one) => sum + (one[side][i] ?? 0), value));
+  const sure = count === epochs.length ? epochs.flatMap(({ slashings }) => [...slashings]) : [];
+  return {
+    low: ZEROS.map((_, i) => total(i, 'low')),
+    high: ZEROS.map((_, i) => total(i, 'high')),
+    slashings: sure.length === 0 ? before.slashings : new Set([...before.slashings, ...sure]),
+  };
 }

@@ -1,12 +1,10 @@
-import { HOUR } from '../../support/timing.ts';
-import { POWER_LOST } from '../exporter-process.ts';
-import type { Ended, World } from '../world.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
+import type { TrafficEvent } from '../traffic.ts';
+import type { World } from '../world.ts';
 import type { Check } from './check.ts';
-import { storeTroubleAt } from './circumstances.ts';
-import { following } from './following.ts';
 import { isRevocation } from './waits.ts';
 
-/** Trouble may show this much later: a lock is watched for half a minute, and a command to Redis is tried three times. */
+/** Trouble with writes may show this much later. */
 const AFTERWARDS_MS = 40_000;
 /** After a pause a process needs a moment until its loops run again. */
 const WAKING_MS = 2_000;
@@ -15,61 +13,44 @@ const STOPS_AT_ONCE_MS = 1_000;
 
 /** A process ends when it is told to, or refuses to start for a reason. */
 export function endsForAReason(): Check {
-  let seen = 0;
   return {
     name: 'process: it never ends by itself',
-    onMoment(world) {
-      for (; seen < world.ends.length; seen += 1) {
-        const wrong = problemOf(world.ends[seen] as Ended, world);
-        if (wrong !== undefined) return wrong;
-      }
-      return undefined;
-    },
+    onEvent: (event, world) => (event.kind === 'ended' ? problemOf(event, world) : undefined),
   };
 }
 
-function problemOf({ host, at, why, startedAt, stoppingSince, pausedUntil }: Ended, world: World): string | undefined {
-  if (why.startsWith('kill -9') || why === POWER_LOST || why === 'stopped while it started') return undefined;
-  const isWell = storeTroubleAt(world, host) < startedAt - AFTERWARDS_MS;
-  if (why.includes('written by a newer version') && at <= world.host(host).newerStateUntil + AFTERWARDS_MS)
-    return undefined;
-  if (why.startsWith('refused: StateRefused: ')) return isWell ? `${host} has no reason: ${why}` : undefined;
-  if (why.includes('config.yaml')) return undefined;
-  if (stoppingSince === undefined) return `${host}: ${why}`;
-  // A stop cannot write to a disk or to a server that does not answer.
+function problemOf(end: Extract<TrafficEvent, { kind: 'ended' }>, { host }: World): string | undefined {
+  const { at, why, stoppingSince, pausedUntil } = end;
+  if (why.startsWith('kill -9') || why === 'stopped while it started' || why.includes('config.yaml')) return undefined;
+  if (stoppingSince === undefined) return why;
+  // A stop cannot write while writes fail or take long.
   if (pausedUntil > stoppingSince - STOPS_WITHIN_MS) return undefined;
-  const limit = storeTroubleAt(world, host) > stoppingSince - AFTERWARDS_MS ? STOPS_WITHIN_MS : STOPS_AT_ONCE_MS;
-  if (at - stoppingSince > limit) return `${host} took ${at - stoppingSince} ms to stop: ${why}`;
-  return why === 'stopped' || limit === STOPS_WITHIN_MS ? undefined : `${host}: ${why}`;
+  const isTroubled = host.writeTroubleAt > stoppingSince - AFTERWARDS_MS;
+  if (at - stoppingSince > (isTroubled ? STOPS_WITHIN_MS : STOPS_AT_ONCE_MS))
+    return `it took ${at - stoppingSince} ms to stop: ${why}`;
+  return why === 'stopped' || isTroubled ? undefined : why;
 }
 
 /** A restart is asked for only where it would help. */
 export function healthy(): Check {
   return {
     name: 'process: it is healthy',
-    onMoment({ hosts, clock, service }) {
-      for (const { name, process } of hosts) {
-        if (!process?.exporter || process.isStopping || process.clock.isPaused) continue;
-        if (clock.now() - process.clock.resumesAt < WAKING_MS) continue;
-        const why = process.exporter.engine().unhealthy();
-        // Polls are really overdue where one of them has no end, such as the first one against a service that fails.
-        const isOverdue = why?.endsWith('is overdue') && service.records.count === 0;
-        if (why !== undefined && !isOverdue) return `${name}: ${why}`;
-      }
-      return undefined;
+    onMoment({ host: { process }, clock, traffic }) {
+      if (!process?.program || process.isStopping || process.clock.isPaused) return undefined;
+      if (clock.now() - process.clock.resumesAt < WAKING_MS) return undefined;
+      const why = process.program.unhealthy();
+      // Polls are really overdue where one of them has no end, such as the first one against a service that fails.
+      return traffic.requests === 0 && why?.endsWith('is overdue') ? undefined : why;
     },
   };
 }
 
-type Cause = 'store' | 'watched' | 'file' | 'refused' | 'revoked';
+type Cause = 'writes' | 'watched' | 'file' | 'refused' | 'revoked';
 
 /** What may be logged as an error, and what in the story is the cause of it. */
 const CAUSES: Readonly<Record<string, Cause>> = {
-  'state not written': 'store',
-  'ledger not written': 'store',
-  'redis is unreachable': 'store',
-  'role not changed': 'store',
-  'cannot lead': 'store',
+  'state not written': 'writes',
+  'ledger not written': 'writes',
   'watched validator slashed': 'watched',
   'configuration not reloaded': 'file',
   'the API key is refused': 'refused',
@@ -78,40 +59,23 @@ const CAUSES: Readonly<Record<string, Cause>> = {
 
 /** Each error in the log has a cause in the story. */
 export function errorsHaveCauses(): Check {
-  let wasRefused = false;
-  let wasRevoked = false;
-  const watched = new Set<number>();
-  const follower = following('process: errors in the log have a cause', ({ kind, ...event }) => {
-    if (kind !== 'head' || !('sent' in event) || !event.sent.head) return undefined;
-    const { status, headers } = event.sent.head;
-    wasRefused ||= status === 401;
-    wasRevoked ||= status === 429 && isRevocation(headers);
-    return undefined;
-  });
-
-  function hasCause(line: string, isStoreTroubled: boolean): boolean {
-    const { msg, err = '', validators = [] }: { msg: string; err?: string; validators?: number[] } = JSON.parse(line);
-    const causes: Readonly<Record<Cause, boolean>> = {
-      store: isStoreTroubled,
-      watched: validators.some((one) => watched.has(one)),
-      file: isStoreTroubled || err.includes('config.yaml'),
-      refused: wasRefused,
-      revoked: wasRevoked,
-    };
-    const cause = CAUSES[msg];
-    return cause !== undefined && causes[cause];
-  }
-
+  const causes: Record<Cause, boolean> = { writes: false, watched: false, file: false, refused: false, revoked: false };
   return {
-    ...follower,
-    onMoment(world) {
-      follower.onMoment(world);
-      for (const validator of world.exporter.watch) watched.add(validator);
-      for (const { name, process, pausedAt } of world.hosts) {
-        for (const { at, line } of process?.errors.splice(0) ?? []) {
-          const last = Math.max(storeTroubleAt(world, name), pausedAt);
-          if (!hasCause(line, at - last <= AFTERWARDS_MS)) return `${name}: ${line}`;
-        }
+    name: 'process: errors in the log have a cause',
+    onEvent({ kind, ...event }) {
+      if (kind !== 'head' || !('sent' in event) || !event.sent.head) return undefined;
+      const { status, headers } = event.sent.head;
+      causes.refused ||= status === 401;
+      causes.revoked ||= status === 429 && isRevocation(headers);
+      return undefined;
+    },
+    onMoment({ host, exporter, isFileBroken }) {
+      causes.watched ||= exporter.watch.length > 0;
+      causes.file ||= isFileBroken;
+      for (const { at, line } of host.process?.errors.splice(0) ?? []) {
+        causes.writes = at - host.writeTroubleAt <= AFTERWARDS_MS;
+        const cause = CAUSES[JSON.parse(line).msg];
+        if (!cause || !causes[cause]) return line;
       }
       return undefined;
     },
@@ -126,15 +90,29 @@ const MAX_LOG_BYTES_AN_HOUR = 500_000;
 export function bounded(): Check {
   return {
     name: 'process: timers and log are bounded',
-    onMoment({ hosts, clock }) {
-      if (clock.waiting > MAX_TIMERS * hosts.length) return `${clock.waiting} timers wait`;
-      for (const { name, process } of hosts) {
-        if (!process) continue;
-        const hours = 1 + (clock.now() - process.startedAt) / HOUR;
-        if (process.logBytes > MAX_LOG_BYTES_AN_HOUR * hours)
-          return `${name} has logged ${process.logBytes} bytes in ${hours - 1} h: ${process.lines.at(-1)}`;
-      }
-      return undefined;
+    onMoment({ host: { process }, clock }) {
+      if (clock.waiting > MAX_TIMERS) return `${clock.waiting} timers wait`;
+      if (!process) return undefined;
+      const hours = 1 + (clock.now() - process.startedAt) / HOUR;
+      if (process.logBytes <= MAX_LOG_BYTES_AN_HOUR * hours) return undefined;
+      return `${process.logBytes} bytes are logged in ${hours - 1} h: ${process.lines.at(-1)}`;
+    },
+  };
+}
+
+const FAILURES = 'beaconchain_exporter_state_write_failures_total';
+
+/** Each failed write is counted, and shown within a minute (behaviour 32). */
+export function failedWritesCounted(): Check {
+  let noted: { readonly at: number; readonly process: number; readonly failed: number }[] = [];
+  return {
+    name: 'state: each failed write is counted',
+    onScrape({ at, process, series }, { host, exporter }) {
+      const isShown = (one: (typeof noted)[number]): boolean => at - one.at > MINUTE + 2 * exporter.refreshMs;
+      const { failed = 0 } = noted.findLast((one) => one.process === process && isShown(one)) ?? {};
+      noted = [...noted.slice(-50), { at, process, failed: host.process?.failedWrites ?? 0 }];
+      const shown = series.get(FAILURES) ?? 0;
+      return shown < failed ? `${shown} are shown, and ${failed} had failed a minute ago` : undefined;
     },
   };
 }

@@ -12,11 +12,8 @@ export interface Breakage {
 
 /** The source with the fault. @throws TypeError where the text to replace does not occur exactly once */
 export function broken(source: string, { name, file, find, replace }: Breakage): string {
-  const [before = '', after, ...more] = source.split(find);
-  if (after === undefined || more.length > 0) {
-    throw new TypeError(
-      `${name}: src/${file} has the text ${more.length + (after === undefined ? 0 : 1)} times, not once`,
-    );
-  }
+  const [before = '', after = '', ...more] = source.split(find);
+  if (more.length > 0 || before === source)
+    throw new TypeError(`${name}: src/${file} does not have the text exactly once`);
   return `${before}${replace}${after}`;
 }

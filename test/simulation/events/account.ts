@@ -1,21 +1,28 @@
 import { ENDPOINTS, type Endpoint } from '../../../src/api/errors.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
+import { BODY_FAULTS, type BodyFault, type Outage } from '../service/disturbances.ts';
+import type { NetworkFaults } from '../service/network.ts';
 import { drawPlan, type Plan } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
-import { kind } from './kind.ts';
-import { later } from './later.ts';
-import { secondsOf } from './words.ts';
-
-/** Some seconds to some hours. */
-function aWhile(random: Random): number {
-  return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 30 * MINUTE), random.scale(MINUTE, 6 * HOUR)]);
-}
+import { aWhile, kind, later, span } from './kind.ts';
 
 function aBurst(random: Random, { service: { plan } }: Setting): number {
   const { perSecond, perMonth = 100 * perSecond } = plan;
   return random.pick([1, perSecond, random.scale(1, perMonth), Math.round(perMonth * random.unit())]);
+}
+
+/** A wait as a header names it, or something that is none. `date 300`: the HTTP date in 300 s. */
+function aWait(random: Random): string {
+  const seconds = random.pick([random.between(1, 5), random.scale(1, 600), random.scale(60, 4 * 3_600)]);
+  const odd = [`${seconds}.5`, '0', '0.4', '-5', 'soon', '', '99999999999', '1e3'] as const;
+  return random.pick([String(seconds), String(seconds), `date ${seconds}`, random.pick(odd)]);
+}
+
+/** HTTP dates are written when they are sent. */
+function dated(text: string, now: number): string {
+  return text.startsWith('date') ? new Date(now + SECOND * Number(text.slice('date'.length))).toUTCString() : text;
 }
 
 function spendRepeatedly(world: World, left: number, everyMs: number, requests: number): void {
@@ -29,7 +36,7 @@ function planText({ perSecond, perHour, perMonth }: Plan): string {
   return [`${perSecond} requests per second`, ...long].join(', ');
 }
 
-/** What happens to the account at the service. */
+/** What happens to the account, to the service, and on the way there. */
 export const ACCOUNT_KINDS = [
   kind<{ requests: number }>({
     name: 'others at once',
@@ -37,25 +44,19 @@ export const ACCOUNT_KINDS = [
     draw: (random, setting) => ({ requests: aBurst(random, setting) }),
     apply: ({ requests }, world) => world.spend(requests),
     tell: ({ requests }) => `other users of the account send ${requests} requests at once`,
-    simpler: ({ requests }) => (requests > 1 ? [{ requests: 1 }, { requests: Math.floor(requests / 2) }] : []),
   }),
   kind<{ left: number }>({
     name: 'others leave little',
     weight: 3,
+    // So many would use up an hour of another plan.
     draw: (random, { service: { plan } }) =>
       plan.perMonth === undefined || plan.perHour !== undefined ? undefined : { left: random.between(0, 12) },
     apply: ({ left }, world) => {
       const { account } = world.service;
-      const { perMonth, perHour } = account.plan;
-      // So many would use up an hour of another plan too.
-      if (perHour !== undefined) return;
-      const used = [...account.counted(world.clock.now()).values()].map(({ month }) => month.ours + month.theirs);
-      const unused = (perMonth ?? 0) - Math.max(0, ...used);
-      const isCounted = used.length > 0 || world.service.setting.buckets === 'one';
-      if (isCounted && unused > left) world.spend(unused - left);
+      const unused = (account.plan.perMonth ?? 0) - account.usedOfMonth(world.clock.now());
+      if (unused > left && account.plan.perHour === undefined) world.spend(unused - left);
     },
     tell: ({ left }) => `other users of the account use its month up but for ${left} requests`,
-    simpler: ({ left }) => (left > 1 ? [{ left: 1 }] : []),
   }),
   kind<{ times: number; everyMs: number; requests: number }>({
     name: 'others for hours',
@@ -67,7 +68,7 @@ export const ACCOUNT_KINDS = [
     }),
     apply: ({ times, everyMs, requests }, world) => spendRepeatedly(world, times, everyMs, requests),
     tell: ({ times, everyMs, requests }) =>
-      `other users of the account send ${requests} requests every ${secondsOf(everyMs)}, ${times} times`,
+      `other users of the account send ${requests} requests every ${span(everyMs)}, ${times} times`,
   }),
   kind<{ plan: Plan }>({
     name: 'plan',
@@ -81,20 +82,12 @@ export const ACCOUNT_KINDS = [
     weight: 2,
     draw: (random) => ({ waitMs: random.pick([0, random.scale(MINUTE, HOUR)]) }),
     apply: ({ waitMs }, world) => {
-      if (waitMs > 0) {
-        const headers = { 'retry-after': String(Math.ceil(waitMs / SECOND)) };
-        world.service.disturbances.refuse({ times: 1, headers, body: 'json' });
-      }
-      later(world, waitMs, () => {
-        world.service.account.renew();
-        world.traffic.note({ kind: 'renewal', at: world.clock.now() });
-      });
+      const headers = { 'retry-after': String(Math.ceil(waitMs / SECOND)) };
+      if (waitMs > 0) world.service.disturbances.refuse({ times: 1, headers });
+      later(world, waitMs, () => world.renew());
     },
-    tell: ({ waitMs }) => {
-      const wait = waitMs > 0 ? `the next request is refused for ${secondsOf(waitMs)}, in which ` : '';
-      return `${wait}the quota of the account is renewed`;
-    },
-    simpler: ({ waitMs }) => (waitMs > 0 ? [{ waitMs: 0 }] : []),
+    tell: ({ waitMs }) =>
+      `${waitMs > 0 ? `the next request is refused for ${span(waitMs)}; then ` : ''}the quota of the account is renewed`,
   }),
   kind<{ forMs: number; reloadsAfterMs: number; key?: string }>({
     name: 'revocation',
@@ -105,24 +98,16 @@ export const ACCOUNT_KINDS = [
       ...(random.happens(0.4) ? { key: `key-${random.between(0, 3)}` } : {}),
     }),
     apply: ({ forMs, reloadsAfterMs, key }, world) => {
-      world.service.account.isRevoked = true;
-      if (key !== undefined) {
-        later(world, forMs / 2, () => {
-          world.service.account.key = key;
-          world.configure({ key });
-          world.reload();
-        });
-      }
+      const { account } = world.service;
+      account.isRevoked = true;
+      if (key !== undefined) later(world, forMs / 2, () => world.giveAnotherKey(key));
       later(world, forMs, () => {
-        world.service.account.isRevoked = false;
+        account.isRevoked = false;
       });
       later(world, forMs + reloadsAfterMs, () => world.reload());
     },
-    tell: ({ forMs, reloadsAfterMs, key }) => {
-      const another = key === undefined ? '' : ` half of which a reload brings ${key}`;
-      return `access is revoked for ${secondsOf(forMs)}${another && `, after${another}`}; a reload comes ${secondsOf(reloadsAfterMs)} after that`;
-    },
-    simpler: ({ key, ...what }) => (key === undefined ? [] : [what]),
+    tell: ({ forMs, reloadsAfterMs, key }) =>
+      `access is revoked for ${span(forMs)}${key === undefined ? '' : `, after half of which a reload brings ${key}`}; a reload comes ${span(reloadsAfterMs)} after that`,
   }),
   kind<{ forMs: number }>({
     name: 'key refused',
@@ -135,7 +120,7 @@ export const ACCOUNT_KINDS = [
         account.key = world.exporter.key;
       });
     },
-    tell: ({ forMs }) => `the service refuses the key for ${secondsOf(forMs)}`,
+    tell: ({ forMs }) => `the service refuses the key for ${span(forMs)}`,
   }),
   kind<{ key: string; lateMs: number }>({
     name: 'another key',
@@ -154,31 +139,84 @@ export const ACCOUNT_KINDS = [
       };
       const [first, second] = lateMs < 0 ? [service, operator] : [operator, service];
       first();
-      if (lateMs === 0) second();
-      else later(world, Math.abs(lateMs), second);
+      later(world, Math.abs(lateMs), second);
     },
-    tell: ({ key, lateMs }) => {
-      if (lateMs === 0) return `${key} replaces the key of the account, with a reload`;
-      return lateMs < 0
-        ? `the service takes only ${key}, and a reload with it comes ${secondsOf(-lateMs)} later`
-        : `a reload with ${key} comes ${secondsOf(lateMs)} before the service takes it`;
-    },
-    simpler: ({ key, lateMs }) => (lateMs === 0 ? [] : [{ key, lateMs: 0 }]),
+    tell: ({ key, lateMs }) =>
+      lateMs < 0
+        ? `the service takes only ${key}, and a reload with it comes ${span(-lateMs)} later`
+        : `a reload brings ${key}, and the service takes it ${span(lateMs)} later`,
   }),
-  kind<{ endpoints: readonly Endpoint[]; forMs: number }>({
+  kind<{ endpoint: Endpoint; forMs: number }>({
     name: 'forbidden',
     weight: 2,
     draw: (random) => ({
-      endpoints: [random.pick(['machine_metrics', 'epoch_slots', ...ENDPOINTS, 'sync_committee_members'])],
+      endpoint: random.pick(['machine_metrics', 'epoch_slots', ...ENDPOINTS]),
       forMs: aWhile(random),
     }),
-    apply: ({ endpoints, forMs }, world) => {
+    apply: ({ endpoint, forMs }, world) => {
       const { forbidden } = world.service.account;
-      for (const endpoint of endpoints) forbidden.add(endpoint);
-      later(world, forMs, () => {
-        for (const endpoint of endpoints) forbidden.delete(endpoint);
-      });
+      forbidden.add(endpoint);
+      later(world, forMs, () => forbidden.delete(endpoint));
     },
-    tell: ({ endpoints, forMs }) => `the plan does not include ${endpoints.join(', ')} for ${secondsOf(forMs)}`,
+    tell: ({ endpoint, forMs }) => `the plan does not include ${endpoint} for ${span(forMs)}`,
+  }),
+  kind<Omit<Outage, 'until'> & { forMs: number }>({
+    name: 'outage',
+    weight: 3,
+    draw: (random) => ({
+      forMs: aWhile(random),
+      status: random.pick([500, 502, 503, 520]),
+      body: random.pick(['json', 'html', 'none']),
+      ...(random.happens(0.3) ? { retryAfter: aWait(random) } : {}),
+    }),
+    apply: ({ forMs, ...outage }, { service, clock }) =>
+      service.disturbances.begin({ ...outage, until: clock.now() + forMs }),
+    tell: ({ forMs, status, body, retryAfter }) =>
+      `the service answers ${status} (${body}${retryAfter === undefined ? '' : `, retry-after: ${retryAfter}`}) for ${span(forMs)}`,
+  }),
+  kind<{ times: number; reset?: string; after?: string }>({
+    name: '429',
+    weight: 4,
+    draw: (random) => ({
+      times: random.pick([1, 1, random.between(2, 6)]),
+      ...(random.happens(0.6) ? { reset: aWait(random) } : {}),
+      ...(random.happens(0.6) ? { after: aWait(random) } : {}),
+    }),
+    apply: ({ times, reset, after }, { service, clock }) => {
+      const named = (name: string, text: string | undefined): Record<string, string> =>
+        text === undefined ? {} : { [name]: dated(text, clock.now()) };
+      const headers = { ...named('ratelimit-reset', reset), ...named('retry-after', after) };
+      service.disturbances.refuse({ times, headers });
+    },
+    tell: ({ times, ...headers }) => `the next ${times} requests are refused with 429 ${JSON.stringify(headers)}`,
+  }),
+  kind<{ how: BodyFault; times: number; endpoint?: Endpoint }>({
+    name: 'bodies',
+    weight: 2,
+    draw: (random) => ({
+      how: random.pick(BODY_FAULTS),
+      times: random.between(1, 10),
+      ...(random.happens(0.5) ? { endpoint: random.pick(ENDPOINTS) } : {}),
+    }),
+    apply: ({ how, times, endpoint }, { service }) => service.disturbances.spoil(how, times, endpoint),
+    tell: ({ how, times, endpoint = 'any endpoint' }) => `the next ${times} bodies of ${endpoint} are spoilt: ${how}`,
+  }),
+  kind<{ faults: Partial<NetworkFaults>; forMs: number }>({
+    name: 'network faults',
+    weight: 4,
+    draw: (random) => {
+      const share = random.pick([0.02, 0.2, 0.5]);
+      const what = random.pick(['lostBefore', 'lostAfter', 'reset', 'slow', 'brokenBody', 'stalledBody']);
+      return { faults: { [what]: share }, forMs: aWhile(random) };
+    },
+    apply: ({ faults, forMs }, { network, clock }) => network.disturb(faults, clock.now() + forMs),
+    tell: ({ faults, forMs }) => `the network has ${JSON.stringify(faults)} for ${span(forMs)}`,
+  }),
+  kind<{ forMs: number; how: 'refused' | 'silent' }>({
+    name: 'cut off',
+    weight: 2,
+    draw: (random) => ({ forMs: aWhile(random), how: random.pick(['refused', 'silent']) }),
+    apply: ({ forMs, how }, { network, clock }) => network.cut(clock.now() + forMs, how),
+    tell: ({ forMs, how }) => `the service cannot be reached for ${span(forMs)} (${how})`,
   }),
 ];

@@ -4,14 +4,12 @@ import type { Random } from '../random.ts';
 import { type ChainView, ROW_FAULTS, type RowFault } from '../service/chain-view.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
-import { kind } from './kind.ts';
-import { later } from './later.ts';
-import { secondsOf } from './words.ts';
+import { kind, later, span } from './kind.ts';
 
 const SLOT = 12 * SECOND;
 
 /** One of the chains that are read. */
-export function anyChain(random: Random, { exporter }: Setting): Chain {
+function anyChain(random: Random, { exporter }: Setting): Chain {
   return exporter.chains[random.between(0, exporter.chains.length - 1)] ?? 'mainnet';
 }
 
@@ -27,7 +25,6 @@ export const CHAIN_KINDS = [
     draw: (random, setting) => ({ chain: anyChain(random, setting), count: random.pick([1, 1, 2, 4]) }),
     apply: ({ chain, count }, world) => viewOf(world, chain).chain.orderSlashings(count),
     tell: ({ chain, count }) => `on ${chain} each of the next ${count} blocks has a new slashing`,
-    simpler: ({ chain, count }) => (count > 1 ? [{ chain, count: 1 }] : []),
   }),
   kind<{ chain: Chain; slots: number }>({
     name: 'orphaned slashing',
@@ -35,9 +32,7 @@ export const CHAIN_KINDS = [
     draw: (random, setting) => ({ chain: anyChain(random, setting), slots: random.pick([0, random.between(1, 14)]) }),
     apply: ({ chain, slots }, world) => viewOf(world, chain).chain.orderOrphanedSlashing(slots),
     tell: ({ chain, slots }) =>
-      slots === 0
-        ? `on ${chain} the next block has a slashing, and is orphaned at once`
-        : `on ${chain} the next block has a slashing, and is orphaned ${slots} slots later`,
+      `on ${chain} the next block has a slashing, and is orphaned ${slots === 0 ? 'at once' : `${slots} slots later`}`,
   }),
   kind<{ chain: Chain; slots: number }>({
     name: 'slashing in two blocks',
@@ -61,10 +56,6 @@ export const CHAIN_KINDS = [
       for (const chain of chains) viewOf(world, chain).chain.orderReorganisation(depth);
     },
     tell: ({ chains, depth }) => `the newest ${depth} slots of ${chains.join(' and ')} are replaced`,
-    simpler: ({ chains, depth }) => [
-      ...(chains.length > 1 ? chains.map((chain) => ({ chains: [chain], depth })) : []),
-      ...(depth > 1 ? [{ chains, depth: 1 }] : []),
-    ],
   }),
   kind<{ chain: Chain; epochs: number }>({
     name: 'finality stalls',
@@ -90,7 +81,7 @@ export const CHAIN_KINDS = [
       if (how === 'two proposed') view.chain.orderReorganisation(3);
       view.spoilRows(how, world.clock.now() + ms);
     },
-    tell: ({ chain, how, ms }) => `for ${secondsOf(ms)} rows of ${chain} are ${how}`,
+    tell: ({ chain, how, ms }) => `for ${span(ms)} rows of ${chain} are ${how}`,
   }),
   kind<{ chain: Chain; epochs: number; times: number; ms: number }>({
     name: 'latest goes back',
@@ -103,7 +94,7 @@ export const CHAIN_KINDS = [
     }),
     apply: ({ chain, epochs, times, ms }, world) => viewOf(world, chain).lag(epochs, times, world.clock.now() + ms),
     tell: ({ chain, epochs, times, ms }) =>
-      `the latest epoch of ${chain} is ${epochs} behind, ${times} times within ${secondsOf(ms)}`,
+      `the latest epoch of ${chain} is ${epochs} behind, ${times} times within ${span(ms)}`,
   }),
   kind<{ chain: Chain; what: 'a missed slot' | 'a block'; ms: number }>({
     name: 'scheduled',
@@ -122,7 +113,7 @@ export const CHAIN_KINDS = [
       if (what === 'a block') viewOf(world, chain).hideBlock(until);
       else viewOf(world, chain).keepScheduled(until);
     },
-    tell: ({ chain, what, ms }) => `${what} of ${chain} is shown as scheduled for ${secondsOf(ms)}`,
+    tell: ({ chain, what, ms }) => `${what} of ${chain} is shown as scheduled for ${span(ms)}`,
   }),
   kind<{ chain: Chain; ms: number }>({
     name: 'details late',
@@ -134,7 +125,6 @@ export const CHAIN_KINDS = [
       view.chain.orderSlashings(1);
       view.hideDetails(world.clock.now() + ms);
     },
-    tell: ({ chain, ms }) =>
-      `the next block of ${chain} has a slashing, and no details are listed for ${secondsOf(ms)}`,
+    tell: ({ chain, ms }) => `the next block of ${chain} has a slashing, and no details are listed for ${span(ms)}`,
   }),
 ];

@@ -1,3 +1,4 @@
+import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
@@ -9,14 +10,30 @@ export interface Kind<W extends object = object> {
   readonly weight: number;
   /** Chooses the details. undefined: it makes no sense in this world. */
   draw(random: Random, setting: Setting): W | undefined;
-  apply(what: W, world: World): void | Promise<void>;
+  apply(what: W, world: World): void;
   /** A readable sentence. */
   tell(what: W): string;
-  /** The same event with simpler details, the simplest first. */
-  simpler?(what: W): readonly W[];
 }
 
 /** Forgets the type of the details, which only the kind itself knows. */
 export function kind<W extends object>(one: Kind<W>): Kind {
   return one as unknown as Kind;
+}
+
+/** Does something after `ms`, unless the trouble is over by then. */
+export function later(world: World, ms: number, act: () => void): void {
+  world.clock.after(ms, () => {
+    if (!world.isCalm) act();
+  });
+}
+
+/** Some seconds to some hours. */
+export function aWhile(random: Random): number {
+  return random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 30 * MINUTE), random.scale(MINUTE, 6 * HOUR)]);
+}
+
+/** A span of time for a story: `1.5 s`, `3 min`, `2 h`. */
+export function span(ms: number): string {
+  if (ms < MINUTE) return `${ms / 1_000} s`;
+  return ms < HOUR ? `${Math.round(ms / 6_000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
 }

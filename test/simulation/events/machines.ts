@@ -1,57 +1,64 @@
 import { HOUR, MINUTE, SECOND } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
-import type { Lag } from '../service/setting.ts';
+import type { Lag, ServiceSetting } from '../service/setting.ts';
 import type { Setting } from '../story.ts';
-import { kind } from './kind.ts';
-import { later } from './later.ts';
-import { secondsOf } from './words.ts';
+import type { World } from '../world.ts';
+import { kind, later, span } from './kind.ts';
 
-function anyMachine(random: Random, { service }: Setting): string | undefined {
-  return service.machines[random.between(0, service.machines.length - 1)];
+/** The name of a machine; undefined: there is none. */
+function anyMachine(random: Random, { service }: Setting): { name: string } | undefined {
+  const name = service.machines[random.between(0, service.machines.length - 1)];
+  return name === undefined ? undefined : { name };
 }
 
-/** What happens to the machines, and to their records. */
+/** What can happen in the middle of a sweep, and how it ends. */
+const IN_SWEEP: Readonly<Record<string, { begin(world: World): void; end?(world: World): void }>> = {
+  'access is revoked': {
+    begin: ({ service }) => {
+      service.account.isRevoked = true;
+    },
+    end: (world) => {
+      world.service.account.isRevoked = false;
+      world.reload();
+    },
+  },
+  'the plan allows one request per second': {
+    begin: (world) => world.setPlan({ ...world.service.account.plan, perSecond: 1 }),
+  },
+  'others use up the month': { begin: (world) => world.spend(world.service.account.plan.perMonth ?? 0) },
+  'a reload comes': { begin: (world) => world.reload() },
+};
+const TROUBLES = Object.keys(IN_SWEEP) as [string, ...string[]];
+
+/** What happens to the machines, to their records, and to what is due once a day or once a period. */
 export const MACHINE_KINDS = [
   kind<{ name: string; ms?: number }>({
     name: 'silence',
     weight: 4,
     draw: (random, setting) => {
-      const name = anyMachine(random, setting);
-      if (name === undefined) return undefined;
-      return random.happens(0.3) ? { name } : { name, ms: random.scale(MINUTE, 6 * HOUR) };
+      const one = anyMachine(random, setting);
+      return one && (random.happens(0.3) ? one : { ...one, ms: random.scale(MINUTE, 6 * HOUR) });
     },
     apply: ({ name, ms }, world) => {
       const { machines } = world.service;
       machines.silence(name, world.clock.now());
       if (ms !== undefined) later(world, ms, () => machines.wake(name, world.clock.now()));
     },
-    tell: ({ name, ms }) => `machine ${name} falls silent${ms === undefined ? '' : ` for ${secondsOf(ms)}`}`,
-    simpler: ({ name, ms }) => (ms === undefined ? [] : [{ name }]),
+    tell: ({ name, ms }) => `machine ${name} falls silent${ms === undefined ? '' : ` for ${span(ms)}`}`,
   }),
   kind<{ name: string }>({
     name: 'clients restart',
     weight: 2,
-    draw: (random, setting) => named(anyMachine(random, setting)),
-    apply: ({ name }, world) => world.service.machines.restart(name, world.clock.now()),
+    draw: anyMachine,
+    apply: ({ name }, { service, clock }) => service.machines.restart(name, clock.now()),
     tell: ({ name }) => `the clients of machine ${name} are restarted`,
-  }),
-  kind<{ name: string; free: number }>({
-    name: 'disk fills',
-    weight: 1,
-    draw: (random, setting) => {
-      const name = anyMachine(random, setting);
-      return name === undefined ? undefined : { name, free: random.pick([0, 0.01, 0.6]) };
-    },
-    apply: ({ name, free }, world) => world.service.machines.fillDisk(name, free, world.clock.now()),
-    tell: ({ name, free }) => `${100 * free} % of the disk of machine ${name} are free`,
   }),
   kind<{ name: string }>({
     name: 'machine appears',
     weight: 2,
     draw: (random) => ({ name: random.pick(['new-0', 'new-1', 'new "2"', 'new\n3']) }),
-    apply: ({ name }, world) => {
-      const { machines } = world.service;
-      if (!machines.names.includes(name)) machines.add(name, world.clock.now());
+    apply: ({ name }, { service: { machines }, clock }) => {
+      if (!machines.names.includes(name)) machines.add(name, clock.now());
     },
     tell: ({ name }) => `machine ${JSON.stringify(name)} pushes for the first time`,
   }),
@@ -62,9 +69,8 @@ export const MACHINE_KINDS = [
       const of = random.pick(['all', 'one', 'none'] as const);
       return { lag: { of, ms: of === 'none' ? 0 : random.scale(SECOND, 5 * MINUTE) } };
     },
-    apply: ({ lag }, world) => world.service.machines.delay(lag, world.clock.now()),
-    tell: ({ lag: { of, ms } }) =>
-      of === 'none' ? 'records are on time' : `records of ${of} of the machines are ${secondsOf(ms)} late`,
+    apply: ({ lag }, { service, clock }) => service.machines.delay(lag, clock.now()),
+    tell: ({ lag: { of, ms } }) => `records of ${of} of the machines are ${span(ms)} late`,
   }),
   kind<{ share: number; ms: number }>({
     name: 'odd records',
@@ -75,17 +81,69 @@ export const MACHINE_KINDS = [
       machines.spoil(share, world.clock.now());
       later(world, ms, () => machines.spoil(0, world.clock.now()));
     },
-    tell: ({ share, ms }) => `for ${secondsOf(ms)} ${Math.round(100 * share)} % of the records cannot be read`,
+    tell: ({ share, ms }) => `for ${span(ms)} ${Math.round(100 * share)} % of the records cannot be read`,
   }),
   kind<{ count: number }>({
     name: 'empty pages',
     weight: 1,
-    draw: (random) => ({ count: random.between(1, 4) }),
-    apply: ({ count }, world) => world.service.machines.emptyPages(count),
+    draw: (random) => ({ count: random.between(1, 2) }),
+    apply: ({ count }, { service }) => {
+      service.machines.emptyPages = count;
+    },
     tell: ({ count }) => `the next ${count} pages of machine records are empty, and have a cursor`,
   }),
+  kind<{ what: string; ms: number }>({
+    name: 'in the middle of a sweep',
+    weight: 6,
+    draw: (random, { service }) =>
+      service.machines.length === 0
+        ? undefined
+        : { what: random.pick(TROUBLES), ms: random.scale(SECOND, 30 * MINUTE) },
+    apply: ({ what, ms }, world) =>
+      world.service.oncePaged(() => {
+        const trouble = IN_SWEEP[what];
+        if (world.isCalm || !trouble) return;
+        trouble.begin(world);
+        later(world, ms, () => trouble.end?.(world));
+      }),
+    tell: ({ what, ms }) =>
+      `${what} after the next page that another one follows${IN_SWEEP[what]?.end ? `, for ${span(ms)}` : ''}`,
+  }),
+  kind<{ ms: number }>({
+    name: 'later pages fail',
+    weight: 9,
+    draw: (random, { service }) =>
+      2 * service.machines.length <= service.longestPage ? undefined : { ms: random.scale(2 * MINUTE, 60 * MINUTE) },
+    apply: ({ ms }, { service, clock }) => service.disturbances.failLaterPages(clock.now() + ms),
+    tell: ({ ms }) => `the service answers 500 to all pages of machines but the first, for ${span(ms)}`,
+  }),
+  kind<{ ms: number }>({
+    name: 'older day',
+    weight: 7,
+    draw: (random) => ({ ms: random.scale(HOUR, 24 * HOUR) }),
+    apply: ({ ms }, { service, clock }) => service.periods.showOlderDay(clock.now() + ms),
+    tell: ({ ms }) => `for ${span(ms)} the newest day is missing from the answers`,
+  }),
+  kind<{ lateMs: number; ms: number }>({
+    name: 'period late',
+    weight: 2,
+    draw: (random) => ({ lateMs: random.scale(MINUTE, 6 * HOUR), ms: random.scale(10 * MINUTE, 12 * HOUR) }),
+    apply: ({ lateMs, ms }, { service, clock }) => service.periods.delayPeriod(lateMs, clock.now() + ms),
+    tell: ({ lateMs, ms }) => `for ${span(ms)} sync committees are known ${span(lateMs)} late`,
+  }),
+  kind<{ views: ServiceSetting['views']; ms: number }>({
+    name: 'views refused',
+    weight: 2,
+    draw: (random, { service: { views } }) => {
+      const kept = (view: boolean): boolean => view && random.happens(0.6);
+      const left = { latest: kept(views.latest), finalized: kept(views.finalized), committee: kept(views.committee) };
+      return { views: left, ms: random.scale(MINUTE, 6 * HOUR) };
+    },
+    apply: ({ views, ms }, world) => {
+      const { service } = world;
+      service.change({ views });
+      later(world, ms, () => service.change({ views: world.story.setting.service.views }));
+    },
+    tell: ({ views, ms }) => `for ${span(ms)} the service answers only these views: ${JSON.stringify(views)}`,
+  }),
 ];
-
-function named(name: string | undefined): { name: string } | undefined {
-  return name === undefined ? undefined : { name };
-}

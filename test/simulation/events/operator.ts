@@ -2,12 +2,11 @@ import type { Chain } from '../../../src/lib/chain.ts';
 import { MINUTE, SECOND } from '../../support/timing.ts';
 import type { ExporterSetting } from '../exporter-setting.ts';
 import type { Random } from '../random.ts';
-import { kind } from './kind.ts';
-import { later } from './later.ts';
-import { secondsOf } from './words.ts';
+import type { World } from '../world.ts';
+import { kind, later, span } from './kind.ts';
 
 /** Settings that a reload can change. */
-type Changes = Partial<Omit<ExporterSetting, 'replicas' | 'refreshMs' | 'key'>>;
+type Changes = Partial<Omit<ExporterSetting, 'refreshMs' | 'key'>>;
 
 function aChange(random: Random): Changes {
   return random.pick<() => Changes>([
@@ -23,9 +22,15 @@ function aChange(random: Random): Changes {
     () => ({ utilization: random.pick([0.9, 0.3 + 0.6 * random.unit()]) }),
     () => ({ timeoutSeconds: random.pick([3, 10, 30]) }),
     () => ({ expected: random.some(['m0', 'never-seen', 'm3']) }),
-    () => ({ exclude: random.some(['m1', 'm2']) }),
-    () => ({ proposerNames: random.happens(0.5), members: random.happens(0.5) }),
   ])();
+}
+
+/** Reloads after these times, ms. */
+function reload(world: World, times: readonly number[]): void {
+  for (const ms of times) {
+    if (ms === 0) world.reload();
+    else later(world, ms, () => world.reload());
+  }
 }
 
 /** What the operator does to the configuration. */
@@ -39,16 +44,10 @@ export const OPERATOR_KINDS = [
     }),
     apply: ({ changes, reloads }, world) => {
       world.configure(changes);
-      for (const ms of reloads) {
-        if (ms === 0) world.reload();
-        else later(world, ms, () => world.reload());
-      }
+      reload(world, reloads);
     },
-    tell: ({ changes, reloads }) => {
-      const when = reloads.length === 0 ? 'no reload' : `reload after ${reloads.map(secondsOf).join(', ')}`;
-      return `the configuration has ${JSON.stringify(changes)} from now on, ${when}`;
-    },
-    simpler: ({ changes, reloads }) => (reloads.length > 1 ? [{ changes, reloads: [0] }] : []),
+    tell: ({ changes, reloads }) =>
+      `the configuration has ${JSON.stringify(changes)} from now on, ${reloads.length === 0 ? 'no reload' : `reload after ${reloads.map(span).join(', ')}`}`,
   }),
   kind<{ chains: readonly Chain[]; forMs: number }>({
     name: 'chains left out',
@@ -66,7 +65,7 @@ export const OPERATOR_KINDS = [
         world.reload();
       });
     },
-    tell: ({ chains, forMs }) => `only ${chains.join(', ')} is configured for ${secondsOf(forMs)}, with two reloads`,
+    tell: ({ chains, forMs }) => `only ${chains.join(', ')} is configured for ${span(forMs)}, with two reloads`,
   }),
   kind<{ times: number; everyMs: number }>({
     name: 'reloads',
@@ -75,21 +74,19 @@ export const OPERATOR_KINDS = [
       times: random.pick([1, random.between(2, 8)]),
       everyMs: random.pick([0, random.scale(1, 2_000)]),
     }),
-    apply: ({ times, everyMs }, world) => {
-      for (let i = 0; i < times; i += 1) {
-        if (i * everyMs === 0) world.reload();
-        else later(world, i * everyMs, () => world.reload());
-      }
-    },
-    tell: ({ times, everyMs }) => `${times} reloads, ${secondsOf(everyMs)} apart`,
-    simpler: ({ times, everyMs }) => (times > 1 ? [{ times: 1, everyMs }] : []),
+    apply: ({ times, everyMs }, world) =>
+      reload(
+        world,
+        Array.from({ length: times }, (_, i) => i * everyMs),
+      ),
+    tell: ({ times, everyMs }) => `${times} reloads, ${span(everyMs)} apart`,
   }),
   kind<{ requests: number; chains?: readonly Chain[] }>({
     name: 'reload in a request',
     weight: 4,
     draw: (random) => ({
       requests: random.between(1, 12),
-      ...random.pick<{ chains?: readonly Chain[] }>([{}, { chains: [random.pick<Chain>(['mainnet', 'hoodi'])] }]),
+      ...(random.happens(0.5) ? { chains: [random.pick<Chain>(['mainnet', 'hoodi'])] } : {}),
     }),
     apply: ({ requests, chains }, world) =>
       world.service.onRequest(requests, () =>
@@ -98,11 +95,8 @@ export const OPERATOR_KINDS = [
           world.reload();
         }),
       ),
-    tell: ({ requests, chains }) => {
-      const what = chains ? `a reload with only ${chains.join(', ')}` : 'a reload';
-      return `${what} comes while request ${requests} from now is under way`;
-    },
-    simpler: ({ requests, chains }) => (chains ? [{ requests }] : []),
+    tell: ({ requests, chains }) =>
+      `a reload${chains ? ` with only ${chains.join(', ')}` : ''} comes while request ${requests} from now is under way`,
   }),
   kind<{ forMs: number; isReloaded: boolean }>({
     name: 'broken file',
@@ -117,6 +111,6 @@ export const OPERATOR_KINDS = [
       });
     },
     tell: ({ forMs, isReloaded }) =>
-      `the configuration file has a mistake for ${secondsOf(forMs)}${isReloaded ? ', with a reload before and after' : ''}`,
+      `the configuration file has a mistake for ${span(forMs)}${isReloaded ? ', with a reload before and after' : ''}`,
   }),
 ];

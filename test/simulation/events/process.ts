@@ -1,119 +1,60 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/timing.ts';
-import type { ExporterHost } from '../exporter-host.ts';
+import { CALLS, type Call } from '../exporter-process.ts';
 import type { Random } from '../random.ts';
-import type { Setting } from '../story.ts';
 import type { World } from '../world.ts';
-import { type Kind, kind } from './kind.ts';
-import { later } from './later.ts';
-import { secondsOf } from './words.ts';
-
-/** The name of one of the hosts. */
-export function anyHost(random: Random, { exporter }: Setting): string {
-  return ['a', 'b', 'c'][random.between(0, Math.max(1, exporter.replicas) - 1)] ?? 'a';
-}
-
-/** Draws an event that is about files: it makes no sense where the state is in Redis. */
-export function onFiles<W extends object>(draw: (random: Random, setting: Setting) => W): Kind<W>['draw'] {
-  return (random, setting) => (setting.exporter.replicas > 0 ? undefined : draw(random, setting));
-}
+import { aWhile, kind, later, span } from './kind.ts';
 
 /** The end or the start of this month, whichever is nearer. */
 function nearestTurn(now: number): number {
   const date = new Date(now);
-  const [start, end] = [0, 1].map((more) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more));
-  return now - (start ?? 0) < (end ?? 0) - now ? (start ?? 0) : (end ?? 0);
+  const [start = 0, end = 0] = [0, 1].map((more) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + more));
+  return now - start < end - now ? start : end;
 }
 
 function downTime(random: Random): number {
   return random.pick([0, SECOND, random.scale(SECOND, 5 * MINUTE), random.scale(MINUTE, 12 * HOUR)]);
 }
 
-interface KillWhat {
-  readonly host: string;
-  readonly downMs: number;
-  /** After so many calls, of any kind or of one. */
-  readonly calls?: number;
-  readonly call?: string | undefined;
-  /** And then so many of any kind. */
-  readonly more?: number | undefined;
+/** The clock of the process is wrong by so much for a while. */
+function setClock(world: World, byMs: number, forMs: number): void {
+  world.host.setClock(byMs);
+  later(world, forMs, () => world.host.setClock(0));
 }
 
-/** What happens to the process that has just been told to wait. */
-interface InWait {
-  readonly waitSeconds: number;
-  readonly afterMs: number;
-  readonly what: 'killed' | 'stopped' | 'set ahead';
-  readonly ms: number;
-}
-
-/** The clock of a host is ahead for a while. */
-function setAhead(world: World, host: ExporterHost, byMs: number, forMs: number): void {
-  host.setClock(byMs);
-  later(world, forMs, () => host.setClock(0));
-}
-
-/** Calls after which a death is likely to leave something half done. */
-const DISK_CALLS = [
-  'disk create',
-  'disk write',
-  'disk sync',
-  'disk close',
-  'disk rename',
-  'disk sync directory',
-  'disk rm',
-  'request',
-  'answer',
-] as const;
-/** Calls after which something is not yet synced. */
-const UNSYNCED = ['disk create', 'disk write', 'disk write', 'disk rename', 'disk rm'] as const;
-const REDIS_CALLS = ['redis: send', 'redis: answer', 'redis: connected', 'request', 'answer'] as const;
-
-/** What happens to the processes and their machines. */
+/** What happens to the process, to its machine and to the writes of its documents. */
 export const PROCESS_KINDS = [
-  kind<KillWhat>({
+  kind<{ downMs: number; calls?: number; call?: Call }>({
     name: 'kill',
-    weight: 8,
-    draw: (random, setting) => {
-      const calls = setting.exporter.replicas > 0 ? REDIS_CALLS : DISK_CALLS;
-      const what = { host: anyHost(random, setting), downMs: downTime(random) };
-      return random.pick<KillWhat>([
-        what,
-        { ...what, calls: random.between(1, 60) },
-        { ...what, calls: 1, call: random.pick(calls) },
-        { ...what, calls: 1, call: calls[0], more: random.between(1, 9) },
-        { ...what, calls: random.between(1, 4), call: calls[0], more: random.between(1, 9) },
-        { ...what, calls: random.between(1, 10), call: random.pick(calls) },
-      ]);
-    },
-    apply: ({ host, downMs, calls, call, more }, world) =>
-      world.host(host).kill(downMs, calls === undefined ? undefined : { calls, call, more }),
-    tell: ({ host, downMs, calls, call, more }) => {
-      const which = calls === undefined ? '' : ` after ${call ?? 'any'} call ${calls} from now`;
-      return `kill -9 on ${host}${which}${more ? ` and ${more} more calls` : ''}, down for ${secondsOf(downMs)}`;
-    },
-    simpler: ({ host, downMs, calls = 0, call, more }) => [
-      { host, downMs },
-      ...(calls > 1 ? [{ host, downMs, calls: 1, call, more }] : []),
-    ],
+    weight: 10,
+    draw: (random) => ({
+      downMs: downTime(random),
+      ...random.pick<{ calls?: number; call?: Call }>([
+        {},
+        { calls: random.between(1, 60) },
+        { calls: random.pick([1, random.between(1, 10)]), call: random.pick(CALLS) },
+      ]),
+    }),
+    apply: ({ downMs, calls, ...which }, { host }) =>
+      host.kill(downMs, calls === undefined ? undefined : { calls, ...which }),
+    tell: ({ downMs, calls, call = 'call' }) =>
+      `kill -9${calls === undefined ? '' : ` right after ${call} ${calls} from now`}, down for ${span(downMs)}`,
   }),
-  kind<{ host: string; downMs: number }>({
+  kind<{ downMs: number }>({
     name: 'restart',
     weight: 3,
-    draw: (random, setting) => ({ host: anyHost(random, setting), downMs: downTime(random) }),
-    apply: ({ host, downMs }, world) => world.host(host).restart(downMs),
-    tell: ({ host, downMs }) => `SIGTERM to ${host}, started again ${secondsOf(downMs)} later`,
+    draw: (random) => ({ downMs: downTime(random) }),
+    apply: ({ downMs }, { host }) => host.restart(downMs),
+    tell: ({ downMs }) => `SIGTERM, started again ${span(downMs)} later`,
   }),
-  kind<{ host: string; moreMs: number }>({
+  kind<{ moreMs: number }>({
     name: 'stopped for long',
     weight: 1,
-    draw: (random, setting) => ({ host: anyHost(random, setting), moreMs: random.scale(MINUTE, 2 * HOUR) }),
-    apply: ({ host, moreMs }, world) => {
-      const { catchUpDays } = world.exporter;
-      if (catchUpDays < 1) world.host(host).restart(catchUpDays * DAY + moreMs);
-    },
-    tell: ({ host, moreMs }) => `${host} is stopped for ${secondsOf(moreMs)} more than catch_up, unless that is days`,
+    draw: (random, { exporter }) =>
+      exporter.catchUpHours > 24 ? undefined : { moreMs: random.scale(MINUTE, 2 * HOUR) },
+    apply: ({ moreMs }, { host, exporter }) => host.restart(exporter.catchUpHours * HOUR + moreMs),
+    tell: ({ moreMs }) => `stopped for ${span(moreMs)} more than catch_up`,
   }),
-  kind<InWait>({
+  kind<{ waitSeconds: number; afterMs: number; what: 'killed' | 'stopped' | 'an hour ahead'; ms: number }>({
     name: 'in a wait',
     weight: 5,
     draw: (random) => {
@@ -121,26 +62,24 @@ export const PROCESS_KINDS = [
       const ms = random.scale(SECOND, (waitSeconds * SECOND) / 3);
       // Mostly so late that the wait must have been written.
       const afterMs = random.pick([random.scale(SECOND, 10 * SECOND), random.between(6, 40) * SECOND]);
-      return { waitSeconds, afterMs, what: random.pick(['killed', 'stopped', 'set ahead']), ms };
+      return { waitSeconds, afterMs, what: random.pick(['killed', 'stopped', 'an hour ahead']), ms };
     },
     apply: ({ waitSeconds, afterMs, what, ms }, world) => {
-      const headers = { 'retry-after': String(waitSeconds) };
-      world.service.disturbances.refuse({ times: 1, headers, body: 'json' });
+      const wait = String(waitSeconds);
+      world.service.disturbances.refuse({ times: 1, headers: { 'retry-after': wait } });
+      const act = (): void => {
+        if (what === 'killed') world.host.kill(ms);
+        else if (what === 'stopped') world.host.restart(ms);
+        else setClock(world, HOUR, ms);
+      };
+      const isRefused = (headers: object | undefined): boolean => Object.values(headers ?? {}).includes(wait);
       world.traffic.onceEnded(
-        ({ head }) => head?.status === 429 && head.headers['retry-after'] === headers['retry-after'],
-        ({ host: name }) =>
-          later(world, afterMs, () => {
-            const host = world.host(name);
-            if (what === 'killed') host.kill(ms);
-            else if (what === 'stopped') host.restart(ms);
-            else setAhead(world, host, HOUR, ms);
-          }),
+        ({ head }) => isRefused(head?.headers),
+        () => later(world, afterMs, act),
       );
     },
-    tell: ({ waitSeconds, afterMs, what, ms }) => {
-      const then = what === 'set ahead' ? 'its clock is an hour ahead' : `it is ${what}`;
-      return `the next request is refused for ${waitSeconds} s; ${secondsOf(afterMs)} after its process has the answer, ${then} for ${secondsOf(ms)}`;
-    },
+    tell: ({ waitSeconds, afterMs, what, ms }) =>
+      `the next request is refused for ${waitSeconds} s; ${span(afterMs)} after its answer the process is ${what} for ${span(ms)}`,
   }),
   kind<{ times: number; downMs: number; isKilled: boolean; pauseMs: number }>({
     name: 'restart after a request',
@@ -149,93 +88,94 @@ export const PROCESS_KINDS = [
       times: random.between(1, 10),
       downMs: random.scale(1, SECOND),
       isKilled: random.happens(0.7),
-      pauseMs: random.pick([0, random.between(15, 60) * SECOND]),
+      pauseMs: random.pick([1, random.between(15, 60) * SECOND]),
     }),
     apply: ({ times, downMs, isKilled, pauseMs }, world) => {
+      const { host } = world;
       const next = (left: number): void => {
         if (left === 0) return;
-        world.traffic.onceEnded(
-          () => !world.isCalm,
-          ({ host }) => {
-            if (isKilled) world.host(host).kill(downMs);
-            else world.host(host).restart(downMs);
-            if (pauseMs === 0) next(left - 1);
-            else later(world, pauseMs, () => next(left - 1));
-          },
-        );
+        const act = (): void => {
+          if (isKilled) host.kill(downMs);
+          else host.restart(downMs);
+          later(world, pauseMs, () => next(left - 1));
+        };
+        world.traffic.onceEnded(() => !world.isCalm, act);
       };
       next(times);
     },
     tell: ({ times, downMs, isKilled, pauseMs }) =>
-      `${times} times, ${secondsOf(pauseMs)} apart, the process that has the next answer is ${isKilled ? 'killed' : 'stopped'} at once for ${secondsOf(downMs)}`,
-    simpler: ({ times, ...rest }) => (times > 1 ? [{ ...rest, times: 1 }] : []),
+      `${times} times, ${span(pauseMs)} apart, the process is ${isKilled ? 'killed' : 'stopped'} for ${span(downMs)} when it has its next answer`,
   }),
-  kind<{ host: string; downMs: number; calls?: number; call?: string }>({
-    name: 'power',
-    weight: 7,
-    draw: (random, setting) => {
-      const what = { host: anyHost(random, setting), downMs: downTime(random) };
-      if (setting.exporter.replicas > 0 || random.happens(0.2)) return what;
-      return { ...what, calls: random.between(1, 6), call: random.pick(UNSYNCED) };
-    },
-    apply: ({ host, downMs, calls, call }, world) =>
-      world.host(host).losePower(downMs, calls === undefined ? undefined : { calls, call }),
-    tell: ({ host, downMs, calls, call }) =>
-      `${host} loses power${calls === undefined ? '' : ` after ${call} call ${calls} from now`} for ${secondsOf(downMs)}`,
-    simpler: ({ host, downMs, calls = 0, call }) => [
-      ...(calls > 0 ? [{ host, downMs }] : []),
-      ...(calls > 1 && call !== undefined ? [{ host, downMs, calls: 1, call }] : []),
-    ],
-  }),
-  kind<{ host: string; ms: number; suspended: boolean }>({
+  kind<{ ms: number; isSuspended: boolean }>({
     name: 'pause',
     weight: 3,
-    draw: (random, setting) => ({
-      host: anyHost(random, setting),
+    draw: (random) => ({
       ms: random.pick([random.scale(SECOND, MINUTE), random.scale(MINUTE, 3 * HOUR)]),
-      suspended: random.happens(0.3),
+      isSuspended: random.happens(0.3),
     }),
-    apply: ({ host, ms, suspended }, world) => world.host(host).pause(ms, suspended),
-    tell: ({ host, ms, suspended }) => `${host} is ${suspended ? 'suspended' : 'paused'} for ${secondsOf(ms)}`,
+    apply: ({ ms, isSuspended }, { host }) => host.process?.clock.pause(ms, isSuspended),
+    tell: ({ ms, isSuspended }) => `the process is ${isSuspended ? 'suspended' : 'paused'} for ${span(ms)}`,
   }),
-  kind<{ host: string; offsetMs: number }>({
+  kind<{ byMs: number; forMs: number }>({
     name: 'clock',
-    weight: 3,
-    draw: (random, setting) => ({
-      host: anyHost(random, setting),
-      offsetMs: random.pick([
-        0,
+    weight: 6,
+    draw: (random) => ({
+      byMs: random.pick([
         random.between(-5_000, 5_000),
         random.between(-HOUR, HOUR),
         random.between(-48, 48) * HOUR,
+        random.scale(10 * MINUTE, 48 * HOUR),
       ]),
+      forMs: random.scale(MINUTE, 6 * HOUR),
     }),
-    apply: ({ host, offsetMs }, world) => world.host(host).setClock(offsetMs),
-    tell: ({ host, offsetMs }) =>
-      `the clock of ${host} is set to true time ${offsetMs < 0 ? '-' : '+'} ${secondsOf(Math.abs(offsetMs))}`,
+    apply: ({ byMs, forMs }, world) => setClock(world, byMs, forMs),
+    tell: ({ byMs, forMs }) =>
+      `the clock is ${span(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'} for ${span(forMs)}`,
   }),
-  kind<{ host: string; byMs: number; forMs: number }>({
-    name: 'clock ahead',
-    weight: 3,
-    draw: (random, setting) => ({
-      host: anyHost(random, setting),
-      byMs: random.scale(10 * MINUTE, 48 * HOUR),
-      forMs: random.scale(MINUTE, HOUR),
-    }),
-    apply: ({ host, byMs, forMs }, world) => setAhead(world, world.host(host), byMs, forMs),
-    tell: ({ host, byMs, forMs }) => `the clock of ${host} is ${secondsOf(byMs)} ahead for ${secondsOf(forMs)}`,
-  }),
-  kind<{ host: string; byMs: number }>({
+  kind<{ byMs: number }>({
     name: 'clock at the turn of the month',
     weight: 1,
-    draw: (random, setting) => ({ host: anyHost(random, setting), byMs: random.scale(SECOND, 6 * HOUR) }),
-    apply: ({ host, byMs }, world) => {
-      const now = world.clock.now();
-      const turn = nearestTurn(now);
-      if (Math.abs(turn - now) > 2 * DAY) return;
-      world.host(host).setClock(turn - now + (turn > now ? byMs : -byMs));
+    draw: (random) => ({ byMs: random.scale(SECOND, 6 * HOUR) }),
+    apply: ({ byMs }, { clock, host }) => {
+      const ms = nearestTurn(clock.now()) - clock.now();
+      if (Math.abs(ms) <= 2 * DAY) host.setClock(ms + (ms > 0 ? byMs : -byMs));
     },
-    tell: ({ host, byMs }) =>
-      `the clock of ${host} is set ${secondsOf(byMs)} beyond the turn of the month, unless that is days away`,
+    tell: ({ byMs }) => `the clock is set ${span(byMs)} beyond the turn of the month, unless that is days away`,
+  }),
+  kind<{ ms: number; downMs?: number }>({
+    name: 'writes fail',
+    weight: 8,
+    draw: (random) => ({ ms: aWhile(random), ...(random.happens(0.5) ? { downMs: downTime(random) } : {}) }),
+    apply: ({ ms, downMs }, world) => {
+      const { host } = world;
+      host.documents.isFull = true;
+      later(world, ms, () => {
+        if (downMs !== undefined) host.kill(downMs);
+        host.noteWriteTrouble();
+        host.documents.isFull = false;
+      });
+    },
+    tell: ({ ms, downMs }) =>
+      `every write fails for ${span(ms)}${downMs === undefined ? '' : `, then kill -9, down for ${span(downMs)}`}`,
+  }),
+  kind<{ most: number; ms: number; downMs?: number }>({
+    name: 'slow writes',
+    weight: 4,
+    draw: (random) => ({
+      most: random.scale(100, 20_000),
+      ms: aWhile(random),
+      ...(random.happens(0.5) ? { downMs: downTime(random) } : {}),
+    }),
+    apply: ({ most, ms, downMs }, world) => {
+      const { host } = world;
+      host.documents.writeMs = [most / 20, most];
+      later(world, ms, () => {
+        if (downMs !== undefined) host.kill(downMs);
+        host.noteWriteTrouble();
+        host.documents.calm();
+      });
+    },
+    tell: ({ most, ms, downMs }) =>
+      `a write takes up to ${span(most)} for ${span(ms)}${downMs === undefined ? '' : `, then kill -9, down for ${span(downMs)}`}`,
   }),
 ];

@@ -12,25 +12,23 @@ export interface ChainAnswer {
   /** The JSON of the list. */
   readonly list: string;
   /** The epoch that it is about, or the one of the slot. */
-  readonly epoch?: number;
-  /** Whether all slots of the epoch are there, and final. */
-  readonly isFinal?: boolean;
+  readonly epoch: number;
   /** The slashings of each canonical block of the epoch that has some, by block root. */
   readonly canonical?: ReadonlyMap<string, readonly number[]>;
   /** The slashings in each block of the slot, by block root. */
   readonly sent?: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Rows are rendered again only if they can have changed. */
-const KEPT_SLOTS = 32 * 40;
-
 /** How the service shows a chain: with the faults of its views and of its rows. */
 export class ChainView {
   readonly chain: WorldChain;
   readonly #random: Random;
   readonly #odd: { rows: number; slashings: number };
-  readonly #texts = new Map<number, string>();
-  /** The rendered list of the newest final epochs. */
+  /** The canonical slashings of each epoch, by block root, as the process has last read them. */
+  readonly #canonicalRead = new Map<number, ReadonlyMap<string, readonly number[]>>();
+  /** Slashings that a process has read in a block that it had read as canonical. */
+  readonly slashingsRead = new Set<number>();
+  /** The rendered lists of final epochs. */
   readonly #lists = new Map<number, string>();
   #fault: { readonly how: RowFault; readonly until: number } | undefined;
   /** The view `latest` is this many epochs behind, for some answers or until a time. */
@@ -41,8 +39,6 @@ export class ChainView {
   readonly #hidden = new Set<number>();
   /** The details of slashings from this slot on are not listed until a time. */
   #hiddenDetails = { fromSlot: Number.POSITIVE_INFINITY, until: 0 };
-  /** An answer had two rows of one slot that both say proposed. */
-  hasShownTwoProposed = false;
   /** Epochs that were answered without some of their rows. */
   readonly incomplete = new Set<number>();
   /** Epochs in which a block was shown as scheduled. */
@@ -87,6 +83,16 @@ export class ChainView {
     this.#behind = undefined;
     this.#scheduled.clear();
     Object.assign(this.#odd, { rows: 0, slashings: 0 });
+    this.chain.calm();
+  }
+
+  /** A process has the whole answer. */
+  delivered({ epoch, canonical, sent }: ChainAnswer): void {
+    if (canonical) this.#canonicalRead.set(epoch, canonical);
+    for (const [root, slashings] of sent ?? []) {
+      if (!this.#canonicalRead.get(epoch)?.has(root)) continue;
+      for (const slashing of slashings) this.slashingsRead.add(slashing);
+    }
   }
 
   epochOf(selector: string, now: number): number {
@@ -98,22 +104,15 @@ export class ChainView {
   rows(epoch: number, now: number): ChainAnswer | undefined {
     const { chain } = this;
     if (epoch > chain.latest || epoch * 32 < chain.firstSlot) return undefined;
-    this.#forgetChanged();
     for (const [slot, until] of this.#scheduled) if (now >= until) this.#scheduled.delete(slot);
     const fault = this.#fault && now < this.#fault.until ? this.#fault.how : undefined;
     const isOdd = this.#odd.rows > 0 && this.#random.happens(8 * this.#odd.rows);
     const slots = this.#slotsOf(epoch);
-    const isOpen = slots.some((slot) => this.#scheduled.has(slot) && this.#shown(slot).includes('"status":"0"'));
-    const isFinal = epoch <= chain.finalized && fault !== 'missing' && !isOpen;
-    const about = { epoch, isFinal, canonical: chain.canonical(epoch) };
+    const about = { epoch, canonical: chain.canonical(epoch) };
     if (!fault && !isOdd && this.#scheduled.size === 0) return { list: this.#listOf(epoch), ...about };
     let rows = slots.map((slot) => this.#shown(slot));
     if (fault === 'missing') this.incomplete.add(epoch);
-    if (fault === 'two proposed') {
-      const both = rows.map(bothProposed);
-      this.hasShownTwoProposed ||= both.some((row, i) => row !== rows[i]);
-      rows = both;
-    }
+    if (fault === 'two proposed') rows = rows.map(bothProposed);
     if (fault === 'missing') rows = rows.filter((_, i) => unit(chain.firstSlot, epoch, i, 7) > 0.1);
     if (fault === 'twice') rows = rows.flatMap((row, i) => (i % 5 === 2 ? [row, row] : [row]));
     if (fault === 'shuffled') rows = [...rows.splice(between(0, 31, epoch)), ...rows.reverse()];
@@ -139,21 +138,11 @@ export class ChainView {
     return { list: `[${records.join(',')}]`, epoch: Math.floor(slot / 32), sent: this.chain.included(slot) };
   }
 
-  proposerRecords(slot: number): ChainAnswer {
-    return { list: JSON.stringify(this.chain.proposerRecords(slot)) };
-  }
-
   #epochsBehind(now: number): number {
     const behind = this.#behind;
     if (!behind || behind.times <= 0 || now >= behind.until) return 0;
     behind.times -= 1;
     return behind.epochs;
-  }
-
-  #forgetChanged(): void {
-    const from = this.chain.takeChangedFrom();
-    if (from === Number.POSITIVE_INFINITY) return;
-    for (let slot = from; slot <= this.chain.headSlot; slot += 1) this.#texts.delete(slot);
   }
 
   #slotsOf(epoch: number): number[] {
@@ -166,21 +155,13 @@ export class ChainView {
     if (known !== undefined) return known;
     const slots = this.#slotsOf(epoch);
     const list = `[${slots.map((slot) => this.#textOf(slot)).join(',')}]`;
-    if (epoch <= this.chain.finalized) keep(this.#lists, epoch, list, 32);
+    if (epoch <= this.chain.finalized) this.#lists.set(epoch, list);
     return list;
   }
 
   #textOf(slot: number): string {
-    const known = this.#texts.get(slot);
-    if (known !== undefined) return known;
-    const text = this.chain
-      .slotRows(slot)
-      .map((row) => JSON.stringify(row))
-      .join(',');
-    // A slot without a block is missed only once it is final.
-    const isSettled = text.includes('"status":"1"') || Math.floor(slot / 32) <= this.chain.finalized;
-    if (isSettled) keep(this.#texts, slot, text, KEPT_SLOTS);
-    return text;
+    const rows = this.chain.slotRows(slot).map((row) => JSON.stringify(row));
+    return rows.join(',');
   }
 
   #shown(slot: number): string {
@@ -219,12 +200,4 @@ function bothProposed(text: string): string {
 /** The same record without a validator list. */
 function unreadable(record: string): string {
   return record.replace(/"attestation1_indices":\[[^\]]*\]/, '"attestation1_indices":null');
-}
-
-function keep<V>(map: Map<number, V>, key: number, value: V, most: number): void {
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(oldest);
-  }
 }

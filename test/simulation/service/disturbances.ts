@@ -6,7 +6,7 @@ import { SHAPES } from '../../support/body-shapes.ts';
 export interface Outage {
   readonly until: number;
   readonly status: 500 | 502 | 503 | 520;
-  readonly body: 'json' | 'text' | 'html' | 'none';
+  readonly body: 'json' | 'html' | 'none';
   readonly retryAfter?: string;
 }
 
@@ -15,26 +15,6 @@ export interface Refusals {
   readonly times: number;
   /** As they are, without regard to their sense. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: 'json' | 'text';
-}
-
-export const BODY_FAULTS = [
-  'truncated',
-  'html',
-  'empty',
-  'empty_object',
-  'null_data',
-  'two_documents',
-  'deep',
-  'wide',
-] as const;
-export type BodyFault = (typeof BODY_FAULTS)[number];
-
-export interface SpoiltBodies {
-  readonly how: BodyFault;
-  readonly times: number;
-  /** By default every endpoint. */
-  readonly endpoint?: Endpoint;
 }
 
 export interface Instead {
@@ -45,12 +25,27 @@ export interface Instead {
 
 const SHAPE_BYTES = 50_000;
 const HTML = '<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Bad gateway</h1></body></html>';
+const ERROR = '{"error":"internal server error. please try again later."}';
+
+const SPOILT = {
+  truncated: (body: string) => body.slice(0, Math.floor((body.length * 2) / 3)),
+  html: () => HTML,
+  empty: () => '',
+  'an empty object': () => '{}',
+  'without data': () => '{"status":"ERROR: internal server error","data":null}',
+  twice: (body: string) => body + body,
+  deep: () => SHAPES['deep']?.(SHAPE_BYTES) ?? '',
+  wide: () => SHAPES['wide']?.(SHAPE_BYTES) ?? '',
+} as const satisfies Record<string, (body: string) => string>;
+
+export type BodyFault = keyof typeof SPOILT;
+export const BODY_FAULTS = Object.keys(SPOILT) as [BodyFault, ...BodyFault[]];
 
 /** What stands between the service and a good answer. */
 export class Disturbances {
   #outage: Outage | undefined;
-  #refusals: { readonly what: Refusals; left: number } | undefined;
-  #bodies: { readonly what: SpoiltBodies; left: number }[] = [];
+  #refusals: Refusals = { times: 0, headers: {} };
+  #bodies: { readonly how: BodyFault; readonly endpoint: Endpoint | undefined; left: number }[] = [];
   #noCursorUntil = Number.NEGATIVE_INFINITY;
 
   begin(outage: Outage): void {
@@ -58,11 +53,12 @@ export class Disturbances {
   }
 
   refuse(what: Refusals): void {
-    this.#refusals = { what, left: what.times };
+    this.#refusals = what;
   }
 
-  spoil(what: SpoiltBodies): void {
-    this.#bodies.push({ what, left: what.times });
+  /** The next bodies of this or any endpoint are spoilt. */
+  spoil(how: BodyFault, times: number, endpoint: Endpoint | undefined): void {
+    this.#bodies.push({ how, endpoint, left: times });
   }
 
   /** Until a time no page but the first one is served. */
@@ -73,20 +69,17 @@ export class Disturbances {
   calm(): void {
     this.#noCursorUntil = Number.NEGATIVE_INFINITY;
     this.#outage = undefined;
-    this.#refusals = undefined;
+    this.#refusals = { times: 0, headers: {} };
     this.#bodies = [];
   }
 
   /** An answer that does not come from the service: nothing is counted. */
   inFront(now: number): Instead | undefined {
     if (this.#outage && now < this.#outage.until && this.#outage.status !== 500) return outageAnswer(this.#outage);
-    if (!this.#refusals || this.#refusals.left <= 0) return undefined;
-    this.#refusals.left -= 1;
-    const { headers, body } = this.#refusals.what;
-    const isJson = body === 'json';
-    const type = { 'content-type': isJson ? 'application/json' : 'text/plain' };
-    const text = isJson ? '{"error":"Too Many Requests: upgrade at /api/pricing"}' : 'Too Many Requests';
-    return { status: 429, headers: { ...type, ...headers }, body: text };
+    const { times, headers } = this.#refusals;
+    if (times <= 0) return undefined;
+    this.#refusals = { times: times - 1, headers };
+    return { status: 429, headers: { 'content-type': 'text/plain', ...headers }, body: 'Too Many Requests' };
   }
 
   /** The failure of the service itself, after it has counted the request. */
@@ -100,39 +93,17 @@ export class Disturbances {
 
   /** The body as it is sent. `isWhole`: it is the good one. */
   sent(endpoint: Endpoint, body: string): { body: string; isWhole: boolean } {
-    const fault = this.#bodies.find(({ what, left }) => left > 0 && (what.endpoint ?? endpoint) === endpoint);
+    const fault = this.#bodies.find((one) => one.left > 0 && (one.endpoint ?? endpoint) === endpoint);
     if (!fault) return { body, isWhole: true };
     fault.left -= 1;
-    this.#bodies = this.#bodies.filter(({ left }) => left > 0);
-    return { body: spoilt(fault.what.how, body), isWhole: false };
+    return { body: SPOILT[fault.how](body), isWhole: false };
   }
 }
 
 function outageAnswer({ status, body, retryAfter }: Outage): Instead {
   const headers = {
-    'content-type': { json: 'application/json', text: 'text/plain', html: 'text/html', none: 'text/plain' }[body],
+    'content-type': { json: 'application/json', html: 'text/html', none: 'text/plain' }[body],
     ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
   };
-  const error = '{"error":"internal server error. please try again later."}';
-  return { status, headers, body: { json: error, text: 'internal server error', html: HTML, none: '' }[body] };
-}
-
-function spoilt(how: BodyFault, body: string): string {
-  switch (how) {
-    case 'truncated':
-      return body.slice(0, Math.floor((body.length * 2) / 3));
-    case 'html':
-      return HTML;
-    case 'empty':
-      return '';
-    case 'empty_object':
-      return '{}';
-    case 'null_data':
-      return '{"status":"ERROR: internal server error","data":null}';
-    case 'two_documents':
-      return body + body;
-    case 'deep':
-    case 'wide':
-      return SHAPES[how]?.(SHAPE_BYTES) ?? '';
-  }
+  return { status, headers, body: { json: ERROR, html: HTML, none: '' }[body] };
 }

@@ -1,25 +1,17 @@
-import { SECONDS_PER_DAY } from '../../../src/lib/duration.ts';
-import { HOUR } from '../../support/timing.ts';
+import { DAY, HOUR } from '../../support/timing.ts';
 import type { Plan, ServiceSetting } from './setting.ts';
 
 /** The windows that can refuse a request, the longest first. */
-export const LIMITED = ['month', 'hour', 'second'] as const;
+const LIMITED = ['month', 'hour', 'second'] as const;
 export type LimitedWindow = (typeof LIMITED)[number];
 
-const THIRTY_DAYS = 30 * SECONDS_PER_DAY * 1_000;
-
-/** What was counted in a window. */
-export interface Counted {
-  ours: number;
-  theirs: number;
-}
-
-interface Window extends Counted {
+interface Window {
+  used: number;
   /** Unix ms at which a new window opens with the next request. */
   endsAt: number;
 }
 
-export interface Charge {
+interface Charge {
   readonly refusedBy: LimitedWindow | undefined;
   readonly headers: Record<string, string>;
 }
@@ -37,19 +29,20 @@ export class Bucket {
 
   /** Counts requests of somebody else. */
   spend(requests: number, now: number): void {
-    for (const window of LIMITED) this.#opened(window, now).theirs += requests;
+    for (const window of LIMITED) this.#opened(window, now).used += requests;
   }
 
   /** Counts a request of ours in every window, also if one of them refuses it. */
   charge(plan: Plan, now: number): Charge {
-    for (const window of LIMITED) this.#opened(window, now).ours += 1;
-    const refusedBy = LIMITED.find((window) => this.#used(window) > limitOf(plan, window));
+    this.spend(1, now);
+    const refusedBy = LIMITED.find((window) => this.#windows[window].used > limitOf(plan, window));
     return { refusedBy, headers: this.#headers(plan, refusedBy, now) };
   }
 
   /** Takes a request back from the long windows: for a 429 and 5xx. */
   refund(): void {
-    for (const window of ['month', 'hour'] as const) this.#windows[window].ours -= 1;
+    this.#windows.month.used -= 1;
+    this.#windows.hour.used -= 1;
   }
 
   /** The quota is full again. */
@@ -58,19 +51,15 @@ export class Bucket {
     this.#windows.hour = closed();
   }
 
-  /** What the current windows have counted. */
-  counted(now: number): Record<LimitedWindow, Counted> {
-    const of = (window: LimitedWindow): Counted => {
-      const { ours, theirs, endsAt } = this.#windows[window];
-      return now < endsAt ? { ours, theirs } : { ours: 0, theirs: 0 };
-    };
-    return { month: of('month'), hour: of('hour'), second: of('second') };
+  usedOfMonth(now: number): number {
+    const { used, endsAt } = this.#windows.month;
+    return now < endsAt ? used : 0;
   }
 
   #opened(window: LimitedWindow, now: number): Window {
     const known = this.#windows[window];
-    if (now < known.endsAt && now >= known.endsAt - 32 * SECONDS_PER_DAY * 1_000) return known;
-    const opened = { ours: 0, theirs: 0, endsAt: this.#endOf(window, now) };
+    if (now < known.endsAt) return known;
+    const opened = { used: 0, endsAt: this.#endOf(window, now) };
     this.#windows[window] = opened;
     return opened;
   }
@@ -78,25 +67,21 @@ export class Bucket {
   #endOf(window: LimitedWindow, now: number): number {
     if (window === 'second') return now + 1_000;
     if (window === 'hour') return (Math.floor(now / HOUR) + 1) * HOUR;
-    if (this.#month === 'thirty_days') return now + THIRTY_DAYS;
+    if (this.#month === 'thirty_days') return now + 30 * DAY;
     const date = new Date(now);
     return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
   }
 
-  #used(window: LimitedWindow): number {
-    return this.#windows[window].ours + this.#windows[window].theirs;
-  }
-
   #headers(plan: Plan, refusedBy: LimitedWindow | undefined, now: number): Record<string, string> {
     const reported = refusedBy ?? 'second';
-    const reset = reported === 'second' ? 1 : Math.floor((this.#windows[reported].endsAt - now) / 1_000);
-    const left = (window: LimitedWindow): number => Math.max(0, limitOf(plan, window) - this.#used(window));
+    const reset = String(reported === 'second' ? 1 : Math.floor((this.#windows[reported].endsAt - now) / 1_000));
+    const left = (window: LimitedWindow): number => Math.max(0, limitOf(plan, window) - this.#windows[window].used);
     return {
       'ratelimit-limit': String(limitOf(plan, reported)),
       'ratelimit-remaining': String(left(reported)),
-      'ratelimit-reset': String(reset),
+      'ratelimit-reset': reset,
       'ratelimit-window': reported,
-      ...(refusedBy ? { 'retry-after': String(reset) } : {}),
+      ...(refusedBy ? { 'retry-after': reset } : {}),
       ...perWindow('limit', plan, (window) => limitOf(plan, window)),
       ...perWindow('remaining', plan, left),
     };
@@ -148,5 +133,5 @@ function limitOf(plan: Plan, window: LimitedWindow): number {
 }
 
 function closed(): Window {
-  return { ours: 0, theirs: 0, endsAt: Number.NEGATIVE_INFINITY };
+  return { used: 0, endsAt: Number.NEGATIVE_INFINITY };
 }

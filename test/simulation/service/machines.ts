@@ -22,14 +22,11 @@ interface Machine {
   readonly spans: { readonly from: number; until: number }[];
   /** When its processes were started again, Unix ms, ascending. */
   readonly restarts: number[];
-  /** The free share of its disk from a time on, ascending. */
-  readonly disk: { readonly from: number; readonly free: number }[];
 }
 
 const DELAY: Record<ArrayName, number> = { system: 0, validator: 40, node: 85 };
 const MAX_WAY_MS = 2_000;
-
-type MachinesSetting = Pick<ServiceSetting, 'seed' | 'machines' | 'missing' | 'lag' | 'odd'>;
+const EVER = Number.NEGATIVE_INFINITY;
 
 /**
  * Machines that push about once a minute. Whether and when the service has a push depends only on the seed and on the
@@ -37,22 +34,19 @@ type MachinesSetting = Pick<ServiceSetting, 'seed' | 'machines' | 'missing' | 'l
  * a process begin with its start.
  */
 export class Machines {
-  readonly #seed: number;
-  readonly #missing: ServiceSetting['missing'];
-  /** The share of spoilt records from a time on, ascending. */
+  readonly #setting: Pick<ServiceSetting, 'seed' | 'missing'>;
+  /** The share of spoilt records, and how late records are, from a time on, ascending. */
   readonly #odd: { readonly from: number; readonly share: number }[];
   readonly #lags: { readonly from: number; readonly lag: Lag }[];
   readonly #machines = new Map<string, Machine>();
-  #emptyPages = 0;
-  /** The good records of the page that was made last. */
-  lastPage: readonly Push[] = [];
+  /** The next so many pages are empty, and lead to another one. */
+  emptyPages = 0;
 
-  constructor({ seed, machines, missing, lag, odd }: MachinesSetting) {
-    this.#seed = seed;
-    this.#missing = missing;
-    this.#odd = [{ from: Number.NEGATIVE_INFINITY, share: odd.machines }];
-    this.#lags = [{ from: Number.NEGATIVE_INFINITY, lag }];
-    for (const name of machines) this.add(name, Number.NEGATIVE_INFINITY);
+  constructor(setting: ServiceSetting) {
+    this.#setting = setting;
+    this.#odd = [{ from: EVER, share: setting.odd.machines }];
+    this.#lags = [{ from: EVER, lag: setting.lag }];
+    for (const name of setting.machines) this.add(name, EVER);
   }
 
   get names(): string[] {
@@ -62,9 +56,8 @@ export class Machines {
   /** Adds a machine that pushes from a time on. */
   add(name: string, from: number): void {
     const id = this.#machines.size;
-    const phase = between(0, MINUTE - 1, this.#seed, 1, id);
-    const spans = [{ from, until: Number.POSITIVE_INFINITY }];
-    this.#machines.set(name, { name, id, phase, spans, restarts: [], disk: [] });
+    const phase = between(0, MINUTE - 1, this.#setting.seed, 1, id);
+    this.#machines.set(name, { name, id, phase, spans: [{ from, until: Number.POSITIVE_INFINITY }], restarts: [] });
   }
 
   /** The machine pushes nothing after `at`. */
@@ -84,42 +77,31 @@ export class Machines {
     this.#named(name).restarts.push(at);
   }
 
-  /** From `at` on, only this share of the disk is free. */
-  fillDisk(name: string, free: number, at: number): void {
-    this.#named(name).disk.push({ from: at, free });
+  /** How late the records are that are pushed from `from` on. */
+  delay(lag: Lag, from: number): void {
+    this.#lags.push({ from, lag });
   }
 
-  /** How late the records are that are pushed from `at` on. */
-  delay(lag: Lag, at: number): void {
-    this.#lags.push({ from: at, lag });
+  /** The share of spoilt records among those that are pushed from `from` on. */
+  spoil(share: number, from: number): void {
+    this.#odd.push({ from, share });
   }
 
-  /** The share of spoilt records among those that are pushed from `at` on. */
-  spoil(share: number, at: number): void {
-    this.#odd.push({ from: at, share });
+  calm(now: number): void {
+    this.spoil(0, now);
+    this.delay({ of: 'none', ms: 0 }, now);
+    this.emptyPages = 0;
   }
 
-  /** The next so many pages are empty, and lead to another one. */
-  emptyPages(count: number): void {
-    this.#emptyPages = count;
-  }
-
-  isPageEmpty(): boolean {
-    if (this.#emptyPages <= 0) return false;
-    this.#emptyPages -= 1;
-    return true;
-  }
-
-  /** When a machine pushes, Unix ms. */
-  spansOf(name: string): readonly { readonly from: number; readonly until: number }[] {
-    return this.#named(name).spans;
+  /** When a machine last began to push, and when it stops, Unix ms. */
+  lastSpan(name: string): { readonly from: number; readonly until: number } {
+    return this.#named(name).spans.at(-1) ?? { from: 0, until: 0 };
   }
 
   /** The newest push that can be read at `now`: it has arrived and is not spoilt. */
   newest(name: string, array: ArrayName, now: number): Push | undefined {
-    for (const push of this.pushes(this.#named(name), array, { start: now - 31 * 1_440 * MINUTE, end: now }, now)) {
-      if (!this.isSpoilt(push)) return push;
-    }
+    const range = { start: now - 31 * 1_440 * MINUTE, end: now };
+    for (const push of this.pushes(this.#named(name), array, range, now)) if (!this.isSpoilt(push)) return push;
     return undefined;
   }
 
@@ -131,9 +113,7 @@ export class Machines {
   /** The pushes of an inclusive range (Unix ms) that have arrived by `now`, newest first. */
   *pushes(machine: Machine, array: ArrayName, range: { start: number; end: number }, now: number): Generator<Push> {
     const offset = machine.phase + DELAY[array];
-    for (let i = machine.spans.length - 1; i >= 0; i -= 1) {
-      const span = machine.spans[i];
-      if (!span) continue;
+    for (const span of machine.spans.toReversed()) {
       const oldest = Math.max(range.start, span.from);
       const newest = Math.min(range.end, now, span.until - 1);
       for (let turn = Math.floor((newest - offset) / MINUTE); turn * MINUTE + offset >= oldest; turn -= 1) {
@@ -143,28 +123,24 @@ export class Machines {
     }
   }
 
-  /** How late a record of a machine is that is pushed at this time, ms. */
-  lagOf(id: number, time: number): number {
-    const lag = at(this.#lags, time)?.lag;
-    return lag?.of === 'all' || (lag?.of === 'one' && id === 0) ? lag.ms : 0;
-  }
-
   isSpoilt({ machine, array, time }: Push): boolean {
     const share = this.oddAt(time);
-    return share > 0 && unit(this.#seed, 5, machine.id, Math.floor(time / 1_000), ARRAYS.indexOf(array)) < share;
+    return (
+      share > 0 && unit(this.#setting.seed, 5, machine.id, Math.floor(time / 1_000), ARRAYS.indexOf(array)) < share
+    );
   }
 
   /** The share of odd records among those pushed at this time. */
   oddAt(time: number): number {
-    return at(this.#odd, time)?.share ?? 0;
+    return this.#odd.findLast(({ from }) => from <= time)?.share ?? 0;
   }
 
-  #hasArrived({ machine, array, time }: Push, turn: number, now: number): boolean {
-    const { id } = machine;
-    const { machine: whole, array: each } = this.#missing;
-    if (whole > 0 && unit(this.#seed, 2, id, turn) < whole) return false;
-    if (each > 0 && unit(this.#seed, 3, id, turn, ARRAYS.indexOf(array)) < each) return false;
-    return time + this.lagOf(id, time) + unit(this.#seed, 4, id, turn) * MAX_WAY_MS <= now;
+  #hasArrived({ machine: { id }, time }: Push, turn: number, now: number): boolean {
+    const { seed, missing } = this.#setting;
+    if (missing > 0 && unit(seed, 2, id, turn) < missing) return false;
+    const lag = this.#lags.findLast(({ from }) => from <= time)?.lag;
+    const late = lag?.of === 'all' || (lag?.of === 'one' && id === 0) ? lag.ms : 0;
+    return time + late + unit(seed, 4, id, turn) * MAX_WAY_MS <= now;
   }
 
   #named(name: string): Machine {
@@ -174,25 +150,19 @@ export class Machines {
   }
 }
 
-const DISK = 1_000_000_000_000;
-
 /** What a push says, by the names of the service. */
 export function fieldsOf({ machine, array, time }: Push): Record<string, string | number | boolean> {
   const second = Math.floor(time / 1_000);
-  if (array === 'system') {
+  if (array === 'system')
     return {
       cpu_cores: 8,
       cpu_node_user_seconds_total: second,
       cpu_node_system_seconds_total: 3 * second,
-      disk_node_bytes_total: DISK,
-      disk_node_bytes_free: Math.floor((at(machine.disk, time)?.free ?? 0.6) * DISK),
       misc_os: 'lin',
     };
-  }
-  const started = machine.restarts.findLast((one) => one <= time);
-  const sinceStart = second - (started === undefined ? 0 : Math.floor(started / 1_000));
+  const started = machine.restarts.findLast((one) => one <= time) ?? 0;
   return {
-    cpu_process_seconds_total: sinceStart,
+    cpu_process_seconds_total: second - Math.floor(started / 1_000),
     memory_process_bytes: 1_000_000_000 + machine.id,
     client_name: 'lighthouse',
     client_version: '8.0.0',
@@ -200,10 +170,4 @@ export function fieldsOf({ machine, array, time }: Push): Record<string, string 
       ? { sync_eth2_synced: true, network_peers_connected: 60 + (second % 40) }
       : { validator_total: 12 }),
   };
-}
-
-function at<T extends { readonly from: number }>(steps: readonly T[], time: number): T | undefined {
-  return steps.length <= 1 && steps[0]?.from === Number.NEGATIVE_INFINITY
-    ? steps[0]
-    : steps.findLast(({ from }) => from <= time);
 }

@@ -55,12 +55,11 @@ export function drawNetwork(random: Random): NetworkSetting {
   return { latency: { low, high: low * random.between(1, 10) }, faults };
 }
 
-/** The way between the processes and the service. */
+/** The way between the process and the service. */
 export class Network {
   readonly #latency: NetworkSetting['latency'];
   #faults: NetworkFaults;
-  /** Until when the processes of a host reach nothing; `*` for all of them. */
-  readonly #cutUntil = new Map<string, { readonly until: number; readonly how: 'refused' | 'silent' }>();
+  #cut: { readonly until: number; readonly how: 'refused' | 'silent' } | undefined;
   /** Faults for a limited time. */
   #spell: { readonly faults: NetworkFaults; readonly until: number } | undefined;
 
@@ -74,38 +73,32 @@ export class Network {
     this.#spell = { faults: { ...NO_FAULTS, ...faults }, until };
   }
 
-  /** Nothing of a process, or of all, gets through. `refused`: it fails at once. */
-  cut(until: number, how: 'refused' | 'silent', process = '*'): void {
-    this.#cutUntil.set(process, { until, how });
+  /** Nothing gets through. `refused`: it fails at once. */
+  cut(until: number, how: 'refused' | 'silent'): void {
+    this.#cut = { until, how };
   }
 
   calm(): void {
     this.#faults = NO_FAULTS;
     this.#spell = undefined;
-    this.#cutUntil.clear();
+    this.#cut = undefined;
   }
 
-  /** What becomes of a request that `process` sends at `now`. */
-  way(process: string, now: number, timeoutMs: number, random: Random): Way {
+  /** What becomes of a request that is sent at `now`. */
+  way(now: number, timeoutMs: number, random: Random): Way {
     const { low, high } = this.#latency;
     const faults = this.#spell && now < this.#spell.until ? this.#spell.faults : this.#faults;
     const isSlow = random.happens(faults.slow);
     const total = isSlow ? random.unit() * 2 * timeoutMs : low + (high - low) * random.unit() ** 4;
     const there = Math.round(total / 2);
-    const back = Math.round(total) - there;
-    const cut = [this.#cutUntil.get(process), this.#cutUntil.get('*')].find((one) => one && now < one.until);
-    if (cut)
-      return {
-        there: 0,
-        back: cut.how === 'refused' ? 1 : 0,
-        end: cut.how === 'refused' ? 'reset' : 'lost',
-        arrives: false,
-      };
-    if (random.happens(faults.lostBefore)) return { there, back, end: 'lost', arrives: false };
-    if (random.happens(faults.lostAfter)) return { there, back, end: 'lost', arrives: true };
-    if (random.happens(faults.reset)) return { there, back, end: 'reset', arrives: random.happens(0.5) };
-    if (random.happens(faults.brokenBody)) return { there, back, end: 'broken', arrives: true };
-    if (random.happens(faults.stalledBody)) return { there, back, end: 'stalled', arrives: true };
-    return { there, back, end: 'whole', arrives: true };
+    const way = { there, back: Math.round(total) - there };
+    if (this.#cut && now < this.#cut.until)
+      return { there: 0, back: 1, end: this.#cut.how === 'refused' ? 'reset' : 'lost', arrives: false };
+    if (random.happens(faults.lostBefore)) return { ...way, end: 'lost', arrives: false };
+    if (random.happens(faults.lostAfter)) return { ...way, end: 'lost', arrives: true };
+    if (random.happens(faults.reset)) return { ...way, end: 'reset', arrives: random.happens(0.5) };
+    if (random.happens(faults.brokenBody)) return { ...way, end: 'broken', arrives: true };
+    if (random.happens(faults.stalledBody)) return { ...way, end: 'stalled', arrives: true };
+    return { ...way, end: 'whole', arrives: true };
   }
 }

@@ -5,10 +5,10 @@ import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
   epochAt,
 } from '../../../src/lib/chain.ts';
-import { MS_PER_DAY, SECONDS_PER_DAY } from '../../../src/lib/duration.ts';
 import { between } from '../../../src/lib/random.ts';
 import { epochsRange } from '../../../src/sandbox/chain-range.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
+import { DAY } from '../../support/timing.ts';
 import type { Random } from '../random.ts';
 import type { ServiceSetting } from './setting.ts';
 
@@ -19,33 +19,26 @@ const WINDOW_DAYS: Readonly<Record<string, number>> = {
   '90d': 90,
   all_time: Number.POSITIVE_INFINITY,
 };
-const SEATS = 512;
 
-/** What the service answers by the clock alone: daily returns, and sync committees. */
+/** What the service answers by the clock alone: daily returns, and periods of sync committees. */
 export class Periods {
-  readonly #setting: Pick<ServiceSetting, 'seed' | 'watched' | 'dayDelayMs'>;
-  readonly #odd: { days: number; seats: number };
+  readonly #setting: ServiceSetting;
+  #oddDays: number;
   readonly #random: Random;
   readonly #days = new Map<string, string>();
-  /** Days that come at another time than usual, Unix ms. */
-  readonly #dayComesAt = new Map<number, number>();
+  /** Until a time periods are known later than usual. */
+  #periodDelay = { ms: 0, until: Number.NEGATIVE_INFINITY };
   /** Until this time the newest day is left out. */
   #olderDayUntil = Number.NEGATIVE_INFINITY;
-  /** How late the next period is, for periods that begin before a time. */
-  #periodDelay = { ms: 0, until: Number.NEGATIVE_INFINITY };
 
-  constructor(setting: Pick<ServiceSetting, 'seed' | 'watched' | 'dayDelayMs' | 'odd'>, random: Random) {
+  constructor(setting: ServiceSetting, random: Random) {
     this.#setting = setting;
-    this.#odd = { days: setting.odd.days, seats: setting.odd.seats };
+    this.#oddDays = setting.odd.days;
     this.#random = random;
   }
 
-  /** The next day of both chains comes this much later. */
-  delayDay(ms: number, now: number): void {
-    for (const chain of ['mainnet', 'hoodi'] as const) {
-      const day = this.newestDay(chain, now) + 1;
-      this.#dayComesAt.set(keyOf(chain, day), this.#usualTimeOf(chain, day) + ms);
-    }
+  delayPeriod(ms: number, until: number): void {
+    this.#periodDelay = { ms, until };
   }
 
   /** Until a time the newest day is missing. */
@@ -53,21 +46,20 @@ export class Periods {
     this.#olderDayUntil = until;
   }
 
-  delayPeriod(ms: number, until: number): void {
-    this.#periodDelay = { ms, until };
-  }
-
   calm(): void {
-    this.#dayComesAt.clear();
+    this.#periodDelay.until = Number.NEGATIVE_INFINITY;
     this.#olderDayUntil = Number.NEGATIVE_INFINITY;
-    this.#periodDelay = { ms: 0, until: Number.NEGATIVE_INFINITY };
-    Object.assign(this.#odd, { days: 0, seats: 0 });
+    this.#oddDays = 0;
   }
 
   /** The newest day that the service has computed; an answer can be older. */
   newestDay(chain: Chain, now: number): number {
-    let day = Math.floor((now / 1_000 - CHAINS[chain].genesis) / SECONDS_PER_DAY) - 1;
-    while (now < (this.#dayComesAt.get(keyOf(chain, day)) ?? this.#usualTimeOf(chain, day))) day -= 1;
+    const { seed, dayDelayMs } = this.#setting;
+    const start = CHAINS[chain].genesis * 1_000;
+    const comesAt = (day: number): number =>
+      start + (day + 1) * DAY + dayDelayMs * (0.5 + between(0, 1_000, seed, day, 10) / 1_000);
+    let day = Math.floor((now - start) / DAY) - 1;
+    while (now < comesAt(day)) day -= 1;
     return day;
   }
 
@@ -76,23 +68,8 @@ export class Periods {
     return Math.floor(epochAt(chain, now - late) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   }
 
-  /** The validators of a committee. undefined: the service does not know it yet. */
-  committee(chain: Chain, period: number, now: number): number[] | undefined {
-    const current = this.period(chain, now);
-    // The service learns of the next committee when the first epoch of the period is over.
-    const newest = epochAt(chain, now) > current * EPOCHS_PER_SYNC_COMMITTEE_PERIOD ? current + 1 : current;
-    if (period > newest) return undefined;
-    const { seed, watched } = this.#setting;
-    const own = watched.filter((validator) => between(0, 2, seed, period, validator, 8) === 0);
-    const others = Array.from({ length: SEATS - own.length }, (_, seat) =>
-      between(1_000, 900_000, seed, period, seat, 9),
-    );
-    // A validator can have more than one seat.
-    return [...others.slice(0, 100), ...own, ...others.slice(100, -own.length || undefined), ...own];
-  }
-
   /** undefined: a bad request. */
-  periodBody(body: string, views: { committee: boolean }, now: number): string | undefined {
+  periodBody(body: string, views: ServiceSetting['views'], now: number): string | undefined {
     const asked = JSON.parse(body);
     const chain = chainIn(asked);
     const selector = asked?.sync_committee_period ?? {};
@@ -103,19 +80,6 @@ export class Periods {
     const first = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
     const range = epochsRange(chain, first, first + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1);
     return JSON.stringify({ data: { period, finality: 'not_finalized' }, range });
-  }
-
-  /** undefined: a bad request. */
-  committeeBody(chain: Chain, selector: string, now: number): string | undefined {
-    const latest = this.period(chain, now);
-    const period = selector === 'latest' ? latest : selector === 'next' ? latest + 1 : Number(selector);
-    if (!Number.isInteger(period)) return undefined;
-    const validators: unknown[] | undefined = this.committee(chain, period, now);
-    if (!validators) return JSON.stringify({ status: 'OK', data: [] });
-    if (this.#odd.seats > 0 && this.#random.happens(this.#odd.seats)) validators.push(null, -1, 'seat', {});
-    const start_epoch = period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
-    const end_epoch = start_epoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1;
-    return JSON.stringify({ status: 'OK', data: { period, start_epoch, end_epoch, validators } });
   }
 
   /** undefined: a bad request. Ranges other than evaluation windows belong to other plans. */
@@ -134,26 +98,15 @@ export class Periods {
 
   #daysText(chain: Chain, newest: number, oldest: number): string {
     const key = `${chain} ${newest} ${oldest}`;
-    let text = this.#days.get(key);
-    if (text === undefined) {
-      text = JSON.stringify(datapoints(this.#setting.seed, chain, newest, oldest)).slice(1, -1);
-      this.#days.set(key, text);
-    }
-    if (this.#odd.days === 0 || !this.#random.happens(3 * this.#odd.days)) return text;
+    const text =
+      this.#days.get(key) ?? JSON.stringify(datapoints(this.#setting.seed, chain, newest, oldest)).slice(1, -1);
+    this.#days.set(key, text);
+    if (this.#oddDays === 0 || !this.#random.happens(3 * this.#oddDays)) return text;
     const far = text.replaceAll('"day":', '"day":9');
     return `${this.#random.pick(['null', '{}', '"day"', '{"day":null}', text, far])},${text}`;
-  }
-
-  #usualTimeOf(chain: Chain, day: number): number {
-    const delay = this.#setting.dayDelayMs * (0.5 + between(0, 1_000, this.#setting.seed, day, 10) / 1_000);
-    return CHAINS[chain].genesis * 1_000 + (day + 1) * MS_PER_DAY + delay;
   }
 }
 
 function chainIn(asked: { chain?: unknown } | undefined): Chain {
   return asked?.chain === 'hoodi' ? 'hoodi' : 'mainnet';
-}
-
-function keyOf(chain: Chain, day: number): number {
-  return chain === 'hoodi' ? -day - 1 : day;
 }

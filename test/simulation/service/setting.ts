@@ -8,19 +8,10 @@ export interface Plan {
   readonly perMonth?: number;
 }
 
-/** How far the records of machines are late. */
+/** How late the records of machines are. `one`: of the first machine. */
 export interface Lag {
   readonly of: 'none' | 'one' | 'all';
   readonly ms: number;
-}
-
-/** Share of the records of each kind that are spoilt. */
-export interface Odd {
-  readonly machines: number;
-  readonly rows: number;
-  readonly slashings: number;
-  readonly days: number;
-  readonly seats: number;
 }
 
 /** The service as it is before anything happens. Plain data. */
@@ -35,17 +26,18 @@ export interface ServiceSetting {
     readonly without: readonly string[];
   };
   /** Which requests share a counter. */
-  readonly buckets: 'one' | 'version' | 'endpoint' | 'host';
+  readonly buckets: 'one' | 'version' | 'endpoint';
   /** Names of machines. */
   readonly machines: readonly string[];
   readonly lag: Lag;
-  /** Share of the minutes for which the service kept nothing of a machine, or not one of its arrays. */
-  readonly missing: { readonly machine: number; readonly array: number };
+  /** Share of the minutes for which the service kept nothing of a machine. */
+  readonly missing: number;
   readonly pageSizeOver: 'each' | 'all';
   /** A page has no more records of an array than this, whatever was asked for. */
   readonly longestPage: number;
   readonly timestamps: 'milliseconds' | 'seconds';
-  readonly odd: Odd;
+  /** Shares of the records of machines, and of the answers about chains and days, that are spoilt. */
+  readonly odd: { readonly machines: number; readonly rows: number; readonly slashings: number; readonly days: number };
   /** Share of the epochs with reorganisations, slashings and late finality. */
   readonly liveliness: number;
   /** Which names of an epoch or period are served; the others are refused with 400. */
@@ -53,16 +45,12 @@ export interface ServiceSetting {
   readonly dailyReturnsPath: 'benchmark-store' | 'eth-store';
   /** From the end of a day until the service has it. */
   readonly dayDelayMs: number;
-  /** Members of sync committees, beside unknown validators. The chains propose by validators below 100. */
-  readonly watched: readonly number[];
-  /** Whether the plan includes the members of sync committees. */
-  readonly members: boolean;
   /** The clock of the service, relative to the true time. */
   readonly clockAheadMs: number;
 }
 
 /** No disturbance, and an ample plan. */
-export function calmSetting(changes: Partial<ServiceSetting> = {}): ServiceSetting {
+export function calmService(changes: Partial<ServiceSetting> = {}): ServiceSetting {
   return {
     seed: 1,
     key: 'key-0',
@@ -72,39 +60,41 @@ export function calmSetting(changes: Partial<ServiceSetting> = {}): ServiceSetti
     buckets: 'one',
     machines: ['m0', 'm1'],
     lag: { of: 'none', ms: 0 },
-    missing: { machine: 0, array: 0 },
+    missing: 0,
     pageSizeOver: 'each',
     longestPage: 10,
     timestamps: 'milliseconds',
-    odd: { machines: 0, rows: 0, slashings: 0, days: 0, seats: 0 },
+    odd: { machines: 0, rows: 0, slashings: 0, days: 0 },
     liveliness: 0,
     views: { latest: true, finalized: true, committee: true },
     dailyReturnsPath: 'benchmark-store',
     dayDelayMs: 40 * MINUTE,
-    watched: [7, 12, 99],
-    members: true,
     clockAheadMs: 0,
     ...changes,
   };
 }
 
 export function drawService(random: Random): ServiceSetting {
+  const share = (): number => (random.happens(0.7) ? 0 : 0.1 * random.unit());
+  const of: Lag['of'] = random.pick(['none', 'none', 'all', 'one']);
   return {
     seed: random.between(1, 1_000_000_000),
     key: 'key-0',
     plan: drawPlan(random.fork('plan')),
     month: random.pick(['calendar', 'thirty_days']),
     headers: drawHeaders(random.fork('headers')),
-    buckets: random.pick(['one', 'one', 'version', 'endpoint', 'host']),
+    buckets: random.pick(['one', 'one', 'version', 'endpoint']),
     machines: drawMachines(random.fork('machines')),
-    ...drawRecords(random.fork('records')),
-    odd: drawOdd(random.fork('odd')),
-    ...drawChain(random.fork('chain')),
-    dayDelayMs: random.happens(0.8)
-      ? random.scale(20 * MINUTE, 180 * MINUTE)
-      : random.scale(180 * MINUTE, 1_500 * MINUTE),
-    watched: Array.from({ length: random.between(0, 5) }, () => random.between(0, 99)),
-    members: random.happens(0.8),
+    lag: { of, ms: of === 'none' ? 0 : random.scale(1_000, 5 * MINUTE) },
+    missing: random.happens(0.5) ? 0 : 0.1 * random.unit(),
+    pageSizeOver: random.pick(['each', 'each', 'all']),
+    longestPage: random.happens(0.4) ? 3 : 10,
+    timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
+    odd: { machines: share(), rows: share(), slashings: share(), days: share() },
+    liveliness: random.pick([0, 0.1, 1]),
+    views: { latest: random.happens(0.9), finalized: random.happens(0.97), committee: random.happens(0.9) },
+    dailyReturnsPath: random.pick(['benchmark-store', 'eth-store']),
+    dayDelayMs: random.scale(20 * MINUTE, random.happens(0.8) ? 180 * MINUTE : 1_500 * MINUTE),
     clockAheadMs: random.happens(0.5) ? 0 : random.between(-5_000, 5_000),
   };
 }
@@ -139,36 +129,5 @@ const ODD_NAMES = ['__proto__', 'a "quoted" \\ name', 'naïve ✓', 'constructor
 
 function drawMachines(random: Random): string[] {
   const count = random.happens(0.04) ? 40 : random.pick([0, 1, 2, 3, 4, random.between(0, 12)]);
-  return Array.from({ length: count }, (_, i) => {
-    const odd = random.happens(0.05) ? ODD_NAMES[i] : undefined;
-    return odd ?? `m${i}`;
-  });
-}
-
-function drawRecords(
-  random: Random,
-): Pick<ServiceSetting, 'lag' | 'missing' | 'pageSizeOver' | 'longestPage' | 'timestamps'> {
-  const of: Lag['of'] = random.pick(['none', 'none', 'all', 'one']);
-  return {
-    lag: { of, ms: of === 'none' ? 0 : random.scale(1_000, 5 * MINUTE) },
-    missing: random.happens(0.5)
-      ? { machine: 0, array: 0 }
-      : { machine: 0.1 * random.unit(), array: 0.1 * random.unit() },
-    pageSizeOver: random.pick(['each', 'each', 'all']),
-    longestPage: random.fork('page').happens(0.4) ? 3 : 10,
-    timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
-  };
-}
-
-function drawOdd(random: Random): Odd {
-  const share = (): number => (random.happens(0.7) ? 0 : 0.1 * random.unit());
-  return { machines: share(), rows: share(), slashings: share(), days: share(), seats: share() };
-}
-
-function drawChain(random: Random): Pick<ServiceSetting, 'liveliness' | 'views' | 'dailyReturnsPath'> {
-  return {
-    liveliness: random.pick([0, 0.1, 1]),
-    views: { latest: random.happens(0.9), finalized: random.happens(0.97), committee: random.happens(0.9) },
-    dailyReturnsPath: random.pick(['benchmark-store', 'eth-store']),
-  };
+  return Array.from({ length: count }, (_, i) => (random.happens(0.05) ? ODD_NAMES[i] : undefined) ?? `m${i}`);
 }

@@ -1,99 +1,123 @@
 import { RequestFailed } from '../../../src/api/errors.ts';
 import type { Answer, Transport, WireRequest } from '../../../src/api/transport.ts';
+import type { ExporterProcess } from '../exporter-process.ts';
 import type { Random } from '../random.ts';
-import type { Network, Way } from './network.ts';
-import type { Served, Service } from './service.ts';
+import { keyOf, type Sent, sourceOf } from '../traffic.ts';
+import type { World } from '../world.ts';
+import type { Way } from './network.ts';
+import type { Served } from './service.ts';
 
-/** The true time. */
-export interface WorldTime {
-  /** Unix ms. */
-  now(): number;
-  sleep(ms: number): Promise<void>;
-}
-
-export interface Wire {
-  /** The name of the process. */
-  readonly process: string;
-  /** Limit on the whole exchange. */
-  readonly timeoutMs: number;
-  readonly time: WorldTime;
-  /** Decides what becomes of each request. */
-  readonly random: Random;
-  /** false: the process is dead, and hears nothing more. A request that is on its way is counted all the same. */
-  readonly isAlive?: () => boolean;
+/** A request under way, and how it goes on. */
+interface UnderWay {
+  readonly sent: Sent;
+  readonly way: Way;
+  readonly answer: Promise<Served>;
 }
 
 /**
- * The transport of one process to the service, with the failures of the real one (src/api/transport.ts). The service
- * counts a request half-way, also if the process does not wait for the answer any more.
+ * The transport of one process to the service, with the failures of the real one (src/api/transport.ts). Requests leave and
+ * answers arrive only while the process runs. The service counts a request half-way, also if nobody waits for the answer
+ * any more.
  */
-export function transportOf(service: Service, network: Network, wire: Wire): Transport {
-  const { process, timeoutMs, time, random, isAlive = () => true } = wire;
+export function transportOf(world: World, process: ExporterProcess, timeoutMs: number, random: Random): Transport {
+  const { clock, service, network, traffic } = world;
 
   return async function send(request: WireRequest, signal: AbortSignal): Promise<Answer> {
-    const sentAt = time.now();
-    const way = network.way(process, sentAt, timeoutMs, random);
-    if (signal.aborted) throw signal.reason;
-    const head = await heard(exchange(request, way, sentAt), signal);
-    return { ...head, body: () => bodyOf(request, head.served, way, sentAt, signal), discard: () => undefined };
+    signal.throwIfAborted();
+    const { sent, way, answer } = await process.call('request', () => begin(request));
+    try {
+      const served = await arriving(answer, signal);
+      const { status, headers } = served;
+      sent.head = { at: clock.now(), status, headers };
+      traffic.note({ kind: 'head', at: clock.now(), sent });
+      if (status !== 200) end(sent);
+      return { status, headers, body: () => bodyOf(sent, served, way, signal), discard: () => undefined };
+    } catch (error) {
+      end(sent, error);
+      throw error;
+    }
   };
 
-  async function exchange(request: WireRequest, { there, back, end, arrives }: Way, sentAt: number): Promise<Head> {
+  function begin(request: WireRequest): UnderWay {
+    const at = clock.now();
     const { endpoint } = request;
+    const who = { process: process.number, endpoint, source: sourceOf(request), key: keyOf(request) };
+    const sent: Sent = { ...who, request, at, ownAt: process.clock.now() };
+    traffic.note({ kind: 'sent', at, sent });
+    const way = network.way(at, timeoutMs, random);
+    const answer = exchange(sent, way);
+    // A process that dies hears of no failure.
+    answer.catch(() => undefined);
+    return { sent, way, answer };
+  }
+
+  async function exchange(sent: Sent, { there, back, end: how, arrives }: Way): Promise<Served> {
     // What arrives after the timeout is counted too.
-    const arrival = time.sleep(there).then(() => {
-      return arrives ? service.handle(request, time.now(), { process, sentAt }) : undefined;
+    const arrival = clock.sleep(there).then(() => {
+      if (!arrives) return undefined;
+      const at = clock.now();
+      const served = service.handle(sent.request, at);
+      sent.counted = { at, ...served.counted };
+      traffic.note({ kind: 'counted', at, sent, counted: sent.counted });
+      return served;
     });
-    if (end === 'lost' || there + back >= timeoutMs) {
-      await time.sleep(timeoutMs);
-      throw timedOut(request);
+    if (how === 'lost' || there + back >= timeoutMs) {
+      await clock.sleep(timeoutMs);
+      throw timedOut(sent);
     }
     const served = await arrival;
-    await time.sleep(back);
-    if (!served || end === 'reset') throw new RequestFailed(endpoint, 'network', 'ECONNRESET');
-    if (served.status !== 200 && isAlive()) service.delivered(served, time.now());
-    return { status: served.status, headers: served.headers, served };
+    await clock.sleep(back);
+    if (!served || how === 'reset') throw new RequestFailed(sent.endpoint, 'network', 'ECONNRESET');
+    return served;
   }
 
   async function* bodyOf(
-    request: WireRequest,
+    sent: Sent,
     served: Served,
-    { end }: Way,
-    sentAt: number,
+    { end: how }: Way,
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
     const body = Buffer.from(served.body);
-    if (end === 'whole') {
-      if (served.status === 200) service.delivered(served, time.now());
-      yield body;
-      return;
+    try {
+      if (how === 'whole') {
+        served.onDelivered();
+        yield body;
+        return;
+      }
+      yield body.subarray(0, Math.floor(body.length / 2));
+      if (how === 'broken') throw new RequestFailed(sent.endpoint, 'network', 'UND_ERR_SOCKET');
+      await arriving(clock.sleep(sent.at + timeoutMs - clock.now()), signal);
+      throw timedOut(sent);
+    } catch (error) {
+      end(sent, error);
+      throw error;
+    } finally {
+      end(sent);
     }
-    yield body.subarray(0, Math.floor(body.length / 2));
-    if (end === 'broken') throw new RequestFailed(request.endpoint, 'network', 'UND_ERR_SOCKET');
-    await heard(time.sleep(sentAt + timeoutMs - time.now()), signal);
-    throw timedOut(request);
   }
 
-  /** The result, unless the process stops to wait for it or is dead. */
-  function heard<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  function end(sent: Sent, error?: unknown): void {
+    if (sent.endedAt !== undefined) return;
+    sent.endedAt = clock.now();
+    if (error !== undefined) sent.failure = error instanceof RequestFailed ? error.reason : 'aborted';
+    traffic.note({ kind: 'end', at: sent.endedAt, sent });
+  }
+
+  /** The outcome, unless the process stops to wait for it or is dead. */
+  function arriving<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(signal.reason);
       signal.addEventListener('abort', abort, { once: true });
-      const unlessDead = <V>(settle: (value: V) => void): ((value: V) => void) => {
-        return (value) => {
-          signal.removeEventListener('abort', abort);
-          if (isAlive()) settle(value);
-        };
-      };
-      result.then(unlessDead(resolve), unlessDead(reject));
+      const settle = (act: () => void): void =>
+        void process.call('answer', () => signal.removeEventListener('abort', abort)).then(act);
+      coming.then(
+        (value) => settle(() => resolve(value)),
+        (error: unknown) => settle(() => reject(error)),
+      );
     });
   }
 }
 
-interface Head extends Pick<Answer, 'status' | 'headers'> {
-  readonly served: Served;
-}
-
-function timedOut({ endpoint }: WireRequest): RequestFailed {
+function timedOut({ endpoint }: Sent): RequestFailed {
   return new RequestFailed(endpoint, 'timeout', 'no complete response within api.timeout');
 }

@@ -20,8 +20,6 @@ type Order =
 /** A chain that moves with the time: one slot every 12 s. What it becomes depends on its seed and on the orders. */
 export class WorldChain extends LivelyChain {
   readonly name: ChainName;
-  /** How often there was one. */
-  reorganisations = 0;
   readonly #liveliness: number;
   /** The newest final epoch when the story began. */
   readonly finalizedAtStart: number;
@@ -31,8 +29,6 @@ export class WorldChain extends LivelyChain {
   #stalledUntil = 0;
   readonly #orders: Order[] = [];
   readonly #takenAwayAt = new Map<number, number>();
-  /** The first slot whose blocks changed since they were last asked for. */
-  #changedFrom = Number.POSITIVE_INFINITY;
 
   constructor(name: ChainName, { seed, liveliness }: { seed: number; liveliness: number }, start: number) {
     super(epochAt(name, start) - PAST_EPOCHS, seed);
@@ -66,12 +62,6 @@ export class WorldChain extends LivelyChain {
     if (this.latest >= this.#stalledUntil) super.finalize(epochs);
   }
 
-  override reorganise(depth: number, blocks: readonly (readonly number[] | undefined)[]): void {
-    super.reorganise(depth, blocks);
-    this.reorganisations += 1;
-    this.#changedFrom = Math.min(this.#changedFrom, this.headSlot - depth + 1);
-  }
-
   /** A block names the canonical one before it as its parent. */
   override slotRows(slot: number): Fields[] {
     const rows = super.slotRows(slot);
@@ -90,13 +80,6 @@ export class WorldChain extends LivelyChain {
   included(slot: number): Map<string, readonly number[]> {
     const blocks = this.slots[slot - this.firstSlot] ?? [];
     return new Map(blocks.map(({ root, slashings }) => [root, slashings]));
-  }
-
-  /** The first slot whose blocks were replaced since this was last asked. */
-  takeChangedFrom(): number {
-    const from = this.#changedFrom;
-    this.#changedFrom = Number.POSITIVE_INFINITY;
-    return from;
   }
 
   /** Each of the next `count` blocks has a new slashing. */

@@ -1,6 +1,11 @@
 import type { PlanLimits } from '../../../src/lib/plans.ts';
-import { REQUESTS_PER_MACHINE, SLASHINGS_PER_DAY, SWEEPS } from '../../simulation/steady.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';
+
+/** Sweeps in a span in which the rate is the limit: some to learn how long they take, some to check the interval. */
+const SWEEPS = 13;
+/** Requests of a sweep per machine, including repeated reads, and of the slashings of a chain a day. */
+const REQUESTS_PER_MACHINE = 0.115;
+const SLASHINGS_PER_DAY = 1_780;
 
 /** Other programs on the account. `share`: of the quota of the month, or of the limit per second without one. */
 export interface Others {
