@@ -11,7 +11,7 @@ import { systemClock } from '../lib/clock.ts';
 import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import { REVISION, VERSION } from '../lib/version.ts';
-import { problemOf } from '../state/try-directory.ts';
+import { problemOf } from '../state/directory.ts';
 import { createBoundedServer, LIMITS } from '../web/limits.ts';
 import type { Access } from '../web-config/access.ts';
 import { asMistakes, withWarnings } from './coloured.ts';

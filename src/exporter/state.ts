@@ -11,12 +11,12 @@ import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
 import { Replica, type ReplicaOptions } from '../replica/replica.ts';
 import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
+import { unusable } from '../state/directory.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
 import { StateOfOtherVersion } from '../state/envelope.ts';
 import { FileStore, type FileStoreOptions } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
 import type { StateStore } from '../state/store.ts';
-import { unusable } from '../state/try-directory.ts';
 
 /** The names of the documents that are not those of a source. */
 export const LEDGER = 'ledger';

@@ -10,13 +10,15 @@ import { anewIn, type Parsed, parseDocument, wrap } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
 
+type Lock = Pick<DirectoryLock, 'check' | 'release'>;
+
 export interface FileStoreOptions {
   /** The directory was replaced while this process ran, and another process has the new one. Nothing is written any more. */
   readonly onLost?: ((error: StateLocked) => void) | undefined;
   /** Replaces the disk in tests. */
   readonly disk?: Disk | undefined;
   /** Replaces the lock in tests. */
-  readonly lock?: Pick<DirectoryLock, 'check' | 'release'> | undefined;
+  readonly lock?: Lock | undefined;
 }
 
 /** One JSON file for each document, in a directory that only this process uses. */
@@ -24,20 +26,19 @@ export class FileStore implements StateStore {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #lock: Pick<DirectoryLock, 'check' | 'release'>;
+  readonly #lock: Lock;
   readonly #disk: Disk;
   readonly #onLost: (error: StateLocked) => void;
   /** The latest write of each document: the next one waits for it. */
   readonly #writes = new Map<string, Promise<void>>();
 
-  private constructor(dir: string, clock: Clock, log: Logger, options: FileStoreOptions) {
-    const { disk = realDisk, onLost = () => undefined, lock = new DirectoryLock(dir, clock) } = options;
+  private constructor(dir: string, clock: Clock, log: Logger, lock: Lock, { disk, onLost }: FileStoreOptions) {
     this.#dir = dir;
     this.#clock = clock;
     this.#log = log;
     this.#lock = lock;
-    this.#disk = disk;
-    this.#onLost = onLost;
+    this.#disk = disk ?? realDisk;
+    this.#onLost = onLost ?? (() => undefined);
   }
 
   /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be made or written. */
@@ -45,9 +46,9 @@ export class FileStore implements StateStore {
     const { disk = realDisk } = options;
     await makeDirectory(dir, disk);
     await warnOfOpenDirectory(dir, log, disk);
-    const store = new FileStore(dir, clock, log, options);
+    const lock = options.lock ?? DirectoryLock.take(dir, clock);
     await cleanUp(dir, disk);
-    return store;
+    return new FileStore(dir, clock, log, lock, options);
   }
 
   async load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined> {
@@ -104,10 +105,9 @@ export async function peek<S extends z.ZodType>(
   dir: string,
   name: string,
   schema: S,
-  disk: Disk = realDisk,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
-  const text = await disk.readFile(file, 'utf8').catch(() => undefined);
+  const text = await realDisk.readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const parsed = parseFile(dir, file, text, schema);
   return parsed.success ? parsed.data : undefined;

@@ -40,13 +40,18 @@ export class DirectoryLock {
   #lost: StateLocked | undefined;
   #checked: Promise<void> = Promise.resolve();
 
-  /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be written. */
-  constructor(dir: string, clock: Clock) {
+  private constructor(dir: string, clock: Clock) {
     this.#dir = dir;
     this.#file = join(dir, 'lock');
     this.#holder = join(dir, 'lock.holder');
     this.#clock = clock;
-    this.#take();
+  }
+
+  /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be written. */
+  static take(dir: string, clock: Clock): DirectoryLock {
+    const lock = new DirectoryLock(dir, clock);
+    lock.#take();
+    return lock;
   }
 
   /**

@@ -102,8 +102,10 @@ function empty(dir: string): void {
   for (const name of readdirSync(dir)) if (name.startsWith('filler-')) rmSync(join(dir, name));
 }
 
-function remount(dir: string, how: 'ro' | 'rw'): void {
-  execFileSync('mount', ['-o', `remount,${how}`, dir]);
+/** By a mount on top: the lock is open for writing, so the kernel refuses to make the mount itself read-only. */
+function makeReadOnly(dir: string): void {
+  execFileSync('mount', ['--bind', dir, dir]);
+  execFileSync('mount', ['-o', 'remount,bind,ro', dir]);
 }
 
 const MADE_UP: [string, () => Disk][] = [
@@ -115,14 +117,7 @@ const MADE_UP: [string, () => Disk][] = [
 
 const MOUNTED: [string, () => Disk][] = [
   ['full', () => mounted(fill, empty)],
-  [
-    'read-only',
-    () =>
-      mounted(
-        (dir) => remount(dir, 'ro'),
-        (dir) => remount(dir, 'rw'),
-      ),
-  ],
+  ['read-only', () => mounted(makeReadOnly, (dir) => execFileSync('umount', [dir]))],
 ];
 
 const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_exporter_state_write_failures_total');

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emptyLedger } from '../../../src/budget/ledger.ts';
 import { fingerprintOf } from '../../../src/exporter/state.ts';
+import { problemOf } from '../../../src/state/directory.ts';
 import { STATE_VERSION } from '../../../src/state/envelope.ts';
-import { problemOf } from '../../../src/state/try-directory.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, SURROUNDINGS, start, startExporter } from '../../support/program.ts';
 
