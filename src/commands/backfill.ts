@@ -179,7 +179,7 @@ async function openStateFor(
   if (!redis) {
     const documents = await openState(dir, clock, log).catch((error: unknown) => {
       if (!(error instanceof StateRefused && error.cause instanceof StateLocked)) throw error;
-      throw new BackfillRefused(`${error.message}: stop it first. ${WHY_LOCKED}`);
+      throw new BackfillRefused(`${error.message}. ${WHY_LOCKED}`);
     });
     opened.defer(() => documents.close());
     return { documents, clock };

@@ -14,7 +14,7 @@ export class StateLocked extends Error {
   override readonly name = 'StateLocked';
 
   constructor(dir: string, holder: string) {
-    super(`the state directory ${dir} is in use by ${holder}. Stop it, or give this process another state.dir`);
+    super(`the state directory ${dir} is in use by ${holder}: stop it first`);
   }
 }
 

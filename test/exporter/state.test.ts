@@ -126,8 +126,7 @@ describe('exporter/state', () => {
     await documentsIn(taken);
     await expect(openState(taken, new VirtualClock(NOW), SILENT)).rejects.toThrow(
       new StateRefused(
-        `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since ${new Date(NOW).toISOString()}. ` +
-          'Stop it, or give this process another state.dir',
+        `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since ${new Date(NOW).toISOString()}: stop it first`,
       ),
     );
   });

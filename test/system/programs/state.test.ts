@@ -107,7 +107,7 @@ describe.concurrent('system/programs/state', () => {
     const second = startServe(config(api.url, dir), KEY);
     expect(await second.ended).toEqual({ code: 1, signal: null });
     expect(second.stderr).toMatch(
-      /^the state directory \S+ is in use by process \d+ on \S+ since \S+Z\. Stop it, or give this process another state\.dir\n$/,
+      /^the state directory \S+ is in use by process \d+ on \S+ since \S+Z: stop it first\n$/,
     );
     expect(second.stderr).toContain(`${dir} is in use by process ${first.child.pid} on`);
     expect((await ask(port, '/-/healthy')).status).toBe(200);
