@@ -1,4 +1,5 @@
-import { type Disk, type DiskFile, realDisk } from '../../src/lib/disk.ts';
+import * as fs from 'node:fs/promises';
+import type { WritableDisk, WritableFile } from '../../src/lib/whole-file.ts';
 
 export const DISK_FAULTS = {
   'writes that take a part, or fail': 'write',
@@ -13,16 +14,12 @@ const PART = 4_096;
 const FAILS_EACH = { write: 40, sync: 3, rename: 2 } as const;
 
 /** A real disk between which and the program calls fail, where they are told to. */
-export class WeakDisk implements Disk {
+export class WeakDisk implements WritableDisk {
   fault: DiskFault | undefined;
-  readonly readFile = realDisk.readFile;
-  readonly mkdir = realDisk.mkdir;
-  readonly readdir = realDisk.readdir;
-  readonly stat = realDisk.stat;
   #calls = 0;
 
-  async open(path: string, flags: 'r' | 'wx', mode?: number): Promise<DiskFile> {
-    const file = await realDisk.open(path, flags, mode);
+  async open(path: string, flags: 'r' | 'wx', mode?: number): Promise<WritableFile> {
+    const file = await fs.open(path, flags, mode);
     return {
       write: async (bytes, offset) => {
         this.#call('write', 'ENOSPC');
@@ -39,11 +36,11 @@ export class WeakDisk implements Disk {
 
   async rename(from: string, to: string): Promise<void> {
     this.#call('rename', 'EIO');
-    await realDisk.rename(from, to);
+    await fs.rename(from, to);
   }
 
   async rm(path: string, options: { readonly force: true }): Promise<void> {
-    await realDisk.rm(path, options);
+    await fs.rm(path, options);
   }
 
   #call(what: DiskFault, code: string): void {

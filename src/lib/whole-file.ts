@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Disk, type DiskFile, realDisk } from './disk.ts';
 import { hasCode } from './error-code.ts';
 
-/** What a write needs of a disk. */
-export type WritableDisk = Pick<Disk, 'open' | 'rename' | 'rm'>;
+/** The functions of node:fs/promises that a write needs. Tests replace them with a disk that fails. */
+export interface WritableDisk {
+  open(path: string, flags: 'r' | 'wx', mode?: number): Promise<WritableFile>;
+  rename(from: string, to: string): Promise<void>;
+  rm(path: string, options: { readonly force: true }): Promise<void>;
+}
+
+export interface WritableFile {
+  /** Writes the bytes from `offset` on, at the end of what was written before. */
+  write(bytes: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** Marks the name of a file that is not yet completely written. */
 export const DRAFT = '.tmp-';
@@ -13,12 +24,7 @@ export const DRAFT = '.tmp-';
  * Replaces a file atomically, and resolves when the new one would survive a loss of power. If it rejects, or the machine
  * crashes at any moment, the file is the old one or all of the new one.
  */
-export async function writeWhole(
-  file: string,
-  text: string,
-  mode: number,
-  disk: WritableDisk = realDisk,
-): Promise<void> {
+export async function writeWhole(file: string, text: string, mode: number, disk: WritableDisk = fs): Promise<void> {
   // Node makes many UUIDs at once: the last twelve digits, all random, cost far less than random bytes of our own.
   const draft = `${file}${DRAFT}${randomUUID().slice(-12)}`;
   await createFile(draft, text, mode, disk);
@@ -27,12 +33,7 @@ export async function writeWhole(
 }
 
 /** Writes a file that must not exist, not even as a link. A failed write leaves nothing, unless the process is killed. */
-export async function createFile(
-  file: string,
-  text: string,
-  mode: number,
-  disk: WritableDisk = realDisk,
-): Promise<void> {
+export async function createFile(file: string, text: string, mode: number, disk: WritableDisk = fs): Promise<void> {
   const handle = await disk.open(file, 'wx', mode);
   await orRemove(file, disk, async () => {
     try {
@@ -54,7 +55,7 @@ async function orRemove(file: string, disk: WritableDisk, work: () => Promise<vo
 }
 
 /** One call may write only a part. On a disk that is nearly full, it is the next call that fails. */
-async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
+async function writeAll(handle: WritableFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, done);
     if (bytesWritten === 0) throw new Error('the disk accepts no more bytes');
@@ -63,7 +64,7 @@ async function writeAll(handle: DiskFile, bytes: Uint8Array): Promise<void> {
 }
 
 /** Makes the names in a directory survive a loss of power: without its name a file is lost, however well it is synced. */
-export async function syncDirectory(dir: string, disk: Pick<WritableDisk, 'open'> = realDisk): Promise<void> {
+export async function syncDirectory(dir: string, disk: Pick<WritableDisk, 'open'> = fs): Promise<void> {
   const handle = await disk.open(dir, 'r');
   try {
     await handle.sync();

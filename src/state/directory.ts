@@ -1,6 +1,5 @@
-import { access, constants, mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Disk } from '../lib/disk.ts';
 import { codeOf, hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { createFile, DRAFT, syncDirectory } from '../lib/whole-file.ts';
@@ -14,38 +13,38 @@ const WRITABLE_BY_ALL = 0o002;
  * As mkdir with `recursive`, which in Node never returns on a file system that refuses the directory, such as /proc. A
  * directory that exists keeps its mode: it may be a volume, whose mode the operator chooses.
  */
-export async function makeDirectory(dir: string, disk: Disk): Promise<void> {
+export async function makeDirectory(dir: string): Promise<void> {
   try {
-    await disk.mkdir(dir, OWNER_ONLY);
+    await mkdir(dir, OWNER_ONLY);
   } catch (error) {
-    if (await isDirectory(dir, disk)) return;
+    if (await isDirectory(dir)) return;
     const parent = dirname(dir);
-    if (!hasCode(error, 'ENOENT') || (await isDirectory(parent, disk))) throw error;
-    await makeDirectory(parent, disk);
-    return makeDirectory(dir, disk);
+    if (!hasCode(error, 'ENOENT') || (await isDirectory(parent))) throw error;
+    await makeDirectory(parent);
+    return makeDirectory(dir);
   }
   // A parent that is writable but not readable cannot be synced.
-  await syncDirectory(dirname(dir), disk).catch(() => undefined);
+  await syncDirectory(dirname(dir)).catch(() => undefined);
 }
 
-async function isDirectory(path: string, disk: Disk): Promise<boolean> {
-  return (await disk.stat(path).catch(() => undefined))?.isDirectory() ?? false;
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 /**
  * Warns if any user can replace the state. Write access for the group is allowed, because clusters assign volumes this
  * way.
  */
-export async function warnOfOpenDirectory(dir: string, log: Logger, disk: Disk): Promise<void> {
-  const { mode } = await disk.stat(dir);
+export async function warnOfOpenDirectory(dir: string, log: Logger): Promise<void> {
+  const { mode } = await stat(dir);
   if (mode & WRITABLE_BY_ALL)
     log.warn({ dir, mode: (mode & 0o7777).toString(8) }, 'the state directory is writable by all users');
 }
 
 /** Removes the remains of interrupted writes. */
-export async function cleanUp(dir: string, disk: Disk): Promise<void> {
-  for (const name of await disk.readdir(dir)) {
-    if (name.includes(`.json${DRAFT}`)) await disk.rm(join(dir, name), { force: true });
+export async function cleanUp(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (name.includes(`.json${DRAFT}`)) await rm(join(dir, name), { force: true });
   }
 }
 

@@ -1,24 +1,20 @@
+import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
-import { type Disk, realDisk } from '../lib/disk.ts';
 import { hasCode } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
-import { writeWhole } from '../lib/whole-file.ts';
+import { type WritableDisk, writeWhole } from '../lib/whole-file.ts';
 import { cleanUp, FILE_MODE, makeDirectory, warnOfOpenDirectory } from './directory.ts';
 import { anewIn, type Parsed, parseDocument, wrap } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
 
-type Lock = Pick<DirectoryLock, 'check' | 'release'>;
-
 export interface FileStoreOptions {
   /** The directory was replaced while this process ran, and another process has the new one. Nothing is written any more. */
   readonly onLost?: ((error: StateLocked) => void) | undefined;
-  /** Replaces the disk in tests. */
-  readonly disk?: Disk | undefined;
-  /** Replaces the lock in tests. */
-  readonly lock?: Lock | undefined;
+  /** Replaces the disk that is written to in tests. */
+  readonly disk?: WritableDisk | undefined;
 }
 
 /** One JSON file for each document, in a directory that only this process uses. */
@@ -26,28 +22,25 @@ export class FileStore implements StateStore {
   readonly #dir: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #lock: Lock;
-  readonly #disk: Disk;
-  readonly #onLost: (error: StateLocked) => void;
+  readonly #lock: DirectoryLock;
+  readonly #options: FileStoreOptions;
   /** The latest write of each document: the next one waits for it. */
   readonly #writes = new Map<string, Promise<void>>();
 
-  private constructor(dir: string, clock: Clock, log: Logger, lock: Lock, { disk, onLost }: FileStoreOptions) {
+  private constructor(dir: string, clock: Clock, log: Logger, lock: DirectoryLock, options: FileStoreOptions) {
     this.#dir = dir;
     this.#clock = clock;
     this.#log = log;
     this.#lock = lock;
-    this.#disk = disk ?? realDisk;
-    this.#onLost = onLost ?? (() => undefined);
+    this.#options = options;
   }
 
   /** @throws StateLocked; StateOfOtherVersion; an Error with a code where the directory cannot be made or written. */
   static async open(dir: string, clock: Clock, log: Logger, options: FileStoreOptions = {}): Promise<FileStore> {
-    const { disk = realDisk } = options;
-    await makeDirectory(dir, disk);
-    await warnOfOpenDirectory(dir, log, disk);
-    const lock = options.lock ?? DirectoryLock.take(dir, clock);
-    await cleanUp(dir, disk);
+    await makeDirectory(dir);
+    await warnOfOpenDirectory(dir, log);
+    const lock = DirectoryLock.take(dir, clock);
+    await cleanUp(dir);
     return new FileStore(dir, clock, log, lock, options);
   }
 
@@ -55,7 +48,7 @@ export class FileStore implements StateStore {
     const file = this.#file(name);
     let text: string;
     try {
-      text = await this.#disk.readFile(file, 'utf8');
+      text = await readFile(file, 'utf8');
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
@@ -63,7 +56,7 @@ export class FileStore implements StateStore {
     const parsed = parseFile(this.#dir, file, text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${file}.unreadable-${this.#clock.now()}`;
-    await this.#disk.rename(file, aside);
+    await rename(file, aside);
     this.#log.warn({ document: name, moved_to: aside, why: parsed.why }, 'state not readable, starting without it');
     return undefined;
   }
@@ -85,11 +78,11 @@ export class FileStore implements StateStore {
     try {
       await this.#lock.check();
     } catch (error) {
-      if (error instanceof StateLocked) this.#onLost(error);
+      if (error instanceof StateLocked) this.#options.onLost?.(error);
       throw error;
     }
     // Here and not in `save`, which is called in the turn that ends a sweep: a large fleet takes some milliseconds.
-    await writeWhole(file, wrap(value), FILE_MODE, this.#disk);
+    await writeWhole(file, wrap(value), FILE_MODE, this.#options.disk);
   }
 
   #file(name: string): string {
@@ -107,7 +100,7 @@ export async function peek<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S> | undefined> {
   const file = join(dir, `${name}.json`);
-  const text = await realDisk.readFile(file, 'utf8').catch(() => undefined);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const parsed = parseFile(dir, file, text, schema);
   return parsed.success ? parsed.data : undefined;

@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../lib/clock.ts';
-import { realDisk } from '../lib/disk.ts';
 import { hasCode } from '../lib/error-code.ts';
 import { FILE_MODE, makeDirectory } from './directory.ts';
 import { anewIn, StateOfOtherVersion } from './envelope.ts';
@@ -75,7 +74,7 @@ export class DirectoryLock {
     if (this.#lost) throw this.#lost;
     if (await this.#isInPlace()) return;
     this.#close();
-    await makeDirectory(this.#dir, realDisk);
+    await makeDirectory(this.#dir);
     try {
       this.#take();
     } catch (error) {

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import type { DiskFile } from '../../src/lib/disk.ts';
-import type { WritableDisk } from '../../src/lib/whole-file.ts';
+import type { WritableDisk, WritableFile } from '../../src/lib/whole-file.ts';
 
 /** A file: the content that survives a loss of power, and the later writes, each of which may survive. */
 interface Node {
@@ -55,7 +54,7 @@ export class FragileDisk implements WritableDisk {
     this.#left = faults.room ?? Number.POSITIVE_INFINITY;
   }
 
-  async open(path: string, flags: 'r' | 'wx'): Promise<DiskFile> {
+  async open(path: string, flags: 'r' | 'wx'): Promise<WritableFile> {
     if (flags === 'r') return this.#directory();
     return this.#call('open', () => {
       if (this.#names.has(path)) throw failure('EEXIST');
@@ -111,7 +110,7 @@ export class FragileDisk implements WritableDisk {
     return images;
   }
 
-  async #directory(): Promise<DiskFile> {
+  async #directory(): Promise<WritableFile> {
     return this.#call('open dir', () => ({
       write: async () => {
         throw failure('EBADF');
@@ -125,7 +124,7 @@ export class FragileDisk implements WritableDisk {
     }));
   }
 
-  #file(node: Node): DiskFile {
+  #file(node: Node): WritableFile {
     return {
       write: async (bytes, offset) =>
         this.#call('write', () => {
