@@ -41,7 +41,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['ss -ltnp', MACHINE],
   ['ssh -L *', 'needs another machine'],
   ['htpasswd *', OF_OTHERS],
-  ['kubectl --namespace monitoring get pods *', 'needs a cluster'],
   ['lighthouse *', OF_OTHERS],
   ['lodestar *', OF_OTHERS],
   ['teku *', OF_OTHERS],
