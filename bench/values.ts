@@ -1,6 +1,6 @@
 import { ENDPOINTS, FAILURE_REASONS } from '../src/api/errors.ts';
 import type { Part } from '../src/metrics/exposition.ts';
-import { ProcessMetrics, requestFamilies, SelfMetrics } from '../src/metrics/self.ts';
+import { OwnMetrics } from '../src/metrics/self.ts';
 import { createFleet, PROCESSES } from '../src/sandbox/machines-data.ts';
 import { recordOf } from '../src/sandbox/machines-records.ts';
 import { machineFamilies, nextMachineChange } from '../src/sources/machines/metrics.ts';
@@ -30,8 +30,8 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
   const value = machinesAt(count, now);
   const options = machinesOptions(overrides);
   const timing: Timing = { now, intervalMs: 60_000, coverage: 'full' };
-  const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
-  const processMetrics = new ProcessMetrics(true);
+  const own = new OwnMetrics(true);
+  own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: [{ source: 'machines' }] });
   return [
     {
       name: 'machines',
@@ -40,7 +40,7 @@ export function partsAt(count: number, now: number, overrides: Partial<MachinesO
     },
     {
       name: 'own',
-      families: async () => [...requestFamilies(await self.totals()), ...(await processMetrics.families())],
+      families: () => own.families(),
       nextChange: () => Number.POSITIVE_INFINITY,
     },
   ];

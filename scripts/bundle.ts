@@ -20,6 +20,7 @@ const PARTS: Readonly<Record<string, string>> = {
     export { default as errors } from 'undici/lib/core/errors.js';`,
   'prom-client': `
     export { default as collectDefaultMetrics } from 'prom-client/lib/defaultMetrics.js';
+    export { default as Counter } from 'prom-client/lib/counter.js';
     export { default as Histogram } from 'prom-client/lib/histogram.js';
     export { default as Registry } from 'prom-client/lib/registry.js';`,
   // A dynamic import finds the names of a CommonJS package only if they are written out.

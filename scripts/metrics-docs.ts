@@ -54,9 +54,9 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'API and budget',
     families: API,
-    freshness: 'As of the last response of the service; counters survive restarts.',
+    freshness: 'As of the last response of the service.',
   },
-  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape; counters survive restarts.' },
+  { title: 'Sources', families: SOURCES, freshness: 'Current at every scrape.' },
   { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
 ];
 

@@ -3,9 +3,8 @@ import { rendered, requestsAnswered } from '../../test/support/under-way.ts';
 
 import { pino } from 'pino';
 import { ConfigFile } from '../../src/config/config.ts';
-import { startEngine } from '../../src/exporter/engine.ts';
+import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
 import { QUIET_MACHINE } from '../../src/sandbox/machines-data.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { HOUR, MINUTE, NOW } from '../../test/support/timing.ts';
@@ -38,7 +37,7 @@ export async function simulatedDay({ plan, expected, events }: Day): Promise<str
   });
   const { sandbox, url } = service;
   sandbox.wake(QUIET_MACHINE, 0);
-  const engine = await startEngine({
+  const settings = {
     config: ConfigFile.parse({
       api: { base_url: url },
       chains: { mainnet: { v1_base_url: url }, hoodi: { v1_base_url: `${url}/hoodi` } },
@@ -47,12 +46,14 @@ export async function simulatedDay({ plan, expected, events }: Day): Promise<str
       sync_committee: { members: true },
     }),
     key: sandbox.key,
+  };
+  const exporter = await Exporter.start({
+    settings,
+    readAgain: async () => settings,
     clock,
     log: pino({ level: 'silent' }),
     documents: NO_DOCUMENTS,
-    processMetrics: new ProcessMetrics(false),
-    lastReload: () => ({ isSuccessful: true, successAt: start }),
-    startedAt: start,
+    processMetrics: false,
     isSimulated: true,
   });
   const lines = returns(sandbox.seed, start);
@@ -64,10 +65,10 @@ export async function simulatedDay({ plan, expected, events }: Day): Promise<str
     }
     await clock.advance(MINUTE);
     await rendered();
-    const text = Buffer.concat([...engine.metrics('text', false)]).toString();
+    const text = Buffer.concat([...exporter.metrics('text', false)]).toString();
     lines.push(...scrapedLines(text, clock.now()), ...processLines(clock.now()));
   }
-  const stopped = engine.stop();
+  const stopped = exporter.stop();
   await clock.advance(MINUTE);
   await stopped;
   await service.close();

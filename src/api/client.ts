@@ -52,9 +52,6 @@ export interface ApiObserver {
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
-/** Receives the body of each response with status 200, of any shape. */
-export type OnAnswer = (endpoint: Endpoint, json: unknown) => void;
-
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
@@ -67,17 +64,18 @@ export interface ApiDependencies {
   readonly transport: Transport;
   /** Absent in programs that show no metrics. */
   readonly observer?: ApiObserver | undefined;
-  readonly onAnswer?: OnAnswer | undefined;
   readonly clock: Clock;
   /** In [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
 
-export function createApi(options: ApiOptions, dependencies: ApiDependencies): Api {
-  const { budget, transport, observer, onAnswer, clock, random } = dependencies;
+/** `currentOptions`: as they are now, because a reload can change them in the middle of a poll. */
+export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
+  const { budget, transport, observer, clock, random } = dependencies;
 
   async function attempt<T>(request: ApiRequest, read: Read<T>, signal: AbortSignal): Promise<T> {
     const { endpoint } = request;
+    const options = currentOptions();
     const wire = wireRequest(options, request);
     const permit = await budget.acquire({ route: routeOf(options, request), priority: request.priority }, signal);
     const start = clock.monotonic();
@@ -133,9 +131,7 @@ export function createApi(options: ApiOptions, dependencies: ApiDependencies): A
   return {
     request(request, envelope, signal) {
       const read: Read<z.output<typeof envelope>> = async (endpoint, answer) => {
-        const json = await readBody(endpoint, answer.body());
-        onAnswer?.(endpoint, json);
-        return opened(endpoint, envelope, json);
+        return opened(endpoint, envelope, await readBody(endpoint, answer.body()));
       };
       return retried(request, read, signal);
     },

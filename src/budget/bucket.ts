@@ -66,8 +66,6 @@ const HOURS_PER_DAY = 24;
  * sense to save it for them.
  */
 const MIN_SHARE = 0.1;
-/** At most this share of the remaining quota is held back, so that the rest is used at the very end of a quota. */
-const MAX_HELD_BACK = 0.5;
 
 /** Requests per second, before `utilization`. A limit of 0 is ignored, because it is real only for a revocation. */
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions): number {
@@ -104,11 +102,8 @@ export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs
   return charged;
 }
 
-/**
- * Requests per day that this exporter may make until the limits renew. `heldBack`: requests of the month to keep for polls
- * that take more than planned.
- */
-export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs, heldBack = 0): number {
+/** Requests per day that this exporter may make until the limits renew. */
+export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions, now: UnixMs): number {
   const bySecond = (perSecondOf(bucket, options) * options.utilization * MS_PER_DAY) / 1000;
   const byHour = bucket?.hour ? bucket.hour.limit * options.utilization * HOURS_PER_DAY : Number.POSITIVE_INFINITY;
   const month = windowAt(bucket ?? EMPTY_BUCKET, 'month', options, now);
@@ -117,8 +112,7 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
   const left = usable(month, options.utilization);
   const forAll = month.remaining ?? Number.POSITIVE_INFINITY;
   const ours = Math.max(left * MIN_SHARE, Math.min(left, forAll - keptForOthers(bucket?.others, end)));
-  const planned = ours - Math.min(heldBack, ours * MAX_HELD_BACK);
-  return Math.min(bySecond, byHour, planned / ((end - now) / MS_PER_DAY));
+  return Math.min(bySecond, byHour, ours / ((end - now) / MS_PER_DAY));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
+import type { Milliseconds, MonotonicMs, Seconds, UnixMs } from '../lib/time.ts';
 import { type BudgetOptions, perSecondOf } from './bucket.ts';
 import { ClockSteps, withoutFuture } from './clock-step.ts';
 import { type Headers, isRevoked, readHeaders } from './headers.ts';
@@ -27,6 +27,8 @@ export interface RateLimiterDependencies {
   readonly onChange?: () => void;
   /** Persists the current ledger; resolves also if that fails. */
   readonly keep?: () => Promise<void>;
+  /** Called when a request that has waited is sent. */
+  readonly onWait?: ((seconds: Seconds) => void) | undefined;
   /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
   readonly hasPredecessor?: boolean | undefined;
 }
@@ -53,17 +55,17 @@ export class RateLimiter implements Budget {
   readonly #clockSteps: ClockSteps;
   #ledger: Ledger;
   #waiting: Waiting[] = [];
-  #waitedMs: Milliseconds = 0;
   #alarm = new AbortController();
   #sentCount = 0;
   /** Requests not answered yet. */
   #inFlight = 0;
   readonly #onChange: () => void;
   readonly #keep: () => Promise<void>;
+  readonly #onWait: (seconds: Seconds) => void;
   /** Resolves when the last wait is persisted. */
   #saved: Promise<void> | undefined;
   /** The previous process may have used up the second in which it ended. */
-  readonly #quietUntil: MonotonicMs;
+  #quietUntil: MonotonicMs;
 
   constructor(options: BudgetOptions, dependencies: RateLimiterDependencies) {
     this.#options = options;
@@ -72,6 +74,7 @@ export class RateLimiter implements Budget {
     this.#ledger = withoutFuture(dependencies.ledger, this.#clock.now());
     this.#onChange = dependencies.onChange ?? (() => undefined);
     this.#keep = dependencies.keep ?? (() => Promise.resolve());
+    this.#onWait = dependencies.onWait ?? (() => undefined);
     const isFirstStart = this.#ledger.key.standing === 'unknown' && dependencies.hasPredecessor !== true;
     this.#quietUntil = this.#clock.monotonic() + (isFirstStart ? 0 : COUNTED_FOR_MS);
   }
@@ -80,11 +83,6 @@ export class RateLimiter implements Budget {
   get ledger(): Ledger {
     this.#update(this.#clockSteps.follow(this.#ledger));
     return this.#ledger;
-  }
-
-  /** How long requests have waited in total, without those that still wait. */
-  get waitedMs(): Milliseconds {
-    return this.#waitedMs;
   }
 
   /** Requests per second of a bucket, before `utilization`. */
@@ -98,6 +96,11 @@ export class RateLimiter implements Budget {
     this.#options = options;
     this.#update(ledger);
     this.#dispatch();
+  }
+
+  /** Another process may have sent requests a moment ago that the ledger does not know of. */
+  afterAnother(): void {
+    this.#quietUntil = this.#clock.monotonic() + COUNTED_FOR_MS;
   }
 
   acquire(request: QueuedRequest, signal: AbortSignal): Promise<Permit> {
@@ -155,7 +158,7 @@ export class RateLimiter implements Budget {
 
   #send(waiting: Waiting, seconds: readonly SecondWindow[], now: UnixMs, monotonic: MonotonicMs): void {
     this.#remove(waiting);
-    this.#waitedMs += monotonic - waiting.since;
+    this.#onWait((monotonic - waiting.since) / 1000);
     this.#update(sent(this.#ledger, waiting.route, this.#options, now));
     this.#sentCount += 1;
     const order = this.#sentCount;

@@ -12,25 +12,16 @@ import { BudgetClosed } from '../budget/permit.ts';
 import type { Config } from '../config/config.ts';
 import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
-import {
-  FIRST_START,
-  FirstStart,
-  LEDGER,
-  loadDocument,
-  openSharedState,
-  openState,
-  StateRefused,
-} from '../exporter/state.ts';
+import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../lib/time.ts';
 import { utc } from '../lib/words.ts';
-import { LeaseLost } from '../replica/lease.ts';
-import type { Replica } from '../replica/replica.ts';
 import type { History } from '../sources/history.ts';
 import { sourceId } from '../state/entry.ts';
 import { StateLocked } from '../state/lock.ts';
+import { LeaseLost, type Replica } from '../state/replica.ts';
 import type { StateStore } from '../state/store.ts';
 import {
   type BackfillOptions,
@@ -77,7 +68,7 @@ interface Run extends BackfillContext {
  * @throws UsageError, BackfillRefused, StateRefused; the signal's reason when it aborts
  */
 export async function backfill(context: BackfillContext): Promise<string> {
-  const { clock, config, flags, terminal, signal } = context;
+  const { clock, config, key, proxies, log, flags, terminal, signal } = context;
   const output = outputOf(flags);
   await using opened = new AsyncDisposableStack();
   const earlier = await earlierRun(output, flags, opened);
@@ -88,9 +79,11 @@ export async function backfill(context: BackfillContext): Promise<string> {
   const histories = historiesOf(context, options);
   const state = await openStateFor(context, opened);
   const account = await openAccount({
-    ...context,
+    settings: { config, key },
+    proxies,
+    clock,
     ...state,
-    onError: (error) => context.log.error({ err: String(error) }, 'ledger not written'),
+    onError: (error) => log.error({ err: String(error) }, 'ledger not written'),
   });
   opened.defer(() => account.close());
   const progress = new ProgressReport(terminal, clock);
@@ -174,7 +167,7 @@ const LEASE_WAIT_MS: Milliseconds = 15_000;
 async function openStateFor(
   { config, log, clock, signal }: BackfillContext,
   opened: AsyncDisposableStack,
-): Promise<{ documents: StateStore; replica?: Replica; clock: Clock }> {
+): Promise<{ documents: StateStore; replica?: Replica }> {
   const { dir, redis } = config.state;
   if (!redis) {
     const documents = await openState(dir, clock, log).catch((error: unknown) => {
@@ -182,18 +175,19 @@ async function openStateFor(
       throw new BackfillRefused(`${error.message}. ${WHY_LOCKED}`);
     });
     opened.defer(() => documents.close());
-    return { documents, clock };
+    return { documents };
   }
-  const replica = await openSharedState(redis, clock, log);
-  opened.defer(() => replica.close());
-  const nothing = (): void => undefined;
-  replica.subscribe({ wanted: [LEDGER], apply: nothing, rewrite: nothing, onLapse: nothing }, [LEDGER]);
-  const leading = new Promise<void>((resolve) => replica.start(() => replica.leads() && resolve()));
+  const { documents, replica } = await openDocuments(config.state, log);
+  opened.defer(() => documents.close());
+  const leading = new Promise<void>((resolve) => {
+    const nothing = (): void => undefined;
+    replica?.start({ onLead: resolve, onLapse: nothing, onDocument: nothing });
+  });
   const late = (): never => {
     throw new BackfillRefused(`state.redis: a replica leads: stop it first. ${WHY_LOCKED}`);
   };
   await within(clock, LEASE_WAIT_MS, leading, late, signal);
-  return { documents: replica, replica, clock: replica.clock };
+  return { documents, ...(replica && { replica }) };
 }
 
 const WHY_LOCKED = 'A backfill spends from the same limits as the exporter, and only one process can count them.';

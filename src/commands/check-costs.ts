@@ -4,7 +4,7 @@ import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
 import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
 import { reservedForOthers } from '../budget/taken-by-others.ts';
 import type { Config } from '../config/config.ts';
-import { budgetViewOf, type ViewOptions, viewsOf } from '../exporter/picture.ts';
+import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
@@ -15,8 +15,8 @@ import { columns } from './columns.ts';
 import { shownBucket } from './shown-bucket.ts';
 
 export interface CheckInput {
-  readonly state: Pick<State, 'ledger' | 'entries'>;
-  readonly viewOptions: ViewOptions;
+  readonly state: State;
+  readonly plan: SourcePlan;
   /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
@@ -30,11 +30,11 @@ const COVERAGE: Readonly<Record<Pace['coverage'], string>> = {
 
 /** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
 export function describeCosts(input: CheckInput): string {
-  const { state, viewOptions, now } = input;
+  const { state, plan, now } = input;
   // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
-  const { allowedPerDay } = budgetViewOf(ledger, viewOptions, now);
-  const costs = viewsOf({ ...state, ledger }, viewOptions, now).map(costOf);
+  const { allowedPerDay } = budgetViewOf(plan, ledger, now);
+  const costs = viewsOf({ ...state, ledger }, plan, now).map(costOf);
   const buckets = [...new Set(costs.map(({ view }) => view.bucket))];
   return [
     `Limits: ${input.limitsFrom}.`,
@@ -55,9 +55,9 @@ export function describeCosts(input: CheckInput): string {
 }
 
 /** Settings that do not work as intended at the pace that the limits allow. */
-export function stretchWarnings({ machines }: Config, { state, viewOptions, now }: CheckInput): string[] {
+export function stretchWarnings({ machines }: Config, { state, plan, now }: CheckInput): string[] {
   const { enabled, staleAfterMs, intervalMs } = machines;
-  const view = viewsOf(state, viewOptions, now).find(({ source }) => source.name === 'machines');
+  const view = viewsOf(state, plan, now).find(({ source }) => source.name === 'machines');
   if (!enabled || !view || staleAfterMs === 'auto') return [];
   const { intervalMs: effective } = view.pace;
   // Otherwise the warning about the configured interval covers it.
@@ -88,8 +88,8 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
   ];
 }
 
-function describeBucket({ state, viewOptions, now }: CheckInput, name: string, allowed: number): string {
-  const { budgetOptions } = viewOptions;
+function describeBucket({ state, plan, now }: CheckInput, name: string, allowed: number): string {
+  const { budgetOptions } = plan;
   const bucket = state.ledger.buckets[name];
   const limits = WINDOWS.filter(
     (window) => bucket?.limits[window] !== undefined && !isRateWindowRepeated(bucket, window),
@@ -125,7 +125,7 @@ function left(remaining: number | undefined): string {
 
 /** When the quota would be used up at the configured intervals. */
 function describeEnd(
-  { state, viewOptions: { budgetOptions }, now }: CheckInput,
+  { state, plan: { budgetOptions }, now }: CheckInput,
   name: string,
   costs: readonly Cost[],
   buckets: number,

@@ -1,16 +1,15 @@
 import * as z from 'zod';
 import { emptyLedger, Ledger } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
-import { viewOptionsOf } from '../exporter/sources.ts';
-import { FIRST_START, fingerprintOf, LEDGER, TOTALS, unreadable } from '../exporter/state.ts';
+import { planOf } from '../exporter/sources.ts';
+import { FIRST_START, fingerprintOf, LEDGER } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { RedisState } from '../replica/redis.ts';
-import { RedisLink } from '../replica/redis-link.ts';
 import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
 import { StateOfOtherVersion } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
+import { Replica } from '../state/replica.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
 import type { ProbeAnswer } from './probe/ask-service.ts';
 import { describeRefusal, isKeyRefused } from './probe/verdict.ts';
@@ -28,9 +27,9 @@ export interface CheckOptions {
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
   const { config, key, log, answer, warnings, now } = options;
-  const viewOptions = viewOptionsOf(config, log, now);
-  const stored = storedState(config);
-  const away = await stored.problem([FIRST_START, LEDGER, TOTALS, ...viewOptions.sources.map(sourceId)]);
+  const plan = planOf(config, log, now);
+  const stored = storedState(config, log);
+  const away = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
   const head = ['The configuration is valid.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
   if (answer?.isKeyRefused) {
     stored.close();
@@ -43,13 +42,13 @@ export async function check(options: CheckOptions): Promise<string> {
     return [...head, `Warning: ${describeRefusal(ledger)}`, ''].join('\n');
   }
   const entries = new Map<string, Entry>();
-  for (const source of viewOptions.sources) {
+  for (const source of plan.sources) {
     const entry = await stored.peek(sourceId(source), entrySchema(source));
     if (entry) entries.set(sourceId(source), entry);
   }
   stored.close();
   const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, answer !== undefined);
-  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, viewOptions, limitsFrom, now };
+  const input = { state: { ledger: ledger ?? emptyLedger(), entries }, plan, limitsFrom, now };
   const stretched = stretchWarnings(config, input);
   return [...head, ...stretched, ...(answer ? [answer.text] : []), describeCosts(input)].join('\n');
 }
@@ -73,7 +72,7 @@ interface StoredState {
 }
 
 /** Reads what the daemon or a replica wrote. What cannot be read counts as unknown. */
-function storedState({ state: { dir, redis } }: Config): StoredState {
+function storedState({ state: { dir, redis } }: Config, log: Logger): StoredState {
   if (!redis) {
     const read: Peek = (name, schema) => peek(dir, name, schema);
     return {
@@ -82,16 +81,16 @@ function storedState({ state: { dir, redis } }: Config): StoredState {
       close: () => undefined,
     };
   }
-  const state = new RedisState(new RedisLink(redis, systemClock), redis.prefix);
-  const read: Peek = (name, schema) => state.peek(name, schema);
+  const opened = Replica.open(redis, systemClock, log);
+  const read: Peek = async (name, schema) => (await opened).peek(name, schema);
   return {
     peek: leniently(read),
     problem: (names) =>
-      state.expectWritable().then(
+      opened.then(
         () => ofOtherVersion(names, read, 'serve would not lead'),
-        (error: unknown) => `${unreadable(error).message}; serve would not start`,
+        (error: unknown) => `${error instanceof Error ? error.message : error}; serve would not start`,
       ),
-    close: () => state.close(),
+    close: () => opened.then((replica) => replica.close()).catch(() => undefined),
   };
 }
 

@@ -1,24 +1,27 @@
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { type ListenAddress, parseListenAddress } from '../config/fields.ts';
+import type { ExporterOptions } from '../exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { QUIET_MACHINE } from '../sandbox/machines-data.ts';
 import { startSandbox } from '../sandbox/server.ts';
+import type { Access } from '../web-config/access.ts';
 import { ALERTS_PATH, receiveAlerts } from './demo/receive-alerts.ts';
 import { UsageError } from './flags.ts';
-import { type Daemon, type DaemonOptions, startDaemon } from './serve.ts';
+import { type Daemon, startDaemon } from './serve.ts';
 
-type GivenSetting = 'config' | 'log' | 'processMetrics' | 'hasLifecycle' | 'access';
-
-export interface DemoOptions extends Pick<DaemonOptions, GivenSetting> {
+export interface DemoOptions {
+  /** Without the documents: the demo keeps no state. */
+  readonly exporter: Omit<ExporterOptions, 'documents'>;
+  readonly hasLifecycle: boolean;
+  readonly access: Access | undefined;
   /** Without a config file, the demo enables everything. */
   readonly isDefault: boolean;
   /** The flag that says where the simulated service listens, for the daemon, for orders and for alerts. */
   readonly sandboxFlag: string | undefined;
   /** Writes text to the terminal. */
   readonly print: (text: string) => void;
-  readonly readAgain: () => Promise<Config>;
 }
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
@@ -29,7 +32,9 @@ const MAX_PROPOSERS = 100;
 
 /** Runs the daemon and a simulated service in one process, without a key or network. */
 export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'stop' | 'reload'>> {
-  const { config, isDefault, print, log, access, readAgain } = options;
+  const { exporter, hasLifecycle, access, isDefault, print } = options;
+  const { settings, log, readAgain } = exporter;
+  const { config } = settings;
   const address = sandboxAddress(options.sandboxFlag);
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
   const { watch } = demonstrated(config).slashings;
@@ -58,12 +63,15 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   const { key } = sandbox;
   const simulated = (given: Config): Config => onSandbox(demonstrated(given), api);
   const daemon = await startDaemon({
-    ...options,
-    config: simulated(config),
-    key,
-    readAgain: async () => ({ config: simulated(await readAgain()), key }),
-    documents: NO_DOCUMENTS,
-    isSimulated: true,
+    exporter: {
+      ...exporter,
+      settings: { config: simulated(config), key },
+      readAgain: async () => ({ config: simulated((await readAgain()).config), key }),
+      documents: NO_DOCUMENTS,
+      isSimulated: true,
+    },
+    hasLifecycle,
+    access,
   });
   starting.defer(() => daemon.stop());
   const url = `${access?.isTls ? 'https' : 'http'}://${browserHost(config.web.listenAddress.host)}:${daemon.port}`;

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Exposure } from '../config/exposure.ts';
 import { loadConfig } from '../config/load.ts';
 import { ConfigError, type Mistake } from '../config/mistakes.ts';
 import type { Settings } from '../exporter/settings.ts';
-import { openSharedState, openState, StateRefused } from '../exporter/state.ts';
+import { openDocuments, StateRefused } from '../exporter/state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Logger, openLogger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
@@ -142,34 +141,36 @@ async function start(
   log: Logger,
   onLost: (error: Error) => void,
 ): Promise<Running> {
-  const processMetrics = !flags['web.disable-exporter-metrics'];
-  const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const { listenAddress, configFile } = config.web;
   const access = configFile === null ? undefined : await openAccess(configFile, log);
+  const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
+  const processMetrics = !flags['web.disable-exporter-metrics'];
+  if (name === 'sandbox') {
+    const { host = '0.0.0.0', port } = listenAddress;
+    const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
+    const { startSandbox } = await import('../sandbox/server.ts');
+    const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
+    const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
+    log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated service');
+    return { stop: () => sandbox.close().then(() => access?.close()) };
+  }
+  const settings = { config, key };
+  const exporter = { settings, readAgain, clock: systemClock, log, proxies, processMetrics };
   if (name === 'demo') {
     const isDefault = flags['config.file'] === undefined;
-    const readConfig = async (): Promise<Config> => (await readAgain()).config;
-    const given = { config, isDefault, log, processMetrics, hasLifecycle, access, readAgain: readConfig };
     const { startDemo } = await import('./demo.ts');
-    return startDemo({ ...given, sandboxFlag: flags['sandbox.listen-address'], print });
+    return startDemo({
+      exporter,
+      hasLifecycle,
+      access,
+      isDefault,
+      sandboxFlag: flags['sandbox.listen-address'],
+      print,
+    });
   }
-  if (name === 'serve') {
-    const { dir, redis } = config.state;
-    if (proxies) log.info(namesOf(proxies), 'using a proxy');
-    const given = { config, key, proxies, readAgain, log, processMetrics, hasLifecycle, access };
-    if (!redis) {
-      return startDaemon({ ...given, documents: await openState(dir, systemClock, log, { onLost }) });
-    }
-    const replica = await openSharedState(redis, systemClock, log);
-    return startDaemon({ ...given, documents: replica, replica });
-  }
-  const { host = '0.0.0.0', port } = listenAddress;
-  const create = (listener: RequestListener) => createBoundedServer(listener, LIMITS, access);
-  const { startSandbox } = await import('../sandbox/server.ts');
-  const sandbox = await startSandbox({ host, port, clock: systemClock, createServer: create });
-  const url = access?.isTls ? sandbox.url.replace('http:', 'https:') : sandbox.url;
-  log.info({ url, hoodi: `${url}/hoodi`, key: sandbox.sandbox.key }, 'simulated service');
-  return { stop: () => sandbox.close().then(() => access?.close()) };
+  if (proxies) log.info(namesOf(proxies), 'using a proxy');
+  const documents = await openDocuments(config.state, log, onLost);
+  return startDaemon({ exporter: { ...exporter, ...documents }, hasLifecycle, access });
 }
 
 async function openAccess(file: string, log: Logger): Promise<Access> {

@@ -3,10 +3,14 @@ import type { Endpoint } from '../api/errors.ts';
 import { type BudgetOptions, EMPTY_BUCKET, perSecondOf, windowAt } from '../budget/bucket.ts';
 import { bucketOf, type Ledger } from '../budget/ledger.ts';
 import { usable } from '../budget/long-window.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Proxies } from '../lib/proxies.ts';
 import type { UnixMs } from '../lib/time.ts';
+import type { Replica } from '../state/replica.ts';
+import type { StateStore } from '../state/store.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { type Client, openClient, routesOf } from './client.ts';
-import type { EngineOptions } from './role.ts';
+import type { Settings } from './settings.ts';
 import { LEDGER, restore } from './state.ts';
 
 /** What is known of the limits that remain for one endpoint. */
@@ -25,24 +29,37 @@ export interface Account extends Pick<Client, 'close'> {
   allowance(endpoint: Endpoint): AccountLimits;
 }
 
-export interface AccountOptions
-  extends Pick<EngineOptions, 'config' | 'key' | 'proxies' | 'documents' | 'replica' | 'clock'> {
+export interface AccountOptions {
+  readonly settings: Settings;
+  readonly proxies?: Proxies | undefined;
+  readonly documents: StateStore;
+  /** The same as `documents`, if several processes share them. */
+  readonly replica?: Replica | undefined;
+  readonly clock: Clock;
   /** The ledger could not be written. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Takes over the ledger of the daemon while the daemon does not run. @throws StateRefused */
 export async function openAccount(options: AccountOptions): Promise<Account> {
-  const { config, key, proxies, documents, replica, clock, onError } = options;
-  const { ledger } = await restore(documents, [], key, clock.now());
+  const { settings, proxies, documents, replica, clock, onError } = options;
+  const { ledger } = await restore(documents, [], settings.key, clock.now());
   const save = (changed: Ledger): Promise<void> => documents.save(LEDGER, changed);
-  const client = openClient({ settings: options, proxies, clock, ledger, save, onSaveError: onError, lease: replica });
-  const budgetOptions = budgetOptionsOf(config);
-  const routeOf = routesOf(config);
+  const client = openClient({
+    settings: () => settings,
+    proxies,
+    clock,
+    ledger,
+    save,
+    onSaveError: onError,
+    leads: replica && (() => replica.leads()),
+  });
+  const budgetOptions = budgetOptionsOf(settings.config);
+  const routeOf = routesOf(settings.config);
   return {
     api: client.api,
     close: client.close,
-    allowance: (endpoint) => limitsIn(client.rateLimiter.ledger, routeOf({ endpoint }), budgetOptions, clock.now()),
+    allowance: (endpoint) => limitsIn(client.limiter.ledger, routeOf({ endpoint }), budgetOptions, clock.now()),
   };
 }
 

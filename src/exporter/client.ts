@@ -1,99 +1,79 @@
-import { type Api, type ApiObserver, type ApiOptions, createApi, type OnAnswer, routeOf } from '../api/client.ts';
-import type { CreateTransport, Transport } from '../api/transport.ts';
+import { type Api, type ApiObserver, type ApiOptions, createApi, routeOf } from '../api/client.ts';
+import type { Transport } from '../api/transport.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Budget } from '../budget/permit.ts';
-import { RateLimiter, type RateLimiterDependencies } from '../budget/rate-limiter.ts';
+import { RateLimiter } from '../budget/rate-limiter.ts';
 import type { Config } from '../config/config.ts';
+import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Proxies } from '../lib/proxies.ts';
+import type { Seconds } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
-import { LeaseLost } from '../replica/lease.ts';
-import type { Replica } from '../replica/replica.ts';
 import type { Source } from '../sources/source.ts';
 import { LatestWriter } from '../state/latest.ts';
+import { LeaseLost } from '../state/replica.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { OUTSIDE, type Outside } from './outside.ts';
 import type { Settings } from './settings.ts';
 
-export interface ClientOptions extends Pick<RateLimiterDependencies, 'hasPredecessor'> {
-  readonly settings: Settings;
+export interface ClientOptions {
+  /** The settings as they are now: a reload can change them in the middle of a poll. */
+  readonly settings: () => Settings;
   /** Default: none. */
   readonly proxies?: Proxies | undefined;
   readonly clock: Clock;
   /** As left by the previous run. */
   readonly ledger: Ledger;
+  /** Whether another process may have sent requests a moment ago that the ledger does not know of. */
+  readonly hasPredecessor?: boolean | undefined;
   /** Called whenever the ledger has changed; default: it is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
   /** The ledger could not be written. */
   readonly onSaveError?: (error: unknown) => void;
   /** A response closed the budget, and the ledger with the wait is persisted. */
   readonly onClosed?: (ledger: Ledger) => void;
+  /** A request has waited for the budget. */
+  readonly onWait?: (seconds: Seconds) => void;
   readonly observer?: ApiObserver;
-  readonly onAnswer?: OnAnswer;
   /** Wraps the transport. */
   readonly transport?: (send: Transport) => Transport;
   /** Replaced in simulations. */
   readonly outside?: Pick<Outside, 'createTransport' | 'random'> | undefined;
-  /** Set if several processes share the account. */
-  readonly lease?: Pick<Replica, 'leads'> | undefined;
+  /** Set if several processes share the account: nothing is sent without the lease. */
+  readonly leads?: (() => boolean) | undefined;
 }
 
-/** Access to the service with the current settings, within the limits of the account. */
+/** Access to the service within the limits of the account. */
 export interface Client {
-  /** Follows the current settings, also in the middle of a poll. */
   readonly api: Api;
   /** Keeps the ledger. */
-  readonly rateLimiter: RateLimiter;
-  /** Writes the ledger once more, because what was written may be lost. */
-  writeAgain(): void;
-  /** Whether a source would ask another host or use another key. */
-  isOtherFor(source: Pick<Source, 'chain'>, next: Settings): boolean;
-  /** Continues with other settings and the ledger of their key. */
-  adopt(next: Settings, ledger: Ledger): void;
+  readonly limiter: RateLimiter;
   /** Drops the connections and writes the ledger. */
   close(): Promise<void>;
 }
 
 export function openClient(options: ClientOptions): Client {
-  const { clock, observer, onAnswer, lease } = options;
+  const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
-  const { transport = (send) => send, outside = OUTSIDE } = options;
-  let { settings } = options;
-  const writer = new LatestWriter(() => save(rateLimiter.ledger), onSaveError);
-  const rateLimiter = new RateLimiter(budgetOptionsOf(settings.config), {
+  const { transport = (send) => send } = options;
+  const writer = new LatestWriter(() => save(limiter.ledger), onSaveError);
+  const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
     onChange: () => writer.touch(),
-    keep: () => writer.flush().then(() => onClosed(rateLimiter.ledger)),
+    onWait: options.onWait,
+    keep: () => writer.flush().then(() => onClosed(limiter.ledger)),
     hasPredecessor: options.hasPredecessor,
   });
-  const connections = connectionsOf(() => settings, options.proxies, outside.createTransport);
-  const dependencies = {
-    budget: lease ? leased(rateLimiter, lease) : rateLimiter,
+  const connections = connectionsOf(options, outside);
+  const api = createApi(() => apiOptionsOf(settings()), {
+    budget: leads ? leased(limiter, leads) : limiter,
     transport: transport(connections.send),
     observer,
-    onAnswer,
     clock,
     random: outside.random,
-  };
-  let api = createApi(apiOptionsOf(settings), dependencies);
-  return {
-    api: {
-      request: (request, envelope, signal) => api.request(request, envelope, signal),
-      records: (endpoint, record, items, isPlausible) => api.records(endpoint, record, items, isPlausible),
-    },
-    rateLimiter,
-    writeAgain: () => writer.touch(),
-    isOtherFor: ({ chain }, next) => isOther(apiOptionsOf(settings), apiOptionsOf(next), chain),
-    adopt(next, ledger) {
-      settings = next;
-      api = createApi(apiOptionsOf(next), dependencies);
-      rateLimiter.adopt(budgetOptionsOf(next.config), ledger);
-    },
-    async close() {
-      await connections.close().finally(() => writer.flush());
-    },
-  };
+  });
+  return { api, limiter, close: () => connections.close().finally(() => writer.flush()) };
 }
 
 /** The route of the first request of a poll, as the client chooses it. */
@@ -107,6 +87,13 @@ export function routesOf(config: Config): (source: Pick<Source, 'endpoint' | 'ch
   };
 }
 
+/** Whether requests for a chain (undefined: for none in particular) would go to another host or have another key. */
+export function isOtherService(now: Settings, next: Settings, chain: Chain | undefined): boolean {
+  const [before, after] = [apiOptionsOf(now), apiOptionsOf(next)];
+  const isOtherV1 = chain !== undefined && before.v1BaseUrls[chain] !== after.v1BaseUrls[chain];
+  return before.key !== after.key || before.baseUrl !== after.baseUrl || isOtherV1;
+}
+
 function apiOptionsOf({ config, key }: Settings): ApiOptions {
   return {
     baseUrl: config.api.baseUrl,
@@ -116,17 +103,12 @@ function apiOptionsOf({ config, key }: Settings): ApiOptions {
   };
 }
 
-function isOther(now: ApiOptions, next: ApiOptions, chain: Source['chain']): boolean {
-  const isOtherV1 = chain !== undefined && now.v1BaseUrls[chain] !== next.v1BaseUrls[chain];
-  return now.key !== next.key || now.baseUrl !== next.baseUrl || isOtherV1;
-}
-
-/** Sends nothing without the lease. Checked after the wait for the permit, during which the process may have slept. */
-export function leased(budget: Budget, replica: Pick<Replica, 'leads'>): Budget {
+/** Checks the lease after the wait for the permit, during which the process may have slept. */
+export function leased(budget: Budget, leads: () => boolean): Budget {
   return {
     async acquire(request, signal) {
       const permit = await budget.acquire(request, signal);
-      if (replica.leads()) return permit;
+      if (leads()) return permit;
       permit.release(undefined);
       throw new LeaseLost();
     },
@@ -134,21 +116,16 @@ export function leased(budget: Budget, replica: Pick<Replica, 'leads'>): Budget 
 }
 
 /** A request in progress keeps the timeout with which it began. Unused connections close by themselves. */
-function connectionsOf(
-  settings: () => Settings,
-  proxies: Proxies | undefined,
-  createTransport: CreateTransport,
-): ReturnType<CreateTransport> {
-  const byLimit = new Map<number, ReturnType<CreateTransport>>();
-  return {
-    send(wire, signal) {
-      const { timeoutMs } = settings().config.api;
-      const transport = byLimit.get(timeoutMs) ?? createTransport({ timeoutMs, proxies });
-      byLimit.set(timeoutMs, transport);
-      return transport.send(wire, signal);
-    },
-    async close() {
-      await Promise.all([...byLimit.values()].map((transport) => transport.close()));
-    },
+function connectionsOf({ settings, proxies }: ClientOptions, { createTransport }: Pick<Outside, 'createTransport'>) {
+  const byTimeout = new Map<number, ReturnType<Outside['createTransport']>>();
+  const send: Transport = (wire, signal) => {
+    const { timeoutMs } = settings().config.api;
+    const transport = byTimeout.get(timeoutMs) ?? createTransport({ timeoutMs, proxies });
+    byTimeout.set(timeoutMs, transport);
+    return transport.send(wire, signal);
   };
+  const close = async (): Promise<void> => {
+    await Promise.all([...byTimeout.values()].map((transport) => transport.close()));
+  };
+  return { send, close };
 }

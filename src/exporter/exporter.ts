@@ -1,36 +1,386 @@
+import { FAILURE_REASONS } from '../api/errors.ts';
+import { emptyLedger, Ledger, limitsOf } from '../budget/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { StateStore } from '../state/store.ts';
-import type { Engine } from './engine.ts';
-import { type SupervisorOptions, supervise } from './reload.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Proxies } from '../lib/proxies.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { VERSION } from '../lib/version.ts';
+import type { Format } from '../metrics/encode.ts';
+import { Exposition } from '../metrics/exposition.ts';
+import { OwnMetrics } from '../metrics/self.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
+import { type SourceView, sourceViews } from '../scheduler/views.ts';
+import { type Entry, entrySchema, sourceId } from '../state/entry.ts';
+import { parseValue } from '../state/envelope.ts';
+import { LeaseLost, type Replica } from '../state/replica.ts';
+import { pagePieces } from '../web/page.ts';
+import { RenderedPage, type StatusForm } from '../web/rendered-page.ts';
+import type { Pages } from '../web/server.ts';
+import { statusOf } from '../web/status.ts';
+import type { StatusInput } from '../web/status-input.ts';
+import { jsonPieces } from '../web/status-json.ts';
+import { modelOf } from '../web/status-model.ts';
+import { type Client, isOtherService, openClient } from './client.ts';
+import { isReady, problemOf } from './health.ts';
+import { KeyLog } from './key-log.ts';
+import { ALL_PARTS, expositionParts, type Figures, type LastReload, labelsOf, OWN } from './metrics.ts';
+import { OUTSIDE, type Outside } from './outside.ts';
+import { logPlan, logWaits } from './plan-log.ts';
+import { assertNoRestartNeeded, isChange, limitedReading, type Settings } from './settings.ts';
+import { budgetViewOf, endpointsOf, planOf, type SourcePlan } from './sources.ts';
+import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
-export interface ExporterOptions extends Omit<SupervisorOptions, 'startedAt'> {
-  /** The clock of this process. Replicas follow that of their server in `clock`. */
-  readonly ownClock: Clock;
+const NOTHING_KNOWN = { ledger: emptyLedger(), entries: new Map(), isFirstStart: false };
+
+export interface ExporterOptions {
+  readonly settings: Settings;
+  /** Reads the settings as they are now. @throws Error that says what is wrong with them */
+  readonly readAgain: () => Promise<Settings>;
+  readonly clock: Clock;
+  readonly log: Logger;
   /** Keeps the state over restarts; closed when the exporter has stopped. */
-  readonly documents: StateStore & { close(): Promise<void> };
+  readonly documents: Documents;
+  /** The same as `documents`, if several processes share them. */
+  readonly replica?: Replica | undefined;
+  /** Default: none. */
+  readonly proxies?: Proxies | undefined;
+  /** Whether to expose process_* and nodejs_*. */
+  readonly processMetrics: boolean;
+  /** Whether the service is simulated, which the status page says. */
+  readonly isSimulated?: boolean;
+  /** Replaced in simulations. */
+  readonly outside?: Outside | undefined;
 }
 
-/** All of a process but its server. */
-export interface Exporter {
-  /** The running engine; while it is replaced, the previous one. */
-  engine(): Engine;
-  /** Reads the settings again. Returns undefined if they now apply, else the reason why nothing has changed. */
-  reload(): Promise<string | undefined>;
+/**
+ * All of a process but its server: it polls what is due, keeps the state, and renders /metrics and the page. With
+ * replicas, one polls and the others show what it wrote. The parts are the same in both roles.
+ */
+export class Exporter implements Pages {
+  readonly #options: ExporterOptions;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #replica: Replica | undefined;
+  #settings: Settings;
+  #plan: SourcePlan;
+  readonly #own: OwnMetrics;
+  readonly #keyLog: KeyLog;
+  readonly #client: Client;
+  readonly #scheduler: Scheduler;
+  readonly #exposition: Exposition;
+  readonly #page: RenderedPage;
+  readonly #startedAt: UnixMs;
+  #lastReload: LastReload;
+  /** When a write of the state last failed; undefined: none has. */
+  #unwrittenAt: UnixMs | undefined;
+  #isReady = false;
+  /** The polls; present while this process polls. */
+  #polling: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  #rendering: Promise<void> = Promise.resolve();
+  /** Reloads, changes of the role and the stop happen one after the other. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** The reload that has not started. */
+  #upcoming: Promise<string | undefined> | undefined;
+  readonly #stopping = new AbortController();
+  readonly #readAgain: () => Promise<Settings>;
+
+  private constructor(options: ExporterOptions, plan: SourcePlan, known: State & { readonly isFirstStart: boolean }) {
+    const { clock, log, replica, settings, proxies, outside = OUTSIDE } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#log = log;
+    this.#replica = replica;
+    this.#settings = settings;
+    this.#plan = plan;
+    this.#startedAt = clock.now();
+    this.#lastReload = { isSuccessful: true, successAt: this.#startedAt };
+    this.#readAgain = limitedReading(options.readAgain, clock, this.#stopping.signal);
+    this.#own = new OwnMetrics(options.processMetrics);
+    this.#keyLog = new KeyLog(log);
+    this.#client = openClient({
+      settings: () => this.#settings,
+      proxies,
+      clock,
+      outside,
+      observer: this.#own,
+      ledger: known.ledger,
+      hasPredecessor: replica !== undefined || !known.isFirstStart,
+      save: (ledger) => this.#saveLedger(ledger),
+      onSaveError: (error) => log.error({ err: String(error) }, 'ledger not written'),
+      onClosed: ({ key }) => this.#keyLog.tell(key),
+      onWait: (seconds) => this.#own.waited(seconds),
+      leads: replica && (() => replica.leads()),
+    });
+    const { api, limiter } = this.#client;
+    this.#scheduler = new Scheduler(plan.sources, known.entries, {
+      api,
+      clock,
+      log,
+      store: { save: (id, entry) => this.#save(id, entry) },
+      budgetView: () => budgetViewOf(this.#plan, limiter.ledger, clock.now()),
+      limits: () => limitsOf(limiter.ledger),
+      limitsKnown: () => limiter.ledger.key.standing === 'valid',
+      onPlan: (paces) => logPlan(log, paces),
+      onWait: (waits) => logWaits(log, waits),
+      onPoll: (source, isFailure) => this.#own.polled(labelsOf(source), isFailure),
+      onChange: ({ name }) => this.#exposition.touch(name, OWN),
+    });
+    this.#exposition = new Exposition(
+      expositionParts({
+        clock,
+        views: () => this.#views(),
+        figures: () => this.#figures(),
+        own: this.#own,
+        refreshMs: outside.exposition.maxNapMs,
+      }),
+      clock,
+      (error) => log.error({ err: String(error) }, 'metrics not rendered'),
+      outside.exposition,
+    );
+    this.#page = new RenderedPage((form) => this.#pieces(form), clock);
+    this.#expectSeries();
+    this.#keyLog.begin(known.ledger.key);
+  }
+
+  /**
+   * Resolves when /metrics is complete, with what was known before.
+   * @throws StateRefused
+   */
+  static async start(options: ExporterOptions): Promise<Exporter> {
+    const { settings, documents, replica, clock, log } = options;
+    await using starting = new AsyncDisposableStack();
+    starting.defer(() => documents.close());
+    const plan = planOf(settings.config, log, clock.now());
+    // A replica that does not poll shows what it reads when it begins to follow.
+    const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
+    const exporter = new Exporter(options, plan, known);
+    await exporter.#begin(known.isFirstStart);
+    starting.move();
+    return exporter;
+  }
+
+  async #begin(isFirstStart: boolean): Promise<void> {
+    await this.#replica?.start({
+      onDocument: (name, value) => this.#follow(name, value),
+      onLead: () => void this.#inTurn(() => this.#lead()),
+      onLapse: () => this.#polling?.stop.abort(new LeaseLost()),
+    });
+    if (!this.#replica) await this.#poll(isFirstStart);
+    await this.#exposition.refresh();
+    this.#rendering = this.#exposition.run(this.#stopping.signal);
+  }
+
+  metrics(format: Format, gzipped: boolean): readonly Buffer[] {
+    return this.#exposition.chunks(format, gzipped);
+  }
+
+  /** Called when a page throws; the server answers 500 and continues. */
+  onError(error: unknown): void {
+    this.#log.error({ err: String(error) }, 'page not rendered');
+  }
+
+  /** At most a second old. */
+  status(form: StatusForm, gzipped: boolean): Promise<Buffer> {
+    return this.#page.bytes(form, gzipped);
+  }
+
+  /** Undefined: healthy; else why a restart would help. */
+  unhealthy(): string | undefined {
+    const own = this.#polling ? this.#scheduler.heartbeatAt : Number.POSITIVE_INFINITY;
+    const heartbeatAt = Math.min(own, this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY);
+    return problemOf(this.#clock.monotonic() - heartbeatAt, this.#polling && this.#scheduler.overdue);
+  }
+
+  /** Once true, it stays true. */
+  ready(): boolean {
+    this.#isReady ||= isReady(this.#views(), this.#clock.now());
+    return this.#isReady;
+  }
+
+  /**
+   * Reads the settings again; calls made before the reading begins share it. Returns undefined if they now apply, else the
+   * reason why nothing has changed.
+   */
+  reload(): Promise<string | undefined> {
+    this.#upcoming ??= this.#inTurn(async () => {
+      this.#upcoming = undefined;
+      return this.#stopping.signal.aborted ? 'stopping' : this.#reload();
+    });
+    return this.#upcoming;
+  }
+
   /** Aborts the polls in progress and writes the state. To be called when nothing can be scraped any more. */
-  stop(): Promise<void>;
-}
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('stopping'));
+    this.#polling?.stop.abort(this.#stopping.signal.reason);
+    await this.#inTurn(async () => {
+      await Promise.all([this.#polling?.ended, this.#rendering]);
+      await this.#client.close();
+      await this.#options.documents.close();
+    });
+  }
 
-/** Starts an engine that is kept running. */
-export async function startExporter(options: ExporterOptions): Promise<Exporter> {
-  const { ownClock, documents } = options;
-  await using starting = new AsyncDisposableStack();
-  starting.defer(() => documents.close());
-  const supervisor = await supervise({ ...options, startedAt: ownClock.now() });
-  starting.defer(() => supervisor.stop());
-  const started = starting.move();
-  return {
-    engine: () => supervisor.engine(),
-    reload: () => supervisor.reload(),
-    stop: () => started.disposeAsync(),
-  };
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work);
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Polls until it is stopped or loses the lease. */
+  async #poll(isFirstStart: boolean): Promise<void> {
+    // A backfill ends at this time. Without it, it ends when it is run.
+    const first = isFirstStart ? this.#save(FIRST_START, { at: this.#clock.now() }) : undefined;
+    await first?.catch((error) => this.#log.error({ document: FIRST_START, err: String(error) }, 'state not written'));
+    // While it was written, the lease may have been lost or the process told to stop.
+    if (this.#stopping.signal.aborted || this.#replica?.leads() === false) return;
+    const stop = new AbortController();
+    const ended = this.#scheduler.run(stop.signal).finally(() => {
+      this.#polling = undefined;
+    });
+    this.#polling = { stop, ended };
+  }
+
+  /** Takes over from the replica that polled before. */
+  async #lead(): Promise<void> {
+    const { documents } = this.#options;
+    await this.#polling?.ended;
+    if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
+    const { key } = this.#settings;
+    const now = this.#clock.now();
+    try {
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, now);
+      this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
+      this.#client.limiter.afterAnother();
+      for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));
+      this.#keyLog.begin(ledger.key);
+      await this.#poll(isFirstStart);
+      this.#exposition.touch(...ALL_PARTS);
+    } catch (error) {
+      this.#log.error({ err: String(error) }, 'cannot lead');
+      this.#replica.resign();
+    }
+  }
+
+  /** Shows what the replica that polls has written. */
+  #follow(name: string, value: unknown): void {
+    if (this.#polling) return;
+    const source = this.#plan.sources.find((one) => sourceId(one) === name);
+    if (name !== LEDGER && !source) return;
+    const read = parseValue(value, source ? entrySchema(source) : Ledger);
+    if (!read.success) this.#log.warn({ document: name }, 'state not readable, still serving the previous state');
+    else if (source) this.#scheduler.show(source, read.data as Entry);
+    else this.#client.limiter.adopt(this.#plan.budgetOptions, read.data as Ledger);
+    this.#exposition.touch(OWN);
+  }
+
+  async #reload(): Promise<string | undefined> {
+    const { successAt } = this.#lastReload;
+    try {
+      const next = await this.#readAgain();
+      assertNoRestartNeeded(this.#settings, next);
+      const changed = isChange(this.#settings, next);
+      // Set before the first scrape that can show the new settings.
+      this.#lastReload = { isSuccessful: true, successAt: this.#clock.now() };
+      await this.#adopt(next);
+      if (changed) this.#exposition.touch(...ALL_PARTS);
+      this.#log.level = next.config.log.level;
+      this.#log.info({ changed }, 'configuration reloaded');
+      return undefined;
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return 'stopping';
+      this.#lastReload = { isSuccessful: false, successAt };
+      const why = error instanceof Error ? error.message : String(error);
+      this.#log.error({ err: why }, 'configuration not reloaded');
+      return why;
+    } finally {
+      // The client that requested the reload may scrape next.
+      this.#exposition.touch(OWN);
+      await this.#exposition.shown();
+    }
+  }
+
+  /**
+   * Continues with other settings. Polls in progress end with the old ones, except those of sources that are gone or ask
+   * elsewhere. Unchanged settings are adopted too: after a revocation, that permits one request.
+   */
+  async #adopt(next: Settings): Promise<void> {
+    const now = this.#clock.now();
+    const plan = planOf(next.config, this.#log, now);
+    const ids = new Set(plan.sources.map(sourceId));
+    const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
+    await this.#scheduler.interrupt(
+      (source) => !ids.has(sourceId(source)) || isOtherService(this.#settings, next, source.chain),
+    );
+    // No await from here on, so that the change is atomic for other code.
+    const before = {
+      ledger: this.#client.limiter.ledger,
+      entries: new Map([...restored, ...this.#scheduler.entries()]),
+    };
+    const { ledger, entries } = underKey(before, next.key, now);
+    this.#settings = next;
+    this.#plan = plan;
+    this.#client.limiter.adopt(plan.budgetOptions, ledger);
+    this.#scheduler.adopt(plan.sources, entries);
+    this.#expectSeries();
+    this.#keyLog.begin(ledger.key);
+  }
+
+  #expectSeries(): void {
+    const endpoints = endpointsOf(this.#settings.config);
+    this.#own.expect({ endpoints, reasons: FAILURE_REASONS, sources: this.#plan.sources.map(labelsOf) });
+  }
+
+  async #saveLedger(ledger: Ledger): Promise<void> {
+    if (this.#replica && !this.#polling) return;
+    this.#keyLog.see(ledger.key);
+    await this.#save(LEDGER, ledger);
+  }
+
+  async #save(name: string, value: unknown): Promise<void> {
+    try {
+      await this.#options.documents.save(name, value);
+    } catch (error) {
+      // Another replica writes now: nothing is lost.
+      if (!(error instanceof LeaseLost)) {
+        this.#unwrittenAt = this.#clock.now();
+        this.#own.stateWriteFailed();
+      }
+      throw error;
+    }
+  }
+
+  /** The sources as they are shown now. */
+  #views(): SourceView[] {
+    const now = this.#clock.now();
+    return sourceViews(this.#scheduler.sources(), budgetViewOf(this.#plan, this.#client.limiter.ledger, now), now);
+  }
+
+  /** What /metrics and the page show beside the sources. */
+  #figures(): Figures {
+    return {
+      ledger: this.#client.limiter.ledger,
+      budgetOptions: this.#plan.budgetOptions,
+      lastReload: this.#lastReload,
+      isLeader: this.#replica === undefined || this.#polling !== undefined,
+    };
+  }
+
+  #pieces(form: StatusForm): Iterable<string> {
+    const now = this.#clock.now();
+    const { ledger, budgetOptions, lastReload, isLeader } = this.#figures();
+    const known: StatusInput = {
+      views: this.#views(),
+      ledger,
+      budgetOptions,
+      version: VERSION,
+      startedAt: this.#startedAt,
+      isConfigRead: lastReload.isSuccessful,
+      unwrittenAt: this.#unwrittenAt,
+      isLeader,
+      isSimulated: this.#options.isSimulated,
+      telemetryPath: this.#settings.config.web.telemetryPath,
+    };
+    if (form === 'json') return jsonPieces(modelOf(known, now));
+    return pagePieces(statusOf(known, now, form === 'refreshing'));
+  }
 }

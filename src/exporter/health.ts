@@ -14,5 +14,7 @@ export function problemOf(sinceHeartbeatMs: Milliseconds, overdue: Scheduler['ov
 
 /** Whether each source was attempted, was restored, or may not be attempted yet. */
 export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
-  return views.every(({ entry, nextAttemptAt, running }) => entry.attempts > 0 || (!running && nextAttemptAt > now));
+  return views.every(
+    ({ entry, nextAttemptAt, running }) => entry.lastAttemptAt !== undefined || (!running && nextAttemptAt > now),
+  );
 }

@@ -1,7 +1,11 @@
+import { ENDPOINTS, type Endpoint } from '../api/errors.ts';
+import { allowedPerDay, type BudgetOptions } from '../budget/bucket.ts';
+import { bucketOf, type Ledger, opensAt, quotaIn } from '../budget/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
+import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
@@ -9,18 +13,60 @@ import { watches, watchOf } from '../sources/slashings/watch.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import type { MembersOptions } from '../sources/sync-committee/options.ts';
+import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { routesOf } from './client.ts';
-import type { ViewOptions } from './picture.ts';
 import { logSlashing } from './slashing-log.ts';
+import type { State } from './state.ts';
 
-/** How the state is shown with this configuration. */
-export function viewOptionsOf(config: Config, log: Logger, operatorAt: UnixMs): ViewOptions {
+/** What is polled, and the budget for it: all that follows from the configuration alone. */
+export interface SourcePlan {
+  /** In the order in which they are shown. */
+  readonly sources: readonly Source[];
+  readonly budgetOptions: BudgetOptions;
+  /** The route of the first request of a source's poll. */
+  readonly routeOf: (source: Source) => string;
+}
+
+/** `operatorAt`: when the operator started or reloaded the program. */
+export function planOf(config: Config, log: Logger, operatorAt: UnixMs): SourcePlan {
   return {
     sources: sourcesOf(config, log, operatorAt),
     budgetOptions: budgetOptionsOf(config),
     routeOf: routesOf(config),
   };
+}
+
+/** Pure. The budget of each source. */
+export function budgetViewOf(
+  { budgetOptions, routeOf }: Omit<SourcePlan, 'sources'>,
+  ledger: Ledger,
+  now: UnixMs,
+): BudgetView {
+  return {
+    bucketOf: (source) => bucketOf(ledger, routeOf(source)),
+    allowedPerDay: (bucket) => allowedPerDay(ledger.buckets[bucket], budgetOptions, now),
+    quotaOf: (bucket) => quotaIn(ledger, bucket, budgetOptions, now),
+    opensAt: (source) => opensAt(ledger, routeOf(source), budgetOptions, now),
+  };
+}
+
+/** Pure. The sources as a process with this state would show them. */
+export function viewsOf({ ledger, entries }: State, plan: SourcePlan, now: UnixMs): SourceView[] {
+  const known = plan.sources.map((source) => {
+    const entry = entries.get(sourceId(source)) ?? emptyEntry(source);
+    return { source, saved: entry, current: entry, running: false };
+  });
+  return sourceViews(known, budgetViewOf(plan, ledger, now), now);
+}
+
+/** The endpoints that this configuration can use. */
+export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
+  return [
+    ...ENDPOINTS,
+    ...(syncCommittee.enabled && syncCommittee.members ? (['sync_committee_members'] as const) : []),
+    ...(slashings.enabled && slashings.proposerNames ? (['proposer_slashings'] as const) : []),
+  ];
 }
 
 /**

@@ -1,50 +1,59 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { emptyLedger, Ledger, withKey } from '../budget/ledger.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Config } from '../config/config.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
-import type { Totals } from '../metrics/totals.ts';
-import { RedisState } from '../replica/redis.ts';
-import { RedisLink, type RedisSettings } from '../replica/redis-link.ts';
-import { Replica, type ReplicaOptions } from '../replica/replica.ts';
-import type { KnownSource } from '../scheduler/views.ts';
 import type { Source } from '../sources/source.ts';
 import { unusable } from '../state/directory.ts';
 import { type Entry, entrySchema, sourceId, withAnotherKey } from '../state/entry.ts';
 import { StateOfOtherVersion } from '../state/envelope.ts';
 import { FileStore, type FileStoreOptions } from '../state/file.ts';
 import { StateLocked } from '../state/lock.ts';
+import type { Replica } from '../state/replica.ts';
 import type { StateStore } from '../state/store.ts';
 
 /** The names of the documents that are not those of a source. */
 export const LEDGER = 'ledger';
-export const TOTALS = 'exporter';
 /** Written by the first exporter that polls with this state. A backfill ends before it. */
 export const FIRST_START = 'first-start';
 export const FirstStart = z.object({ at: z.number() });
-
-export const SavedTotals = z.array(
-  z.object({
-    name: z.string(),
-    samples: z.array(
-      z.object({ labels: z.record(z.string(), z.string()), value: z.number(), suffix: z.string().exactOptional() }),
-    ),
-  }),
-);
 
 /** Why the program cannot keep its state; the message is one line for the operator. */
 export class StateRefused extends Error {
   override readonly name = 'StateRefused';
 }
 
+/** Keeps the state over restarts; to be closed at the end. */
+export type Documents = StateStore & { close(): Promise<void> };
+
 /** A store that keeps nothing, for the demo. */
-export const NO_DOCUMENTS: StateStore & { close(): Promise<void> } = {
+export const NO_DOCUMENTS: Documents = {
   load: async () => undefined,
   save: async () => undefined,
   close: async () => undefined,
 };
+
+/**
+ * The documents of the state, in files or in Redis. Redis may fail and recover later, but not at the start.
+ * @throws StateRefused
+ */
+export async function openDocuments(
+  { dir, redis }: Config['state'],
+  log: Logger,
+  onLost?: FileStoreOptions['onLost'],
+): Promise<{ documents: Documents; replica?: Replica }> {
+  if (!redis) return { documents: await openState(dir, systemClock, log, { onLost }) };
+  try {
+    const { Replica } = await import('../state/replica.ts');
+    const replica = await Replica.open(redis, systemClock, log);
+    return { documents: replica, replica };
+  } catch (error) {
+    throw new StateRefused(error instanceof Error ? error.message : String(error));
+  }
+}
 
 /** @throws StateRefused */
 export async function openState(
@@ -62,64 +71,23 @@ export async function openState(
   }
 }
 
-/** A machine that is still starting up may be slow. */
-const TRIES_AT_START = 3;
-
-/** @throws StateRefused if Redis cannot be reached at the start. Later it may fail and recover. */
-export async function openSharedState(
-  redis: RedisSettings,
-  clock: Clock,
-  log: Logger,
-  options: ReplicaOptions = {},
-): Promise<Replica> {
-  const state = new RedisState(new RedisLink(redis, clock), redis.prefix);
-  const replica = new Replica(state, clock, log, options);
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await state.expectWritable();
-      await replica.refresh();
-      return replica;
-    } catch (error) {
-      if (tries < TRIES_AT_START) continue;
-      await replica.close();
-      throw unreadable(error);
-    }
-  }
-}
-
-/** The state in Redis cannot be read. */
-export function unreadable(error: unknown): StateRefused {
-  return new StateRefused(
-    `the state in Redis cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-  );
-}
-
-/** The whole state: loaded from earlier processes, and saved for later ones. */
+/** The state of the account and of each source, by its id. */
 export interface State {
   readonly ledger: Ledger;
-  /** What is shown of each source, by its id. */
   readonly entries: ReadonlyMap<string, Entry>;
-  /** The exporter's own counters. */
-  readonly totals: Totals;
-  /** If this process polls: what it knows of the sources beyond `entries`. Not persisted. */
-  readonly polled?: readonly KnownSource[];
 }
 
-/**
- * What earlier processes left, or the previous engine of this one (`before`).
- * @throws StateRefused if it cannot be read now: a start without it would overwrite it.
- */
+/** What earlier processes left. @throws StateRefused if it cannot be read now: a start without it would overwrite it. */
 export async function restore(
   documents: StateStore,
   sources: readonly Source[],
   key: string,
   now: UnixMs,
-  before?: State,
-): Promise<State> {
-  const ledger = before?.ledger ?? (await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger();
-  const totals = before?.totals ?? (await loadDocument(documents, TOTALS, SavedTotals)) ?? [];
-  const entries = await restoreEntries(documents, sources, before?.entries);
-  return { ...underKey({ ledger, entries }, key, now), totals };
+): Promise<State & { readonly isFirstStart: boolean }> {
+  const ledger = (await loadDocument(documents, LEDGER, Ledger)) ?? emptyLedger();
+  const isFirstStart = (await loadDocument(documents, FIRST_START, FirstStart)) === undefined;
+  const entries = await restoreEntries(documents, sources);
+  return { ...underKey({ ledger, entries }, key, now), isFirstStart };
 }
 
 /** What is known of these sources, otherwise what earlier processes left. @throws StateRefused */
@@ -137,10 +105,8 @@ export async function restoreEntries(
   return entries;
 }
 
-type AccountState = Pick<State, 'ledger' | 'entries'>;
-
 /** Pure. The state that remains valid when the program is started or reloaded with this key. */
-export function underKey({ ledger, entries }: AccountState, key: string, now: UnixMs): AccountState {
+export function underKey({ ledger, entries }: State, key: string, now: UnixMs): State {
   const fingerprint = fingerprintOf(key);
   const isOther = ledger.key.fingerprint !== '' && ledger.key.fingerprint !== fingerprint;
   return {

@@ -1,105 +1,83 @@
-import { collectDefaultMetrics, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { Seconds } from '../lib/time.ts';
-import type { Family, FamilyHead, Labels, MetricType, Sample } from './family.ts';
-import { familyOf, type Totals, withTotals } from './totals.ts';
+import type { Family, MetricType, Sample } from './family.ts';
 
 type Json = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>;
 
 /** Gauges that prom-client names `_total`, which `promtool check metrics` rejects. */
 const MISNAMED = /^nodejs_active_\w+_total$/;
 
-export interface SelfMetricsOptions {
-  /** The label values known in advance: their series start at 0. */
+const REQUESTS = 'Requests sent, including retries; the service counts them against the limits';
+const FAILURES = 'Requests that failed, by reason';
+const INVALID = 'Records dropped because they were invalid';
+const WRITE_FAILURES = 'Failed writes of the state; the exposed values stay the same until a write succeeds';
+
+/** The label values whose series start at 0. */
+export interface Expected {
   readonly endpoints: readonly string[];
   readonly reasons: readonly string[];
+  readonly sources: readonly SourceLabels[];
 }
+
+type SourceLabels = { readonly source: string; readonly chain?: string };
 
 /**
- * process_* and nodejs_*. Create it once per process, because its observers of event loop and garbage collector are
- * never removed.
+ * What the exporter counts of itself, from the start of the process: Prometheus handles counters that start again at 0.
+ * Create it once per process, because the observers of event loop and garbage collector are never removed.
  */
-export class ProcessMetrics {
+export class OwnMetrics {
   readonly #registry = new Registry();
+  readonly #requests = this.#counter('api_requests_total', REQUESTS, ['endpoint']);
+  readonly #failures = this.#counter('api_request_failures_total', FAILURES, ['endpoint', 'reason']);
+  readonly #invalid = this.#counter('api_invalid_records_total', INVALID, ['endpoint']);
+  readonly #duration = new Histogram({
+    name: 'beaconchain_api_request_duration_seconds',
+    help: 'Time from sending a request to the end of its response, excluding waits for the budget.',
+    labelNames: ['endpoint'],
+    buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
+    registers: [this.#registry],
+  });
+  readonly #attempts = this.#counter('source_attempts_total', 'Number of polls', ['source', 'chain']);
+  readonly #sourceFailures = this.#counter('source_failures_total', 'Number of failed polls', ['source', 'chain']);
+  readonly #waited = this.#counter('budget_wait_seconds_total', 'Time that requests waited for the budget', []);
+  readonly #writeFailures = this.#counter('exporter_state_write_failures_total', WRITE_FAILURES, []);
 
-  /** @param isWanted If false, there are no families. */
-  constructor(isWanted: boolean) {
-    if (isWanted) collectDefaultMetrics({ register: this.#registry });
+  /** @param hasProcess Whether to include process_* and nodejs_*. */
+  constructor(hasProcess: boolean) {
+    if (hasProcess) collectDefaultMetrics({ register: this.#registry });
   }
 
-  families(): Promise<Family[]> {
-    return familiesOf(this.#registry);
-  }
-}
-
-function head(name: string, type: MetricType, help: string): FamilyHead {
-  return { name: `beaconchain_api_${name}`, type, help: `${help}.` };
-}
-
-/** What is counted of requests, in the order in which it is shown. */
-export const REQUEST_FAMILIES = {
-  requests: head(
-    'requests_total',
-    'counter',
-    'Requests sent, including retries; the service counts them against the limits',
-  ),
-  failures: head('request_failures_total', 'counter', 'Requests that failed, by reason'),
-  invalid: head('invalid_records_total', 'counter', 'Records dropped because they were invalid'),
-  duration: head(
-    'request_duration_seconds',
-    'histogram',
-    'Time from sending a request to the end of its response, excluding waits for the budget',
-  ),
-};
-
-/** Counts the requests of this process. */
-export class SelfMetrics {
-  /** Plain data, but for the histogram. */
-  #counters: Totals = [REQUEST_FAMILIES.requests, REQUEST_FAMILIES.failures, REQUEST_FAMILIES.invalid].map(
-    ({ name }) => ({ name, samples: [] }),
-  );
-  readonly #expected = new Set<string>();
-  readonly #reasons: readonly string[];
-  readonly #registry = new Registry();
-  readonly #duration: Histogram<'endpoint'>;
-
-  constructor({ endpoints, reasons }: SelfMetricsOptions) {
-    const { duration } = REQUEST_FAMILIES;
-    this.#duration = new Histogram({
-      name: duration.name,
-      help: duration.help,
-      labelNames: ['endpoint'],
-      buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8],
-      registers: [this.#registry],
-    });
-    this.#reasons = reasons;
-    this.expect(endpoints);
-  }
-
-  /** These endpoints may be asked: their series start at 0, where there are none yet. */
-  expect(endpoints: readonly string[]): void {
-    const { requests, failures, invalid } = REQUEST_FAMILIES;
-    const fresh = endpoints.filter((endpoint) => !this.#expected.has(endpoint));
-    const byEndpoint = fresh.map((endpoint) => ({ labels: { endpoint }, value: 0 }));
-    const byReason = byEndpoint.flatMap(({ labels, value }) =>
-      this.#reasons.map((reason) => ({ labels: { ...labels, reason }, value })),
-    );
-    this.#counters = withTotals(this.#counters, [
-      { name: requests.name, samples: byEndpoint },
-      { name: failures.name, samples: byReason },
-      { name: invalid.name, samples: byEndpoint },
-    ]);
-    for (const endpoint of fresh) {
-      this.#expected.add(endpoint);
-      this.#duration.zero({ endpoint });
+  /** These series exist from now on. */
+  expect({ endpoints, reasons, sources }: Expected): void {
+    for (const endpoint of endpoints) {
+      this.#requests.inc({ endpoint }, 0);
+      this.#invalid.inc({ endpoint }, 0);
+      for (const reason of reasons) this.#failures.inc({ endpoint, reason }, 0);
+      if (!this.#timed.has(endpoint)) this.#duration.zero({ endpoint });
+      this.#timed.add(endpoint);
+    }
+    for (const source of sources) {
+      this.#attempts.inc(source, 0);
+      this.#sourceFailures.inc(source, 0);
     }
   }
 
+  /** `zero` would reset what was observed. */
+  readonly #timed = new Set<string>();
+
   requested(endpoint: string): void {
-    this.#count(REQUEST_FAMILIES.requests, { endpoint });
+    this.#requests.inc({ endpoint });
   }
 
   failed({ endpoint, reason }: { endpoint: string; reason: string }): void {
-    this.#count(REQUEST_FAMILIES.failures, { endpoint, reason });
+    this.#failures.inc({ endpoint, reason });
   }
 
   took(endpoint: string, seconds: Seconds): void {
@@ -107,24 +85,29 @@ export class SelfMetrics {
   }
 
   invalidRecords(endpoint: string, count: number): void {
-    this.#count(REQUEST_FAMILIES.invalid, { endpoint }, count);
+    this.#invalid.inc({ endpoint }, count);
   }
 
-  /** What was counted so far. */
-  async totals(): Promise<Totals> {
-    const counters = this.#counters;
-    const histograms = await familiesOf(this.#registry);
-    return [...counters, ...histograms.map(({ name, samples }) => ({ name, samples }))];
+  polled(source: SourceLabels, isFailure: boolean): void {
+    this.#attempts.inc(source);
+    if (isFailure) this.#sourceFailures.inc(source);
   }
 
-  #count({ name }: FamilyHead, labels: Labels, by = 1): void {
-    this.#counters = withTotals(this.#counters, [{ name, samples: [{ labels, value: by }] }]);
+  waited(seconds: Seconds): void {
+    this.#waited.inc(seconds);
   }
-}
 
-/** beaconchain_api_*. */
-export function requestFamilies(totals: Totals): Family[] {
-  return Object.values(REQUEST_FAMILIES).map((head) => familyOf(head, totals));
+  stateWriteFailed(): void {
+    this.#writeFailures.inc();
+  }
+
+  families(): Promise<Family[]> {
+    return familiesOf(this.#registry);
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name: `beaconchain_${name}`, help: `${help}.`, labelNames, registers: [this.#registry] });
+  }
 }
 
 async function familiesOf(registry: Registry): Promise<Family[]> {

@@ -6,16 +6,13 @@ import { type Coverage, evenPace, type Pace, type Source } from '../sources/sour
 export interface Allowance {
   /** The bucket in which the requests of the source count. */
   readonly bucketOf: (source: Source) => string;
-  /** `heldBack`: requests to keep for polls that take more than planned. */
-  readonly allowedPerDay: (bucket: string, heldBack?: number) => number;
+  readonly allowedPerDay: (bucket: string) => number;
 }
 
 /** A source with the observed cost, duration and coverage of its polls. */
 export interface SourceDemand {
   readonly source: Source;
   readonly requestsPerPoll: number;
-  /** Requests that a poll may take beyond that. */
-  readonly spareRequests?: number;
   /** Including waits for the budget. */
   readonly msPerPoll?: Milliseconds;
   /** The data of the day is overdue: the source polls at every interval and costs as much as one that is not daily. */
@@ -43,9 +40,7 @@ export function pacesOf(sources: readonly SourceDemand[], allowance: Allowance):
           ),
       }),
     );
-    // Otherwise one costly poll near the end of a quota could use up what the other sources need until then.
-    const heldBack = members.reduce((sum, { spareRequests = 0 }) => sum + spareRequests, 0);
-    for (const [source, pace] of plan(demands, allowance.allowedPerDay(bucket, heldBack))) paces.set(source, pace);
+    for (const [source, pace] of plan(demands, allowance.allowedPerDay(bucket))) paces.set(source, pace);
   }
   return paces;
 }

@@ -53,7 +53,6 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   const tried = {
     ...rest,
     value,
-    attempts: entry.attempts + 1,
     lastAttemptAt: start,
     durationMs,
   };
@@ -68,7 +67,6 @@ export function afterPoll(entry: Entry, poll: Poll<unknown>, run: Run): Entry {
   return {
     ...tried,
     ...paced,
-    failures: entry.failures + 1,
     failuresInARow: entry.failuresInARow + 1,
     ...(entry.failuresInARow === 0 ? { failingSince: end } : {}),
     lastError: { at: end, reason: reasonOf(failure), message: failure.message },

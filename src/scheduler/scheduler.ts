@@ -4,7 +4,7 @@ import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';
 import type { Pace, Poll, Source } from '../sources/source.ts';
-import type { Entry } from '../state/entry.ts';
+import { type Entry, emptyEntry } from '../state/entry.ts';
 import { FailureNews } from './failure-news.ts';
 import { afterPoll, countEmptyPoll } from './plan.ts';
 import { PlanNews } from './plan-news.ts';
@@ -31,6 +31,8 @@ export interface SchedulerDependencies {
   readonly onPlan: (paces: ReadonlyMap<Source, Pace>) => void;
   /** Called with all sources that wait for the quota, when another one starts to wait. */
   readonly onWait: (waits: ReadonlyMap<Source, Wait>) => void;
+  /** Called when a poll has ended and what it found is shown, or could not be written. */
+  readonly onPoll: (source: Source, isFailure: boolean) => void;
   /** Called when what is shown of a source changes. */
   readonly onChange: (source: Source) => void;
 }
@@ -47,7 +49,6 @@ export class Scheduler {
   /** When the loop first found a source due that it could not start, the earliest first. */
   readonly #lateSince = new Map<Task, MonotonicMs>();
   #heartbeatAt: MonotonicMs;
-  #saveFailures = 0;
   readonly #plan = new PlanNews();
   readonly #waits = new WaitNews();
   readonly #failures = new FailureNews();
@@ -70,30 +71,22 @@ export class Scheduler {
     return first && { source: first[0].source, ms: this.#deps.clock.monotonic() - first[1] };
   }
 
-  get saveFailures(): number {
-    return this.#saveFailures;
-  }
-
   /** What is shown, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#tasks.all.map(({ id, shown }) => [id, shown]));
+    return new Map(this.#tasks.all.map(({ id, saved }) => [id, saved]));
   }
 
   /** The configured sources, in configured order. */
-  known(): readonly KnownSource[] {
+  sources(): readonly KnownSource[] {
     return this.#tasks.on;
   }
 
-  /**
-   * Persists all entries again. An entry with a poll in progress is saved both now and after it. What an earlier save could
-   * not write is shown as soon as this one has: other replicas have read it, and a stop would pass on an older one.
-   */
-  saveAgain(signal: AbortSignal): void {
-    for (const task of this.#tasks.all) {
-      const { known, run } = task;
-      if (known.attempts === 0) continue;
-      this.#run(task, async () => void (await Promise.all([run, this.#persist(task, signal)])));
-    }
+  /** Continues with an entry that another process has written. Not while this one polls. */
+  show(source: Source, entry: Entry = emptyEntry(source)): void {
+    const task = this.#tasks.of(source);
+    if (!task) return;
+    Object.assign(task, { saved: entry, current: entry });
+    this.#deps.onChange(source);
   }
 
   /** Stops the polls of some sources and starts none of them before `adopt`. Resolves when they have ended. */
@@ -151,7 +144,7 @@ export class Scheduler {
 
   /** Whether polls may run concurrently: once a limit is known, or if the first poll has not found one. */
   #mayJoin(): boolean {
-    return this.#deps.limitsKnown() || this.#tasks.all.some(({ known }) => known.attempts > 0);
+    return this.#deps.limitsKnown() || this.#tasks.all.some(({ current }) => current.lastAttemptAt !== undefined);
   }
 
   #tell(schedules: ReadonlyMap<Source, Schedule>): void {
@@ -168,10 +161,11 @@ export class Scheduler {
 
   /** Whether the cost or the duration of a source will be known soon. */
   #isMeasuring(paces: ReadonlyMap<Source, Pace>): boolean {
-    return this.#tasks.on.some(({ source, known: { attempts, durationMs }, running }) => {
-      if (attempts === 0) return running;
+    return this.#tasks.on.some(({ source, current, running }) => {
+      const { lastAttemptAt, costs = [], durationMs } = current;
+      if (lastAttemptAt === undefined) return running;
       // The first sweep of a large fleet takes longer than the next one, which starts at once.
-      return attempts === 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
+      return costs.length <= 1 && durationMs >= (paces.get(source)?.intervalMs ?? Number.POSITIVE_INFINITY);
     });
   }
 
@@ -198,41 +192,39 @@ export class Scheduler {
     const paced = this.#deps.limitsKnown() ? { intervalMs, coverage } : {};
     let poll: Poll<unknown>;
     try {
-      poll = await source.poll(counting.api, task.known.value, timing, stop);
+      poll = await source.poll(counting.api, task.current.value, timing, stop);
     } catch (error) {
       if (stop.aborted) return;
-      poll = { value: task.known.value, failure: error instanceof Error ? error : new Error(String(error)) };
+      poll = { value: task.current.value, failure: error instanceof Error ? error : new Error(String(error)) };
     }
     const run = { start: now, durationMs: clock.monotonic() - start, requests: counting.requests(), ...paced };
-    task.known = countEmptyPoll(source, afterPoll(task.known, poll, run), timing);
+    task.current = countEmptyPoll(source, afterPoll(task.current, poll, run), timing);
     const { name, chain } = source;
     const { level, help } = this.#failures.take(task.id, poll.failure);
     if (poll.failure) log[level]({ source: name, chain, err: poll.failure.message, help }, 'poll failed');
-    else log.debug({ source: name, chain, duration_ms: task.known.durationMs }, 'polled');
+    else log.debug({ source: name, chain, duration_ms: task.current.durationMs }, 'polled');
     await this.#persist(task, signal);
+    this.#deps.onPoll(source, poll.failure !== undefined);
   }
 
   /** Nothing is shown before it is persisted. Otherwise a counter could step back after a restart. */
   async #persist(task: Task, signal: AbortSignal): Promise<void> {
     const { store, log, onChange, clock } = this.#deps;
-    const entry = task.known;
+    const entry = task.current;
     try {
       await store.save(task.id, entry);
     } catch (error) {
-      this.#saveFailures += 1;
       log.error({ source: task.source.name, chain: task.source.chain, err: String(error) }, 'state not written');
       // The next poll also saves, but for a daily source that is too late.
       clock.sleep(SAVE_RETRY_MS, signal).then(
         () => {
-          if (task.known === entry && !task.running) this.#run(task, () => this.#persist(task, signal));
+          if (task.current === entry && !task.running) this.#run(task, () => this.#persist(task, signal));
         },
         () => undefined,
       );
       return;
     }
-    // A save that took longer than the next poll.
-    if (entry.attempts < task.shown.attempts) return;
-    task.shown = entry;
+    task.saved = entry;
     onChange(task.source);
   }
 }

@@ -6,8 +6,8 @@ import type { KnownSource } from './views.ts';
 export interface Task extends KnownSource {
   readonly id: string;
   source: Source;
-  shown: Entry;
-  known: Entry;
+  saved: Entry;
+  current: Entry;
   /** The work in progress, possibly with the settings from before a reload. */
   run: Promise<void> | undefined;
   readonly running: boolean;
@@ -30,6 +30,10 @@ export class Tasks {
 
   get all(): readonly Task[] {
     return this.#tasks;
+  }
+
+  of(source: Source): Task | undefined {
+    return this.on.find((task) => task.source === source);
   }
 
   get on(): readonly Task[] {
@@ -56,7 +60,7 @@ export class Tasks {
       before.delete(id);
       task.source = source;
       if (task.isOn && !task.isHeld) return task;
-      if (entry) Object.assign(task, { shown: entry, known: entry });
+      if (entry) Object.assign(task, { saved: entry, current: entry });
       return Object.assign(task, { stop: new AbortController(), isHeld: false, isOn: true });
     });
     const off = [...before.values()];
@@ -70,8 +74,8 @@ function newTask(id: string, source: Source): Task {
   return {
     id,
     source,
-    shown: entry,
-    known: entry,
+    saved: entry,
+    current: entry,
     run: undefined,
     get running() {
       return this.run !== undefined;

@@ -1,7 +1,7 @@
 import type { Quota } from '../budget/quota.ts';
 import type { UnixMs } from '../lib/time.ts';
 import type { Pace, Source, Timing } from '../sources/source.ts';
-import { type Entry, msPerPoll, requestsPerPoll, sourceId, spareRequests } from '../state/entry.ts';
+import { type Entry, msPerPoll, requestsPerPoll, sourceId } from '../state/entry.ts';
 import { type Allowance, pacesOf, type SourceDemand } from './paces.ts';
 import { isDataOverdue } from './plan.ts';
 import { isUsableInterval, type Schedule, scheduleOf, type Wait } from './schedule.ts';
@@ -28,9 +28,9 @@ export interface SourceView {
 export interface KnownSource {
   readonly source: Source;
   /** The entry that was persisted last. */
-  readonly shown: Entry;
-  /** The newest entry; newer than `shown` while it cannot be persisted. */
-  readonly known: Entry;
+  readonly saved: Entry;
+  /** The newest entry; newer than `saved` while it cannot be persisted. */
+  readonly current: Entry;
   readonly running: boolean;
 }
 
@@ -51,7 +51,7 @@ export function schedulesOf(
   const wholeOf = wholePaces(sources, budgetView);
   const quotas = new Map<string, Quota>();
   return new Map(
-    sources.map(({ source, known: entry }) => {
+    sources.map(({ source, current: entry }) => {
       const bucket = budgetView.bucketOf(source);
       const quota = quotas.get(bucket) ?? budgetView.quotaOf(bucket);
       quotas.set(bucket, quota);
@@ -71,7 +71,7 @@ function wholePaces(sources: readonly KnownSource[], { bucketOf, quotaOf }: Budg
 }
 
 function pacesOfKnown(sources: readonly KnownSource[], allowance: Allowance): ReadonlyMap<Source, Pace> {
-  const demands = sources.map(({ source, known }) => demandOf(source, known));
+  const demands = sources.map(({ source, current }) => demandOf(source, current));
   return pacesOf(demands, allowance);
 }
 
@@ -80,7 +80,6 @@ function demandOf(source: Source, entry: Entry): SourceDemand {
   return {
     source,
     requestsPerPoll: requestsPerPoll(entry),
-    spareRequests: spareRequests(entry),
     msPerPoll: msPerPoll(entry),
     isDataOverdue: isDataOverdue(entry),
     coverage: entry.coverage,
@@ -91,9 +90,9 @@ function demandOf(source: Source, entry: Entry): SourceDemand {
 export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetView, now: UnixMs): SourceView[] {
   const schedules = schedulesOf(sources, budgetView, now);
   const wholeOf = wholePaces(sources, budgetView);
-  return sources.map(({ source, shown, running }) => {
+  return sources.map(({ source, saved, running }) => {
     const { pace, nextAttemptAt, wait } = valueFor(schedules, source);
-    const { intervalMs: polledForMs = 0 } = shown;
+    const { intervalMs: polledForMs = 0 } = saved;
     // A value that was polled for a longer interval does not become stale when the interval gets shorter.
     const intervalMs = isUsableInterval(polledForMs, () => wholeOf(source))
       ? Math.max(pace.intervalMs, polledForMs)
@@ -101,7 +100,7 @@ export function sourceViews(sources: readonly KnownSource[], budgetView: BudgetV
     return {
       source,
       bucket: budgetView.bucketOf(source),
-      entry: shown,
+      entry: saved,
       pace,
       timing: { now, intervalMs, coverage: pace.coverage },
       nextAttemptAt,

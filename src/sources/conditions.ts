@@ -177,10 +177,6 @@ export const CONDITIONS = {
     'info',
     (changes) => `The budget does not allow the configured intervals: ${changes.join('; ')}.`,
   ),
-  ApiSchemaDrift: condition(
-    'info',
-    (endpoints) => `Responses differ from the specification: ${endpoints.join(', ')}. The log lists the fields.`,
-  ),
 } as const satisfies Record<string, Condition>;
 export type Alert = keyof typeof CONDITIONS;
 

@@ -7,8 +7,6 @@ const milliseconds: z.ZodType<Milliseconds> = z.number();
 
 /** The saved results of the polls of a source. */
 const POLLS = {
-  attempts: z.number(),
-  failures: z.number(),
   /** Failures since the last success. */
   failuresInARow: z.number(),
   /** When the first of them ended; absent without any. */
@@ -42,7 +40,7 @@ export function entrySchema<T>(source: Source<T>): z.ZodType<Entry<T>> {
 }
 
 export function emptyEntry<T>(source: Source<T>): Entry<T> {
-  return { value: source.empty, attempts: 0, failures: 0, failuresInARow: 0, durationMs: 0 };
+  return { value: source.empty, failuresInARow: 0, durationMs: 0 };
 }
 
 /** The entry when the program continues with another key. */
@@ -63,39 +61,17 @@ export function withLatest(last: readonly number[] = [], latest: number): number
   return [...last, latest].slice(-POLLS_KEPT);
 }
 
-/** Requests that a poll usually takes. */
+/** The requests that a poll takes: the most of the last polls, so that a plan never runs out for one that takes more. */
 export function requestsPerPoll({ costs = [] }: Entry): number {
-  return Math.max(1, median(costs) ?? 1);
-}
-
-/** The number of requests that is sufficient for most polls. One exceptional poll among the last does not count. */
-export function requestsForMost(entry: Entry): number {
-  const [, second = 1] = (entry.costs ?? []).toSorted((a, b) => b - a);
-  return Math.max(requestsPerPoll(entry), second);
-}
-
-/** The number of requests that a poll may take beyond the usual, because a recent poll did. */
-export function spareRequests(entry: Entry): number {
-  const usual = requestsPerPoll(entry);
-  return Math.max(usual, ...(entry.costs ?? [])) - usual;
+  return Math.max(1, ...costs);
 }
 
 /**
- * How long a poll usually takes, waits for the budget included; 0 while not known. A single poll is not representative:
- * a large fleet is read in two halves only from the second poll on.
+ * How long a poll usually takes, waits for the budget included: the lower median of the last polls, because the interval
+ * that is shown is to be met; 0 while not known. A single poll is not representative: a large fleet is read in two
+ * halves only from the second poll on.
  */
 export function msPerPoll({ durations = [] }: Entry): Milliseconds {
-  return durations.length < 2 ? 0 : (median(durations) ?? 0);
-}
-
-/** The figures of an entry are never changed, and every turn of the scheduler asks for their medians. */
-const medians = new WeakMap<readonly number[], number>();
-
-/** The lower median, so that one unusual poll does not change the plan. */
-function median(last: readonly number[]): number | undefined {
-  const known = medians.get(last);
-  if (known !== undefined || last.length === 0) return known;
-  const [made = 0] = last.toSorted((a, b) => a - b).slice((last.length - 1) >> 1);
-  medians.set(last, made);
-  return made;
+  const [median = 0] = durations.toSorted((a, b) => a - b).slice((durations.length - 1) >> 1);
+  return durations.length < 2 ? 0 : median;
 }

@@ -1,7 +1,6 @@
 import type { BudgetOptions } from '../budget/bucket.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { UnixMs } from '../lib/time.ts';
-import type { Sample } from '../metrics/family.ts';
 import type { SourceView } from '../scheduler/views.ts';
 
 /** Everything that the status page shows, apart from the time. The views are those of /metrics. */
@@ -20,6 +19,4 @@ export interface StatusInput {
   readonly isLeader?: boolean;
   /** Whether the data are simulated. */
   readonly isSimulated?: boolean | undefined;
-  /** Fields in which answers differ from the specification, by endpoint and kind. */
-  readonly drift?: readonly Sample[];
 }

@@ -55,7 +55,7 @@ function plainSource(view: SourceView, now: UnixMs): PlainObject {
   return {
     source: source.name,
     chain: source.chain ?? null,
-    is_up: entry.attempts > 0 && entry.failuresInARow === 0,
+    is_up: entry.lastAttemptAt !== undefined && entry.failuresInARow === 0,
     state: stateOf(view, now).text,
     failures_in_a_row: entry.failuresInARow,
     last_attempt_timestamp_seconds: seconds(entry.lastAttemptAt),

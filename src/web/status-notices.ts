@@ -1,6 +1,6 @@
 import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { plural, relative, spaced, span } from '../lib/words.ts';
+import { plural, relative, span } from '../lib/words.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import { firing, THRESHOLDS } from '../sources/conditions.ts';
 import { type Notice, notice } from '../sources/content.ts';
@@ -10,7 +10,7 @@ import { nameOf, stateOf } from './status-sources.ts';
 
 /** Notices about the configuration, the state, the key, the sources and the budget. */
 export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
-  return [...configNotices(input), ...stateNotices(input, now), ...keyNotices(input, now), ...driftNotices(input)];
+  return [...configNotices(input), ...stateNotices(input, now), ...keyNotices(input, now)];
 }
 
 function configNotices({ isConfigRead }: StatusInput): Notice[] {
@@ -51,7 +51,7 @@ function keyNotices(input: StatusInput, now: UnixMs): Notice[] {
 }
 
 function startNotices({ views }: StatusInput): Notice[] {
-  const waiting = views.filter(({ entry }) => entry.attempts === 0).length;
+  const waiting = views.filter(({ entry }) => entry.lastAttemptAt === undefined).length;
   if (waiting === 0) return [];
   return [notice('neutral', `${waiting} of ${plural(views.length, 'source')} not polled yet.`)];
 }
@@ -77,11 +77,4 @@ function stretchNotices(views: readonly SourceView[]): Notice[] {
     (view) => `${nameOf(view)} every ${span(view.pace.intervalMs)} instead of ${span(view.source.intervalMs)}`,
   );
   return [firing('BudgetStretched', changes)];
-}
-
-/** A field that is not in the specification is harmless. */
-function driftNotices({ drift = [] }: StatusInput): Notice[] {
-  const differing = drift.filter(({ labels, value }) => value > 0 && labels['kind'] !== 'unknown');
-  const endpoints = [...new Set(differing.map(({ labels }) => spaced(String(labels['endpoint']))))];
-  return endpoints.length === 0 ? [] : [firing('ApiSchemaDrift', endpoints)];
 }

@@ -56,7 +56,7 @@ export function stateOf({ entry, nextAttemptAt, running, wait }: SourceView, now
     const text = (entry.pausedUntil ?? 0) > now ? 'paused' : times;
     return { ...notice(toneOf('SourceFailing'), text), isFailing: true };
   }
-  if (entry.attempts > 0) return notice('good', 'up');
+  if (entry.lastAttemptAt !== undefined) return notice('good', 'up');
   return notice('neutral', running ? 'first poll' : 'not polled yet');
 }
 

@@ -19,7 +19,8 @@ export function verdictOf({ views, ledger }: StatusInput, notices: readonly Noti
   if (ledger.key.standing === 'refused') return notice('bad', 'Not working: the key is refused');
   const waiting = views.filter(({ wait }) => wait).length;
   if (waiting > 0 && waiting === views.length) return notice('bad', 'Not working: all sources wait for the quota');
-  if (views.length > 0 && views.every(({ entry }) => entry.attempts === 0)) return notice('neutral', 'Starting');
+  if (views.length > 0 && views.every(({ entry }) => entry.lastAttemptAt === undefined))
+    return notice('neutral', 'Starting');
   const broken = views.filter(({ entry }) => entry.failuresInARow > 0).length;
   if (broken > 0 && (broken === views.length || isOutage(views, now))) return notice('bad', 'Not working');
   if (notices.some(({ tone }) => tone === 'bad')) return notice('bad', 'Needs attention');

@@ -30,12 +30,12 @@ export function apiHarness(transport: Transport) {
   const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
   const log: string[] = [];
   const api = createApi(
-    {
+    () => ({
       baseUrl: 'https://api.test',
       v1BaseUrls: { mainnet: 'https://api.test', hoodi: 'https://hoodi.test/prefix' },
       key: KEY,
       userAgent: 'beaconchain-exporter/1.2.3',
-    },
+    }),
     {
       budget: rateLimiter,
       transport,

@@ -12,18 +12,7 @@ export interface Row {
 
 const ALL = ['*'];
 const SOURCES = ['sources', 'sources/*/index', 'sources/*/schema', 'sources/*/other'];
-const BELOW_EXPORTER = [
-  'lib',
-  'metrics',
-  'config',
-  'budget',
-  'api',
-  ...SOURCES,
-  'state',
-  'replica',
-  'scheduler',
-  'web',
-];
+const BELOW_EXPORTER = ['lib', 'metrics', 'config', 'budget', 'api', ...SOURCES, 'state', 'scheduler', 'web'];
 
 /**
  * `sources` is the contract (sources/source.ts and the list, sources/index.ts). What is written `sources/*` lies in the
@@ -108,15 +97,9 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'state',
-    what: 'The value of each source, and the files that keep it.',
+    what: 'The value of each source, and the files or the Redis that keep it.',
     imports: ['sources', 'lib'],
-    packages: ['zod'],
-  },
-  {
-    part: 'replica',
-    what: 'The same in Redis, and the lease by which one replica polls.',
-    imports: ['state', 'sources', 'lib'],
-    packages: ['zod', '@redis/client in redis-link.ts'],
+    packages: ['zod', '@redis/client in redis.ts'],
   },
   {
     part: 'backfill',
@@ -157,7 +140,7 @@ export const TABLE: readonly Row[] = [
   },
   {
     part: 'exporter',
-    what: 'The running parts, put together at the start and replaced at a reload, and the layout of /metrics.',
+    what: 'The running parts, put together in one class, and the layout of /metrics.',
     imports: BELOW_EXPORTER,
     packages: ['zod'],
   },

@@ -147,17 +147,6 @@ describe('budget/bucket', () => {
       expect(allowedPerDay(late, BUDGET_OPTIONS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
     });
 
-    it('allows as much less as is held back, but at least half of what is left', () => {
-      const bucket = told(EMPTY_BUCKET, trial(999));
-      const allowed = (left: number, heldBack: number): number => {
-        const known: Bucket = { ...bucket, month: { limit: 1_000, own: 900 - left, since: OCTOBER } };
-        return 31 * allowedPerDay(known, BUDGET_OPTIONS, OCTOBER, heldBack);
-      };
-      expect(allowed(899, 21)).toBeCloseTo(878);
-      expect(allowed(10, 21)).toBeCloseTo(5);
-      expect(allowed(1, 0)).toBeCloseTo(1);
-    });
-
     it('never allows more than the second does, however soon it ends', () => {
       const bucket = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + DAY });
       expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);

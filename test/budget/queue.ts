@@ -23,6 +23,8 @@ export class Queue {
   readonly log: string[] = [];
   /** How often the rate limiter reported a change of its ledger. */
   changes = 0;
+  /** How long each request that left had waited, in seconds. */
+  readonly waits: number[] = [];
   readonly #options: BudgetOptions;
   readonly #permits = new Map<string, Permit>();
 
@@ -47,6 +49,7 @@ export class Queue {
       ledger,
       keep,
       hasPredecessor,
+      onWait: (seconds) => this.waits.push(seconds),
       onChange: () => {
         this.changes += 1;
       },

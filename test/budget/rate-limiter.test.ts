@@ -126,16 +126,26 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a', 'b']);
   });
 
+  it('sends nothing for a second after another process may have', async () => {
+    const queue = new Queue({ perSecond: 10 });
+    queue.rateLimiter.afterAnother();
+    await queue.ask('a');
+    await queue.clock.advance(999);
+    expect(queue.log).toEqual([]);
+    await queue.clock.advance(6);
+    expect(queue.log).toEqual(['a']);
+  });
+
   it('counts how long requests waited', async () => {
     const queue = new Queue();
     await queue.ask('a');
     await queue.clock.advance(400);
     await queue.ask('b');
     await queue.clock.advance(600);
-    expect(queue.rateLimiter.waitedMs).toBe(0);
+    expect(queue.waits).toEqual([0]);
     await queue.answer('a', 200);
     await queue.clock.advance(1_005);
-    expect(queue.rateLimiter.waitedMs).toBe(1_605);
+    expect(queue.waits).toEqual([0, 1.605]);
   });
 
   it('says that its ledger is another when a request leaves and when an answer came', async () => {

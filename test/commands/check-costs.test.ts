@@ -3,7 +3,7 @@ import { type Bucket, type BudgetOptions, EMPTY_BUCKET } from '../../src/budget/
 import { emptyLedger } from '../../src/budget/ledger.ts';
 import { type CheckInput, describeCosts } from '../../src/commands/check-costs.ts';
 import type { Config } from '../../src/config/config.ts';
-import { viewOptionsOf } from '../../src/exporter/sources.ts';
+import { planOf } from '../../src/exporter/sources.ts';
 import { jsonLogger } from '../../src/lib/log.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { DAY, HOUR } from '../support/timing.ts';
@@ -25,7 +25,7 @@ function input({
   const log = jsonLogger('error');
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
-    viewOptions: { ...viewOptionsOf(config, log, NOW), budgetOptions },
+    plan: { ...planOf(config, log, NOW), budgetOptions },
     limitsFrom: 'made up',
     now,
   };
@@ -89,7 +89,7 @@ describe('commands/check-costs', () => {
   });
 
   it('prints which sources wait for a quota that is used up, at the pace that they had', () => {
-    const attempts = { attempts: 9, failures: 0, failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
+    const attempts = { failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW + DAY };
     const entry = { ...attempts, value: {}, intervalMs: 2 * HOUR, coverage: 'full' } as const;
     const text = describeCosts(
       input({
@@ -129,7 +129,7 @@ describe('commands/check-costs', () => {
   });
 
   it('takes the cost of a sweep from what was observed', () => {
-    const entry = { value: {}, attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
+    const entry = { value: {}, failuresInARow: 0, durationMs: 1, costs: [7, 7, 6] };
     const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
     expect(text).toMatch(/^machines +1m +10080 +1m +10080 +x1$/m);
     expect(text).not.toContain('assumed');
@@ -137,7 +137,7 @@ describe('commands/check-costs', () => {
 
   it('tells no interval that a sweep was seen to take longer than', () => {
     const durations = [72_000, 73_000, 140_000];
-    const entry = { value: {}, attempts: 3, failures: 0, failuresInARow: 0, durationMs: 1, costs: [58], durations };
+    const entry = { value: {}, failuresInARow: 0, durationMs: 1, costs: [58], durations };
     const text = describeCosts(input({ entries: new Map([['machines', entry]]) }));
     expect(text).toMatch(/^machines +1m +83520 +1m13s +68647 +x1.2$/m);
   });

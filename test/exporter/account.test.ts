@@ -58,7 +58,12 @@ describe('exporter/account', () => {
     const { url } = await startService('key', tooMany({ 'retry-after': '420' }));
     const config = ConfigFile.parse({ api: { base_url: url }, chains: { mainnet: { v1_base_url: url } } });
     const { documents } = slow;
-    const account = await openAccount({ config, key: 'key', documents, clock: systemClock, onError: () => undefined });
+    const account = await openAccount({
+      settings: { config, key: 'key' },
+      documents,
+      clock: systemClock,
+      onError: () => undefined,
+    });
     const request = {
       endpoint: 'epoch_slots',
       priority: 'head_pass',

@@ -3,9 +3,8 @@ import { requestsAnswered } from '../support/under-way.ts';
 
 import { expect, it } from 'vitest';
 import { ConfigFile } from '../../src/config/config.ts';
-import { startExporter } from '../../src/exporter/exporter.ts';
+import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { logLines } from '../support/log-lines.ts';
 import { NOW } from '../support/timing.ts';
@@ -24,13 +23,12 @@ async function requestsAfterStart(documents: typeof NO_DOCUMENTS): Promise<[numb
     key: KEY,
   };
   const { log } = logLines();
-  const exporter = await startExporter({
-    ...settings,
+  const exporter = await Exporter.start({
+    settings,
     clock,
-    ownClock: clock,
     log,
     documents,
-    processMetrics: new ProcessMetrics(false),
+    processMetrics: false,
     readAgain: async () => settings,
   });
   await clock.advance(100);

@@ -73,11 +73,11 @@ describe('exporter/reload', () => {
 
   it('reloads that come together are one, and one more for those that come meanwhile', async () => {
     const world = await start({ plan: 'hobbyist' });
-    const outcomes = Array.from({ length: 300 }, () => world.supervisor.reload());
+    const outcomes = Array.from({ length: 300 }, () => world.exporter.reload());
     // The first has begun, and reads what was there when it did.
     await Promise.resolve();
     world.configure({ machines: { interval: '2m' } });
-    outcomes.push(...Array.from({ length: 300 }, () => world.supervisor.reload()));
+    outcomes.push(...Array.from({ length: 300 }, () => world.exporter.reload()));
     await settled(world.clock, Promise.all(outcomes));
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set([undefined]));
     expect(world.readings()).toBeLessThanOrEqual(2);
@@ -86,10 +86,10 @@ describe('exporter/reload', () => {
 
   it('a stop waits for the reload that has begun, and for no other', async () => {
     const world = await start({ plan: 'hobbyist' });
-    const first = world.supervisor.reload();
+    const first = world.exporter.reload();
     await world.clock.advance(0);
-    const second = world.supervisor.reload();
-    await settled(world.clock, world.supervisor.stop());
+    const second = world.exporter.reload();
+    await settled(world.clock, world.exporter.stop());
     expect(await first).toBeUndefined();
     expect(await second).toBe('stopping');
     expect(world.readings()).toBe(1);
@@ -171,9 +171,9 @@ describe('exporter/reload', () => {
   it('a stop does not wait for files that cannot be read', async () => {
     const world = await start({ plan: 'hobbyist' });
     world.hang();
-    const reload = world.supervisor.reload();
+    const reload = world.exporter.reload();
     const before = world.clock.monotonic();
-    await settled(world.clock, world.supervisor.stop());
+    await settled(world.clock, world.exporter.stop());
     expect(world.clock.monotonic() - before).toBeLessThan(5_000);
     expect(await reload).toBe('stopping');
     expect(world.lines.map(({ msg }) => msg)).not.toContain('configuration not reloaded');

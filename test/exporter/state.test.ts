@@ -5,13 +5,13 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyLedger, opensAt, sent, withKey } from '../../src/budget/ledger.ts';
 import {
+  FIRST_START,
   fingerprintOf,
   LEDGER,
   NO_DOCUMENTS,
   openState,
   restore,
   StateRefused,
-  TOTALS,
 } from '../../src/exporter/state.ts';
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import type { FileStore } from '../../src/state/file.ts';
@@ -41,22 +41,21 @@ describe('exporter/state', () => {
   it('is empty at the first start, about the key that was given', async () => {
     const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
     for (const documents of [await documentsIn(), NO_DOCUMENTS]) {
-      expect(await restored(documents)).toEqual({ ledger, entries: new Map(), totals: [] });
+      expect(await restored(documents)).toEqual({ ledger, entries: new Map(), isFirstStart: true });
     }
   });
 
-  it('gives back what was saved: the ledger, the own counters and each source by its name and chain', async () => {
+  it('gives back what was saved: the ledger, that there was a start and each source by its name and chain', async () => {
     const documents = await documentsIn();
     const { ledger: first } = await restored(documents);
     const ledger = sent(first, 'route', BUDGET_OPTIONS, NOW);
-    const totals = [{ name: 'requests_total', samples: [{ labels: { endpoint: 'a' }, value: 5 }] }];
     const entries = new Map(
-      SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), attempts: i, lastAttemptAt: NOW + i }]),
+      SOURCES.map((source, i) => [sourceId(source), { ...emptyEntry(source), lastAttemptAt: NOW + i }]),
     );
     await documents.save(LEDGER, ledger);
-    await documents.save(TOTALS, totals);
+    await documents.save(FIRST_START, { at: NOW });
     for (const [id, entry] of entries) await documents.save(id, entry);
-    expect(await restored(documents)).toEqual({ ledger, entries, totals });
+    expect(await restored(documents)).toEqual({ ledger, entries, isFirstStart: false });
     expect(entries.size).toBe(7);
   });
 
@@ -65,8 +64,6 @@ describe('exporter/state', () => {
     for (const source of SOURCES) {
       const entry = {
         ...emptyEntry(source),
-        attempts: 3,
-        failures: 1,
         failuresInARow: 1,
         lastAttemptAt: NOW,
         lastSuccessAt: NOW - MINUTE,
@@ -132,7 +129,7 @@ describe('exporter/state', () => {
   });
 
   it('is refused where something is there that cannot be read now: it would be overwritten', async () => {
-    for (const name of [LEDGER, TOTALS, 'slashings-hoodi']) {
+    for (const name of [LEDGER, FIRST_START, 'slashings-hoodi']) {
       const dir = temporaryFolder();
       const documents = await documentsIn(dir);
       // Not even root can read a directory as a file.

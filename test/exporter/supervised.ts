@@ -2,10 +2,9 @@ import { rendered, requestsAnswered } from '../support/under-way.ts';
 // The first import, because it patches modules that the program uses.
 
 import { ConfigFile } from '../../src/config/config.ts';
-import { supervise } from '../../src/exporter/reload.ts';
+import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { AccountPlan } from '../../src/sandbox/plan.ts';
 import { steppedBack } from '../support/exposition-text.ts';
 import { FaultServer } from '../support/fault-server.ts';
@@ -25,7 +24,7 @@ interface World {
   readonly sections?: Sections;
 }
 
-/** Starts the supervisor of the engine on virtual time, with a fault server as its service. */
+/** Starts the exporter on virtual time, with a fault server as its service. */
 export async function startSupervised({ machines, plan, sections = {} }: World) {
   // A reload ends only when its result is shown.
   const clock = new VirtualClock(NOW, async () => {
@@ -44,25 +43,24 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
   let settings = settingsOf(sections);
   let readings = 0;
   let isHanging = false;
-  const supervisor = await supervise({
-    ...settings,
+  const exporter = await Exporter.start({
+    settings,
     clock,
     log,
     documents: NO_DOCUMENTS,
-    processMetrics: new ProcessMetrics(false),
-    startedAt: NOW,
+    processMetrics: false,
     readAgain: async () => {
       readings += 1;
       return isHanging ? new Promise<never>(() => undefined) : settings;
     },
   });
-  const shown = (): Metrics => new Metrics(Buffer.concat([...supervisor.engine().metrics('text', false)]).toString());
+  const shown = (): Metrics => new Metrics(Buffer.concat([...exporter.metrics('text', false)]).toString());
   let before = shown().text;
   return {
     clock,
     service,
     lines,
-    supervisor,
+    exporter,
     shown,
     readings: () => readings,
     /** Sets what the next reload reads. */
@@ -73,14 +71,14 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
     hang: (): void => {
       isHanging = true;
     },
-    reload: () => settled(clock, supervisor.reload()),
+    reload: () => settled(clock, exporter.reload()),
     /** Reloads every `everyMs` for `forMs`. @throws if a reload fails or a counter steps back */
     async storm(everyMs: number, forMs: number, prepare: (i: number) => void = () => undefined): Promise<void> {
       const end = clock.monotonic() + forMs;
       for (let i = 0; clock.monotonic() < end; i += 1) {
         const start = clock.monotonic();
         prepare(i);
-        const refusal = await settled(clock, supervisor.reload());
+        const refusal = await settled(clock, exporter.reload());
         const after = shown().text;
         const lost = steppedBack(before, after);
         if (refusal !== undefined || lost.length > 0) throw new Error([refusal, ...lost].join('\n'));
@@ -89,7 +87,7 @@ export async function startSupervised({ machines, plan, sections = {} }: World) 
       }
     },
     async stop(): Promise<void> {
-      await settled(clock, supervisor.stop());
+      await settled(clock, exporter.stop());
       await service.close();
     },
   };

@@ -1,14 +1,12 @@
 import { pino } from 'pino';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Config } from '../../src/config/config.ts';
-import { SchemaDrift } from '../../src/exporter/drift.ts';
-import { ownFamilies } from '../../src/exporter/own-families.ts';
-import { expositionParts } from '../../src/exporter/parts.ts';
-import { viewsOf } from '../../src/exporter/picture.ts';
-import { sourcesOf } from '../../src/exporter/sources.ts';
+import { expositionParts, labelsOf } from '../../src/exporter/metrics.ts';
+import { sourcesOf, viewsOf } from '../../src/exporter/sources.ts';
 import type { Format } from '../../src/metrics/encode.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { OwnMetrics } from '../../src/metrics/self.ts';
+import type { Source } from '../../src/sources/source.ts';
 import { BOTH_CHAINS, defaultConfig } from '../support/default-config.ts';
 import { MINUTE, NOW } from '../support/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -34,19 +32,25 @@ function goldenConfig(): Config {
   };
 }
 
-function selfMetrics(): SelfMetrics {
-  const self = new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
+function ownMetrics(sources: readonly Source[]): OwnMetrics {
+  const own = new OwnMetrics(false);
+  own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: sources.map(labelsOf) });
   for (const [endpoint, seconds] of [
     ['machine_metrics', 0.0625],
     ['machine_metrics', 0.5],
     ['epoch_slots', 20],
   ] as const) {
-    self.requested(endpoint);
-    self.took(endpoint, seconds);
+    own.requested(endpoint);
+    own.took(endpoint, seconds);
   }
-  self.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
-  self.invalidRecords('machine_metrics', 2);
-  return self;
+  own.failed({ endpoint: 'epoch_slots', reason: 'timeout' });
+  own.invalidRecords('machine_metrics', 2);
+  for (const source of sources) {
+    for (let i = 0; i < 12; i += 1) own.polled(labelsOf(source), i < 2);
+  }
+  own.waited(12.5);
+  own.stateWriteFailed();
+  return own;
 }
 
 /** The exposition of the parts as the daemon puts them together, of fixed values at a fixed time. */
@@ -54,22 +58,19 @@ export async function renderGolden(): Promise<(format: Format) => string> {
   const log = pino({ level: 'silent' });
   const clock = new VirtualClock(NOW);
   const sources = sourcesOf(goldenConfig(), log, NOW);
-  const state = { ledger, entries: entriesOf(sources), totals: await selfMetrics().totals() };
-  const options = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
-  const views = () => viewsOf(state, options, NOW);
-  const drift = new SchemaDrift(clock, log);
-  drift.note('sync_committee', { data: { period: 1700, colour: 'red' }, range: {} });
-  const own = async () =>
-    ownFamilies(state, views(), {
+  const plan = { sources, budgetOptions: BUDGET_OPTIONS, routeOf: () => 'any' };
+  const parts = expositionParts({
+    clock,
+    views: () => viewsOf({ ledger, entries: entriesOf(sources) }, plan, NOW),
+    figures: () => ({
+      ledger,
       budgetOptions: BUDGET_OPTIONS,
-      now: NOW,
       lastReload: { isSuccessful: true, successAt: NOW - 5 * MINUTE },
-      stateWriteFailures: 1,
-      drift: drift.samples(ENDPOINTS),
       isLeader: true,
-      isShared: false,
-    });
-  const parts = expositionParts(views, own, clock, 1_000);
+    }),
+    own: ownMetrics(sources),
+    refreshMs: 1_000,
+  });
   const exposition = new Exposition(parts, clock, (error) => {
     throw error;
   });

@@ -117,7 +117,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 /** How each source stands at `NOW`: most well, one failing, one not yet tried. */
 export function entriesOf(sources: readonly Source[]): Map<string, Entry> {
-  const tried = { attempts: 12, failures: 2, failuresInARow: 0, durationMs: 1_250 };
+  const tried = { failuresInARow: 0, durationMs: 1_250 };
   const times = { lastAttemptAt: NOW - 30_000, lastSuccessAt: NOW - 28_750 };
   const failing: Partial<Entry> = {
     failuresInARow: 2,

@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, FAILURE_REASONS } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import { ProcessMetrics, requestFamilies, SelfMetrics } from '../../src/metrics/self.ts';
+import { OwnMetrics } from '../../src/metrics/self.ts';
 import { encodeFamilies } from '../support/encode.ts';
 import { samplesOf, sampleValue } from '../support/samples.ts';
 
-function setUp(): SelfMetrics {
-  return new SelfMetrics({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS });
+const SOURCES = [{ source: 'machines' }, { source: 'slashings', chain: 'hoodi' }];
+
+function setUp(): OwnMetrics {
+  const own = new OwnMetrics(false);
+  own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: SOURCES });
+  return own;
 }
 
-async function familiesOf(self: SelfMetrics): Promise<Family[]> {
-  return requestFamilies(await self.totals());
+function familiesOf(own: OwnMetrics): Promise<Family[]> {
+  return own.families();
 }
 
 describe('metrics/self', () => {
@@ -43,6 +47,52 @@ describe('metrics/self', () => {
     ]);
   });
 
+  it('counts the polls of each source from 0, with its chain if it is of one', async () => {
+    const own = setUp();
+    own.polled({ source: 'machines' }, false);
+    own.polled({ source: 'slashings', chain: 'hoodi' }, true);
+    // A reload expects the series again.
+    own.expect({ endpoints: ENDPOINTS, reasons: FAILURE_REASONS, sources: SOURCES });
+    const families = await familiesOf(own);
+    const values = (name: string): unknown[] =>
+      samplesOf(families, `beaconchain_source_${name}`).map(({ labels, value }) => [labels, value]);
+    expect(values('attempts_total')).toEqual([
+      [{ source: 'machines' }, 1],
+      [{ source: 'slashings', chain: 'hoodi' }, 1],
+    ]);
+    expect(values('failures_total')).toEqual([
+      [{ source: 'machines' }, 0],
+      [{ source: 'slashings', chain: 'hoodi' }, 1],
+    ]);
+  });
+
+  it('keeps what it has counted when a reload expects more', async () => {
+    const own = setUp();
+    own.took('epoch_slots', 0.3);
+    own.requested('epoch_slots');
+    own.expect({ endpoints: [...ENDPOINTS, 'more'], reasons: FAILURE_REASONS, sources: SOURCES });
+    const families = await familiesOf(own);
+    const counted = samplesOf(families, 'beaconchain_api_request_duration_seconds').filter(
+      ({ labels, suffix }) => labels['endpoint'] === 'epoch_slots' && suffix === '_count',
+    );
+    expect(counted.map(({ value }) => value)).toEqual([1]);
+    expect(sampleValue(families, 'beaconchain_api_requests_total', { endpoint: 'more' })).toBe(0);
+  });
+
+  it('counts waits and failed writes from 0', async () => {
+    const own = setUp();
+    const values = async (): Promise<unknown[]> => {
+      const families = await familiesOf(own);
+      return ['budget_wait_seconds_total', 'exporter_state_write_failures_total'].map((name) =>
+        sampleValue(families, `beaconchain_${name}`),
+      );
+    };
+    expect(await values()).toEqual([0, 0]);
+    own.waited(1.5);
+    own.stateWriteFailed();
+    expect(await values()).toEqual([1.5, 1]);
+  });
+
   it('does not mix what two of them count', async () => {
     const [one, other] = [setUp(), setUp()];
     one.requested('epoch_slots');
@@ -67,12 +117,13 @@ describe('metrics/self', () => {
   });
 
   it('has metrics of the process only where they are wanted, and none that breaks the rules of names', async () => {
-    const names = (await new ProcessMetrics(true).families()).map(({ name }) => name);
+    const names = (await new OwnMetrics(true).families()).map(({ name }) => name);
     expect(names).toContain('process_cpu_seconds_total');
     expect(names).toContain('nodejs_eventloop_lag_seconds');
     expect(names).toContain('nodejs_active_resources');
     expect(names.filter((name) => /^nodejs_active_\w+_total$/.test(name))).toEqual([]);
-    expect(await new ProcessMetrics(false).families()).toEqual([]);
+    const without = (await new OwnMetrics(false).families()).map(({ name }) => name);
+    expect(without.filter((name) => !name.startsWith('beaconchain_'))).toEqual([]);
   });
 
   it('gives the same families whenever it is asked, in either format', async () => {

@@ -38,7 +38,7 @@ export function oddApi(good: (path: string) => unknown, faults: readonly Fault[]
     return writtenAnswer({ status: body === null ? 400 : 200, body: JSON.stringify(body) });
   };
   return createApi(
-    { baseUrl: 'http://v2', v1BaseUrls: { mainnet: 'http://v1' }, key: 'k', userAgent: 'test' },
+    () => ({ baseUrl: 'http://v2', v1BaseUrls: { mainnet: 'http://v1' }, key: 'k', userAgent: 'test' }),
     {
       transport,
       clock: NO_WAIT,

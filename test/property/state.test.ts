@@ -65,8 +65,6 @@ const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
 
 const entryOf = (value: unknown): unknown => ({
   value,
-  attempts: 9,
-  failures: 2,
   failuresInARow: 1,
   lastAttemptAt: NOW - MINUTE,
   lastSuccessAt: NOW - HOUR,

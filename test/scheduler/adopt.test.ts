@@ -36,7 +36,7 @@ describe('scheduler/scheduler: other sources', () => {
     scheduler.adopt([next], NOTHING);
     expect(view(next).running).toBe(true);
     await clock.advance(10 * SECOND);
-    expect(view(next).entry).toMatchObject({ value: 1, attempts: 1, failures: 0 });
+    expect(view(next).entry).toMatchObject({ value: 1 });
     expect(view(next).nextAttemptAt).toBe(NOW + 2 * MINUTE);
     await clock.advance(2 * MINUTE);
     expect(view(next).entry.value).toBe(101);
@@ -51,7 +51,7 @@ describe('scheduler/scheduler: other sources', () => {
       await clock.advance(SECOND / 2);
     }
     expect(saved).toHaveLength(10);
-    expect(saved.at(-1)?.[1]).toMatchObject({ value: 10, attempts: 10 });
+    expect(saved.at(-1)?.[1]).toMatchObject({ value: 10 });
   });
 
   it('that were not there before begin with the entry that is given', async () => {
@@ -59,7 +59,7 @@ describe('scheduler/scheduler: other sources', () => {
     const { scheduler, view, saved } = schedule([source(1)], { clock });
     await clock.advance(MINUTE - 1);
     const other = source(1, { name: 'slashings' });
-    const entry = { ...emptyEntry(other), value: 41, attempts: 8, lastAttemptAt: clock.now() - 30 * SECOND };
+    const entry = { ...emptyEntry(other), value: 41, lastAttemptAt: clock.now() - 30 * SECOND };
     scheduler.adopt([source(1), other], new Map([['slashings', entry]]));
     expect(view(other).entry.value).toBe(41);
     await clock.advance(50 * SECOND + 1);
@@ -83,10 +83,10 @@ describe('scheduler/scheduler: other sources', () => {
     expect(scheduler.views()).toHaveLength(2);
     const next = source(100);
     scheduler.adopt([next, other], NOTHING);
-    expect(view(next).entry.attempts).toBe(0);
+    expect(view(next).entry.lastAttemptAt).toBeUndefined();
     await clock.advance(20 * SECOND);
-    expect(view(next).entry).toMatchObject({ value: 100, attempts: 1, failures: 0 });
-    expect(view(other).entry).toMatchObject({ value: 10, attempts: 1 });
+    expect(view(next).entry).toMatchObject({ value: 100 });
+    expect(view(other).entry).toMatchObject({ value: 10 });
     expect(events).toEqual(['0 +1', '0 +10', '5 ended', '7 +100']);
     expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
   });
@@ -99,13 +99,13 @@ describe('scheduler/scheduler: other sources', () => {
     await scheduler.interrupt(({ name }) => name === 'machines');
     scheduler.adopt([other], NOTHING);
     expect(scheduler.views().map(({ source: { name } }) => name)).toEqual(['slashings']);
-    expect(scheduler.entries().get('machines')).toMatchObject({ value: 1, attempts: 1 });
+    expect(scheduler.entries().get('machines')).toMatchObject({ value: 1 });
     await clock.advance(HOUR);
-    expect(scheduler.entries().get('machines')).toMatchObject({ attempts: 1 });
+    expect(scheduler.entries().get('machines')).toMatchObject({});
     const back = source(1);
     scheduler.adopt([back, other], NOTHING);
     await clock.advance(20 * SECOND);
-    expect(view(back).entry).toMatchObject({ value: 2, attempts: 2 });
+    expect(view(back).entry).toMatchObject({ value: 2 });
   });
 
   it('are overdue from when the loop found the one before due', async () => {

@@ -41,17 +41,6 @@ describe('scheduler/paces', () => {
     expect(paces.get(source)?.intervalMs).toBe(HOUR);
   });
 
-  it('asks to hold back what the polls on a bucket may take beyond the usual', () => {
-    const demands = [fakeSource(), fakeSource({ name: 'slashings' })].map((source, i) => ({
-      source,
-      requestsPerPoll: 2,
-      spareRequests: i + 1,
-    }));
-    const asked: unknown[] = [];
-    pacesOf(demands, { bucketOf: () => 'one', allowedPerDay: (...args) => asked.push(args) });
-    expect(asked).toEqual([['one', 3]]);
-  });
-
   it('gives no interval shorter than a poll was seen to take, and what that leaves to the others', () => {
     const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const asking = [

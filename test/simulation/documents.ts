@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { StateStore } from '../../src/state/store.ts';
 import type { ExporterProcess } from './exporter-process.ts';
+import { NOT_COUNTED } from './program.ts';
 import type { Random } from './random.ts';
 
 /** How long a write takes on a good disk, ms. */
@@ -63,8 +64,7 @@ export class Documents {
         this.#texts.set(name, text);
         return;
       }
-      // A failed write of the times of the process is logged and not counted.
-      if (name !== 'process') process.failedWrites += 1;
+      if (name !== NOT_COUNTED) process.failedWrites += 1;
       throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     });
     await process.clock.sleep(ms - before);

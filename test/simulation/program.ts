@@ -1,10 +1,16 @@
 import type { Logger } from 'pino';
 import type { CreateTransport } from '../../src/api/transport.ts';
-import { startExporter } from '../../src/exporter/exporter.ts';
+import { Exporter } from '../../src/exporter/exporter.ts';
 import type { Settings } from '../../src/exporter/settings.ts';
+import { FIRST_START } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
 import type { StateStore } from '../../src/state/store.ts';
+
+/** What the program reads from its configuration. */
+export type { Settings };
+
+/** The document whose failed write is told and not counted. */
+export const NOT_COUNTED = FIRST_START;
 
 /** What the program uses of the simulated world. */
 export interface Around {
@@ -33,14 +39,13 @@ export interface Program {
 /** Builds and starts the program. Nothing else in the simulation knows how. */
 export async function startProgram(around: Around): Promise<Program> {
   const { readSettings, clock, log, documents, createTransport, random, refreshMs } = around;
-  const exporter = await startExporter({
-    ...readSettings('start'),
+  const exporter = await Exporter.start({
+    settings: readSettings('start'),
+    readAgain: async () => readSettings('reload'),
     clock,
-    ownClock: clock,
     log,
     documents,
-    processMetrics: new ProcessMetrics(false),
-    readAgain: async () => readSettings('reload'),
+    processMetrics: false,
     // Bytes that are not compressed are served as well as any: nothing reads them here.
     outside: {
       createTransport,
@@ -49,8 +54,8 @@ export async function startProgram(around: Around): Promise<Program> {
     },
   });
   return {
-    metrics: () => Buffer.concat(exporter.engine().metrics('text', false)).toString(),
-    unhealthy: () => exporter.engine().unhealthy(),
+    metrics: () => Buffer.concat(exporter.metrics('text', false)).toString(),
+    unhealthy: () => exporter.unhealthy(),
     reload: () => exporter.reload(),
     stop: () => exporter.stop(),
   };

@@ -1,7 +1,7 @@
-import type { Settings } from '../../src/exporter/settings.ts';
 import { WorldClock } from './clock.ts';
 import { configOf, type ExporterSetting } from './exporter-setting.ts';
 import { Host } from './host.ts';
+import type { Settings } from './program.ts';
 import { Random } from './random.ts';
 import { Network } from './service/network.ts';
 import { Service } from './service/service.ts';

@@ -69,7 +69,7 @@ describe('sources/pace', () => {
 
     it('is kept to: nothing is due before the interval is over, however long that is', async () => {
       const entry = (await first).get(sourceId(source));
-      expect(entry?.attempts).toBe(1);
+      expect(entry?.lastAttemptAt).toBeDefined();
       for (const intervalMs of [DAY, 2 * DAY, 31 * DAY]) {
         const { lastAttemptAt: now = 0 } = entry ?? {};
         const due = source.due(entry?.value, attempts(now), timing({ now, intervalMs, coverage: 'sampled' }));

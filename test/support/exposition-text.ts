@@ -19,6 +19,11 @@ export function seriesValue(
   return matching[0]?.value;
 }
 
+/** Counters that a restart does not reset: not those of a machine, and not what a process counts of itself. */
+export function isKeptCounter(name: string): boolean {
+  return /^beaconchain_(?!machine_|api_|source_|budget_|exporter_)\w+(_total|_bucket|_sum|_count)$/.test(name);
+}
+
 /** The counters that are lower or absent in `after`. Those of machines may be reset. */
 export function steppedBack(before: string, after: string): string[] {
   const now = new Map(seriesOf(after).map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));

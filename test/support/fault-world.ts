@@ -97,14 +97,13 @@ export class FaultWorld {
           return documents.save(name, frozen(value));
         },
       },
-      startedAt: NOW,
     });
   }
 
   stop(): Promise<void> {
     this.#stopped ??= (async () => {
       await this.#exporter?.close();
-      await this.#exporter?.engine.stop();
+      await this.#exporter?.exporter.stop();
       await this.service.close();
     })();
     return this.#stopped;

@@ -114,7 +114,6 @@ export const API: Contract = [
   ['api_request_failures_total', 'counter', ['endpoint', 'reason']],
   ['api_invalid_records_total', 'counter', ['endpoint']],
   ['api_request_duration_seconds', 'histogram', ['endpoint']],
-  ['api_schema_drift', 'gauge', ['endpoint', 'kind']],
   ['api_key_valid', 'gauge', []],
   ['api_access_revoked', 'gauge', []],
   ['ratelimit_limit', 'gauge', PER_WINDOW],

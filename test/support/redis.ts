@@ -43,6 +43,15 @@ export class RedisServer {
     this.#running = undefined;
   }
 
+  /** Stops without a word: its connections stay open, and nothing is answered until `resume`. */
+  pause(): void {
+    this.#running?.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#running?.child.kill('SIGCONT');
+  }
+
   /** Sends one command over a new connection. */
   async command(...args: string[]): Promise<unknown> {
     const client = createClient({ url: this.url, socket: { reconnectStrategy: false } });

@@ -62,6 +62,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
     limitsKnown: () => true,
     onPlan: () => undefined,
     onWait: () => undefined,
+    onPoll: () => undefined,
     onChange: (source) => void changes.push(sourceId(source)),
     ...overrides,
   });

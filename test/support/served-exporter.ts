@@ -1,41 +1,47 @@
 import { ConfigFile } from '../../src/config/config.ts';
-import { type Engine, startEngine } from '../../src/exporter/engine.ts';
-import type { EngineOptions } from '../../src/exporter/role.ts';
+import { Exporter } from '../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../src/exporter/state.ts';
-import { ProcessMetrics } from '../../src/metrics/self.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Logger } from '../../src/lib/log.ts';
+import type { StateStore } from '../../src/state/store.ts';
 import { startServer } from '../../src/web/server.ts';
 
-type ServedExporterOptions = Pick<EngineOptions, 'key' | 'clock' | 'log'> &
-  Partial<Pick<EngineOptions, 'documents' | 'startedAt'>> & {
-    /** A configuration file, parsed. */
-    readonly file: object;
-  };
+interface ServedExporterOptions {
+  /** A configuration file, parsed. */
+  readonly file: object;
+  readonly key: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Default: none. */
+  readonly documents?: StateStore | undefined;
+}
 
 export interface ServedExporter {
-  readonly engine: Engine;
+  readonly exporter: Exporter;
   readonly port: number;
-  /** Closes the server. The engine goes on. */
+  /** Closes the server. The exporter goes on. */
   close(): Promise<void>;
 }
 
 /** Starts the exporter in this process and serves it on a free port. */
-export async function startServedExporter({ file, ...options }: ServedExporterOptions): Promise<ServedExporter> {
-  const startedAt = options.clock.now();
-  const engine = await startEngine({
-    config: ConfigFile.parse(file),
-    documents: NO_DOCUMENTS,
-    processMetrics: new ProcessMetrics(false),
-    lastReload: () => ({ isSuccessful: true, successAt: startedAt }),
-    startedAt,
-    ...options,
+export async function startServedExporter(options: ServedExporterOptions): Promise<ServedExporter> {
+  const { file, key, clock, log, documents } = options;
+  const settings = { config: ConfigFile.parse(file), key };
+  const exporter = await Exporter.start({
+    settings,
+    readAgain: async () => settings,
+    clock,
+    log,
+    documents: { ...NO_DOCUMENTS, ...(documents && bound(documents)) },
+    processMetrics: false,
   });
-  const server = await startServer(
-    { host: '127.0.0.1', port: 0, telemetryPath: '/metrics' },
-    {
-      ...engine,
-      reload: async () => undefined,
-      onError: (error) => options.log.error({ err: error }, 'page not rendered'),
-    },
-  );
-  return { engine, port: server.port, close: () => server.close() };
+  const server = await startServer({ host: '127.0.0.1', port: 0, telemetryPath: '/metrics' }, exporter);
+  return { exporter, port: server.port, close: () => server.close() };
+}
+
+function bound(documents: StateStore): StateStore {
+  return {
+    load: (name, schema) => documents.load(name, schema),
+    save: (name, value) => documents.save(name, value),
+  };
 }

@@ -4,7 +4,7 @@ import type { Transport } from '../../src/api/transport.ts';
 import type { BudgetOptions } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, limitsOf, withKey } from '../../src/budget/ledger.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
-import { budgetViewOf } from '../../src/exporter/picture.ts';
+import { budgetViewOf } from '../../src/exporter/sources.ts';
 import { fingerprintOf } from '../../src/exporter/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { jsonLogger } from '../../src/lib/log.ts';
@@ -104,7 +104,7 @@ export class Simulation {
     const rateLimiter = new RateLimiter(budgetOptions, { clock, ledger });
     const viewOptions = { budgetOptions, routeOf: (source: Source) => routeOf(apiOptions, source) };
     const nothing = (): void => undefined;
-    const api = createApi(apiOptions, {
+    const api = createApi(() => apiOptions, {
       budget: rateLimiter,
       transport,
       clock,
@@ -119,9 +119,10 @@ export class Simulation {
       clock: options.sleepsLong ? this.#sleepingLong() : clock,
       log: jsonLogger('error'),
       store: { save: async (id, entry) => void this.entries.set(id, entry) },
-      budgetView: () => budgetViewOf(rateLimiter.ledger, viewOptions, clock.now()),
+      budgetView: () => budgetViewOf(viewOptions, rateLimiter.ledger, clock.now()),
       limits: () => limitsOf(rateLimiter.ledger),
       limitsKnown: () => rateLimiter.ledger.key.standing !== 'unknown',
+      onPoll: nothing,
       onPlan: (paces) => {
         const intervals = Object.fromEntries([...paces].map(([source, pace]) => [sourceId(source), pace.intervalMs]));
         this.plans.push({ at: clock.now(), intervals });

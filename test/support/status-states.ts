@@ -184,7 +184,6 @@ const STATE_OF: Readonly<Record<StateName, () => State>> = {
     entry: (id) =>
       id === 'slashings-hoodi'
         ? {
-            failures: 3,
             lastError: { at: NOW - 6 * HOUR, reason: 'timeout', message: 'epoch_slots: timeout (no complete answer)' },
           }
         : {},
@@ -206,7 +205,7 @@ export function knownIn(name: StateName): StatusInput {
   const sources = sourcesOf(config(state.expected ?? []), pino({ level: 'silent' }), NOW);
   const known = sources.map((source): KnownSource => {
     const entry = entryOf(source, state);
-    return { source, shown: entry, known: entry, running: false };
+    return { source, saved: entry, current: entry, running: false };
   });
   const budgetOptions = { utilization: 0.9 };
   const bucket = Object.keys(state.ledger.buckets)[0] ?? '';
@@ -232,7 +231,7 @@ function entryOf(source: Source, { values, entry }: State): Entry {
   const value = values?.[id];
   if (value === undefined) return emptyEntry(source);
   const times = { lastAttemptAt: NOW - 20_000, lastSuccessAt: NOW - 19_000, durationMs: 640 };
-  return { ...emptyEntry(source), attempts: 2_040, ...times, ...entry?.(id), value };
+  return { ...emptyEntry(source), ...times, ...entry?.(id), value };
 }
 
 export function pageIn(name: StateName, isRefreshing = false): StatusPage {

@@ -9,7 +9,7 @@ export class ViewedScheduler extends Scheduler {
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     super(sources, entries, deps);
-    this.#read = () => sourceViews(this.known(), deps.budgetView(), deps.clock.now());
+    this.#read = () => sourceViews(this.sources(), deps.budgetView(), deps.clock.now());
   }
 
   views(): SourceView[] {

@@ -25,8 +25,8 @@ function error(reason: string): Entry['lastError'] & object {
 describe('web/status-sources', () => {
   it.each([
     ['up', {}, {}, ['good', 'up']],
-    ['never polled', { attempts: 0 }, {}, ['neutral', 'not polled yet']],
-    ['at its first poll', { attempts: 0 }, { running: true }, ['neutral', 'first poll']],
+    ['never polled', { lastAttemptAt: undefined } as never, {}, ['neutral', 'not polled yet']],
+    ['at its first poll', { lastAttemptAt: undefined } as never, { running: true }, ['neutral', 'first poll']],
     ['failing', { failuresInARow: 1, lastError: error('timeout') }, {}, ['warning', 'failing']],
     ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
     [

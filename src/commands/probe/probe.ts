@@ -4,8 +4,8 @@ import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
 import { openClient } from '../../exporter/client.ts';
-import { endpointsOf } from '../../exporter/counters.ts';
 import type { Settings } from '../../exporter/settings.ts';
+import { endpointsOf } from '../../exporter/sources.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
@@ -67,7 +67,7 @@ const WITH_ANOTHER_WAY: ReadonlySet<Endpoint> = new Set(['daily_returns', 'sync_
 export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
   const recorder = new Recorder(systemClock);
   const client = openClient({
-    settings,
+    settings: () => settings,
     proxies,
     clock: systemClock,
     ledger: emptyLedger(),
@@ -106,7 +106,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   } finally {
     await client.close();
   }
-  return { ledger: client.rateLimiter.ledger, findings };
+  return { ledger: client.limiter.ledger, findings };
 }
 
 /** Sends the request. Returns why there is no answer; undefined: there is one. */

@@ -14,10 +14,12 @@ const JITTER = 0.1;
 
 /**
  * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay
- * depends on the last attempt alone, so that it is the same whenever the schedule is computed, also after a restart.
+ * depends on the last attempt alone, so that it is the same whenever the schedule is computed, also after a restart. A
+ * sweep that takes the whole interval is not delayed: its length varies by itself.
  */
-function jitterMs({ lastAttemptAt = 0 }: Attempts, intervalMs: Milliseconds): Milliseconds {
-  return Math.floor(unit(lastAttemptAt) * JITTER * intervalMs);
+function jitterMs({ lastAttemptAt = 0, durationMs }: Attempts, intervalMs: Milliseconds): Milliseconds {
+  const most = Math.min(JITTER * intervalMs, intervalMs - durationMs);
+  return Math.floor(unit(lastAttemptAt) * Math.max(0, most));
 }
 
 /** The user's own machines, all chains in one account. */

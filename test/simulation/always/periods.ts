@@ -1,6 +1,6 @@
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD as EPOCHS_PER_PERIOD, epochAt } from '../../../src/lib/chain.ts';
 import { datapoints } from '../../../src/sandbox/daily-returns-data.ts';
-import { MINUTE, SECOND } from '../../support/timing.ts';
+import { DAY, MINUTE, SECOND } from '../../support/timing.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -32,7 +32,8 @@ const NEWS: readonly News[] = [
       return shown === expected ? undefined : `its rewards are ${shown}, not ${expected}`;
     },
     // The program may have learned how late days are.
-    learnedMs: ({ service }) => 1.5 * service.setting.dayDelayMs,
+    learnedMs: ({ service, story }) =>
+      story.events.some(({ kind }) => kind === 'older day') ? DAY : 1.5 * service.setting.dayDelayMs,
   },
   {
     source: 'sync_committee',

@@ -169,13 +169,17 @@ export function refusedKeys(): Check {
 /** A source whose endpoint is forbidden pauses for an hour (behaviour 3). */
 export function forbiddenPauses(): Check {
   const paused = new Map<string, { readonly by: Sent; readonly at: number }>();
+  /** When a request of a source was last refused with 400. A poll tells its first failure. */
+  const badAt = new Map<string, number>();
   return {
     name: 'limits: a forbidden source pauses for an hour',
     onEvent(event, world) {
       if (event.kind === 'head') {
         const { source, endpoint, head } = event.sent;
         const isPaced = endpoint === 'machine_metrics' || endpoint === 'epoch_slots';
-        if (head?.status === 403 && isPaced) paused.set(source, { by: event.sent, at: event.at });
+        if (head?.status === 400) badAt.set(source, event.at);
+        const isFirst = event.at > (badAt.get(source) ?? Number.NEGATIVE_INFINITY) + MINUTE;
+        if (head?.status === 403 && isPaced && isFirst) paused.set(source, { by: event.sent, at: event.at });
         // `latest` was refused, and then the number of the epoch was not: the poll goes on.
         else if (head?.status === 200 && event.at <= (paused.get(source)?.at ?? 0) + KEPT_AFTER_MS)
           paused.delete(source);

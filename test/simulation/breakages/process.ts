@@ -21,9 +21,9 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   {
     name: 'value shown before it is written',
     file: 'scheduler/scheduler.ts',
-    find: '    const entry = task.known;\n',
-    replace: `    const entry = task.known;
-    task.shown = entry;
+    find: '    const entry = task.current;\n',
+    replace: `    const entry = task.current;
+    task.saved = entry;
     onChange(task.source);
 `,
     why: 'After kill -9 a counter that was scraped steps back.',
@@ -33,15 +33,15 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
     file: 'scheduler/scheduler.ts',
     find: `      return;
     }
-    // A save that took longer`,
+    task.saved = entry;`,
     replace: `    }
-    // A save that took longer`,
+    task.saved = entry;`,
     why: 'A value is shown although it could not be written, and steps back after kill -9.',
   },
   {
     name: 'failed write not counted',
-    file: 'scheduler/scheduler.ts',
-    find: '      this.#saveFailures += 1;\n',
+    file: 'exporter/exporter.ts',
+    find: '        this.#own.stateWriteFailed();\n',
     replace: '',
     why: 'An operator does not see that the state is not kept.',
   },
@@ -54,7 +54,7 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'configured interval told',
-    file: 'exporter/source-families.ts',
+    file: 'exporter/metrics.ts',
     find: '    ({ pace }) => pace.intervalMs / 1000,',
     replace: '    ({ source }) => source.intervalMs / 1000,',
     why: 'The interval on /metrics is not the one that a stretched budget keeps.',
@@ -82,9 +82,9 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'reload restarts the polls',
-    file: 'exporter/poller.ts',
-    find: '(source) => !ids.has(sourceId(source)) || this.#client.isOtherFor(source, next)',
-    replace: '() => true',
+    file: 'exporter/exporter.ts',
+    find: '(source) => !ids.has(sourceId(source)) || isOtherService(this.#settings, next, source.chain),',
+    replace: '() => true,',
     why: 'Where reloads come often, no poll ever finishes.',
   },
   {
@@ -103,7 +103,7 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'families of two chains not merged',
-    file: 'exporter/parts.ts',
+    file: 'exporter/metrics.ts',
     find: 'others.length === 0 ? first : mergeFamilies([first, ...others].flat());',
     replace: 'others.length === 0 ? first : [first, ...others].flat();',
     why: 'With two chains HELP and TYPE of a family come twice.',

@@ -34,15 +34,15 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   {
     name: 'failed sweep publishes nothing',
     file: 'sources/machines/poll.ts',
-    find: '    return { value: endSweep(sweep), failure: error };',
+    find: '    return { value: end(), failure: error };',
     replace: '    throw error;',
     why: 'What a sweep read before it failed is lost, so values that are known are withdrawn.',
   },
   {
     name: 'older record replaces a newer one',
     file: 'sources/machines/sweep.ts',
-    find: '  if (held && held.timestamp >= record.timestamp) return;\n',
-    replace: '',
+    find: '  if (isNewerThan(machine)) sweep.machines.set(',
+    replace: '  sweep.machines.set(',
     why: 'Pages begin with the newest record, so the oldest one is shown.',
   },
   {
@@ -93,13 +93,6 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
     find: '  const { period } = value;\n',
     replace: '  const { period } = value;\n  if (period) return Number.POSITIVE_INFINITY;\n',
     why: 'The period of the first start is shown for ever.',
-  },
-  {
-    name: 'earlier sync committee replaces a later one',
-    file: 'sources/sync-committee/poll.ts',
-    find: 'period && answer && answer.number < period.number ? period : (answer ?? period);',
-    replace: 'answer ?? period;',
-    why: 'An answer from a node that lags takes a period back.',
   },
   {
     name: 'sync committee asked once after its end',

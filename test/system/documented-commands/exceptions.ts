@@ -21,8 +21,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm run tour', 'test/system/programs/tour.test.ts runs it'],
   ['npm run fuzz', LONG],
   ['npm run simulate*', LONG],
-  ['npm run soak', LONG],
-  ['npm run chaos', LONG],
   ['npm run bench*', LONG],
   ['npx vitest run *', LONG],
   ['scripts/odd-moments *', LONG],

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LeaseTimings } from '../../../src/replica/lease.ts';
+import type { LeaseTimings } from '../../../src/state/replica.ts';
 import { scrape } from '../../support/ask.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { type Network, startNetwork } from '../../support/network.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { parse } from 'yaml';
-import type { Engine } from '../../../src/exporter/engine.ts';
+import type { Exporter } from '../../../src/exporter/exporter.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { QUIET_MACHINE } from '../../../src/sandbox/machines-data.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
@@ -21,7 +21,7 @@ export const WATCHED = 12_345;
 
 export interface HastyExporter {
   readonly port: number;
-  readonly engine: Engine;
+  readonly exporter: Exporter;
   readonly sandbox: Sandbox;
   /** Closes its server. */
   down(): Promise<void>;
@@ -37,7 +37,7 @@ interface HastyOptions {
 export async function startHastyExporter(clock: Clock, options: HastyOptions = {}): Promise<HastyExporter> {
   const service = await startService('key', { now: clock.now, slotsPerSlashing: Number.POSITIVE_INFINITY });
   service.sandbox.wake(QUIET_MACHINE, clock.now());
-  const { engine, port, close } = await startServedExporter({
+  const { exporter, port, close } = await startServedExporter({
     file: {
       api: { base_url: service.url },
       chains: { mainnet: { v1_base_url: service.url }, hoodi: { v1_base_url: `${service.url}/hoodi` } },
@@ -48,11 +48,11 @@ export async function startHastyExporter(clock: Clock, options: HastyOptions = {
     clock,
     log: options.log ?? pino({ level: 'silent' }),
   });
-  atTheEnd(() => engine.stop());
+  atTheEnd(() => exporter.stop());
   let closed: Promise<void> | undefined;
   const down = (): Promise<void> => (closed ??= close());
   atTheEnd(down);
-  return { port, engine, sandbox: service.sandbox, down };
+  return { port, exporter, sandbox: service.sandbox, down };
 }
 
 interface RuleFile {

@@ -1,4 +1,4 @@
-import { sourceFamilies } from '../../../src/exporter/source-families.ts';
+import { sourceFamilies } from '../../../src/exporter/metrics.ts';
 import { OPENMETRICS_EOF } from '../../../src/metrics/encode.ts';
 import { type Family, type Labels, mergeFamilies } from '../../../src/metrics/family.ts';
 import { datapoints, newestDay } from '../../../src/sandbox/daily-returns-data.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { ownFamilies } from '../../../src/exporter/own-families.ts';
-import { sourceFamilies } from '../../../src/exporter/source-families.ts';
+import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import type { Family } from '../../../src/metrics/family.ts';
 import { CONDITIONS, NOT_ON_PAGE } from '../../../src/sources/conditions.ts';
 import type { Machine } from '../../../src/sources/machines/schema.ts';
@@ -120,12 +119,10 @@ const CASES: readonly (readonly [string, () => StatusInput])[] = [
 
 function familiesOf({ views, ledger, budgetOptions }: StatusInput): Family[] {
   const lastReload = { isSuccessful: true, successAt: NOW };
-  const figures = { now: NOW, budgetOptions, lastReload, stateWriteFailures: 0, drift: [], isLeader: true };
   return [
     ...views.flatMap(({ source, entry, timing }) => source.families(entry.value, timing)),
     { name: 'up', type: 'gauge', help: '', samples: [{ labels: {}, value: 1 }] },
-    ...sourceFamilies(views),
-    ...ownFamilies({ ledger, totals: [] }, views, { ...figures, isShared: false }),
+    ...ownFamilies(views, { ledger, budgetOptions, lastReload, isLeader: true }, NOW),
   ];
 }
 

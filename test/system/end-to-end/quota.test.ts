@@ -47,7 +47,7 @@ describe.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       sandbox.spend(QUOTA - sandbox.account.inMonth, spentAt);
     }, 90_000);
 
-    const status = async (): Promise<string> => (await exporter.engine.status('page', false)).toString();
+    const status = async (): Promise<string> => (await exporter.exporter.status('page', false)).toString();
 
     it('every source waits until the month ends, at the pace that it had', async () => {
       const waits = 'beaconchain_source_quota_wait_end_timestamp_seconds > 0';

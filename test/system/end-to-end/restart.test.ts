@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { between, seedOf } from '../../../src/lib/random.ts';
 import { ask, scrape } from '../../support/ask.ts';
+import { isKeptCounter } from '../../support/exposition-text.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { portOf, startExporter, waitFor } from '../../support/program.ts';
@@ -37,22 +38,27 @@ function configFor({ url }: FaultServer): string {
 
 /** What one scrape showed, by series. */
 interface Shown {
-  /** Everything that must never be less; process_* and nodejs_* are those of one process. */
+  /** Everything that must never be less. */
   readonly counters: ReadonlyMap<string, number>;
   readonly lastSeen: ReadonlyMap<string, number>;
   readonly machineValues: ReadonlyMap<string, number>;
   readonly attempts: ReadonlyMap<string, number>;
+  readonly failures: ReadonlyMap<string, number>;
 }
 
 /** A thousand scrapes are read here: by lines, as a series is the same text each time. */
 function read(text: string): Shown {
   const counters = new Map<string, number>();
-  const others = { last_seen_timestamp_seconds: new Map(), cpu_cores: new Map(), source_attempts_total: new Map() };
+  const others = {
+    last_seen_timestamp_seconds: new Map(),
+    cpu_cores: new Map(),
+    source_attempts_total: new Map(),
+    api_request_failures_total: new Map(),
+  };
   let isCounted = false;
   for (const line of text.split('\n')) {
-    const [, family, type] = /^# TYPE (\S+) (\S+)/.exec(line) ?? [];
-    // Counters of a machine are the machine's own.
-    if (family) isCounted = /^beaconchain_(?!machine_)/.test(family) && (type === 'counter' || type === 'histogram');
+    const [, family] = /^# TYPE (\S+) /.exec(line) ?? [];
+    if (family) isCounted = isKeptCounter(family);
     if (line === '' || line.startsWith('#')) continue;
     const end = line.lastIndexOf(' ');
     const [series, value] = [line.slice(0, end), Number(line.slice(end))];
@@ -68,6 +74,7 @@ function read(text: string): Shown {
     lastSeen: others.last_seen_timestamp_seconds,
     machineValues: others.cpu_cores,
     attempts: others.source_attempts_total,
+    failures: others.api_request_failures_total,
   };
 }
 
@@ -113,13 +120,11 @@ async function runLine(line: number): Promise<{ kills: number; counted: number }
       return shown;
     });
     await program.stop('SIGKILL');
+    expect([...last.failures].filter(([, value]) => value > 0)).toEqual([]);
     // Each day's and period's data is asked for once, and never again.
     expect(onceADay(api), when).toHaveLength(4);
   }
-  const failures = [...counters].filter(([series, value]) => series.includes('request_failures') && value > 0);
-  expect(failures).toEqual([]);
-  const sweeps = counters.get('beaconchain_source_attempts_total{source="machines"}') ?? 0;
-  return { kills: KILLS, counted: sweeps };
+  return { kills: KILLS, counted: api.requests.filter(({ path }) => path === '/api/v2/machine-metrics').length };
 }
 
 describe('system/end-to-end/restart', () => {

@@ -7,7 +7,7 @@ import { between, unit } from '../../../src/lib/random.ts';
 import { peek } from '../../../src/state/file.ts';
 import { scrape } from '../../support/ask.ts';
 import { countersOf, truthOf } from '../../support/chain-truth.ts';
-import { seriesOf, seriesValue } from '../../support/exposition-text.ts';
+import { isKeptCounter, seriesOf, seriesValue } from '../../support/exposition-text.ts';
 import { temporaryFolder } from '../../support/files.ts';
 import { LivelyChain } from '../../support/lively-chain.ts';
 import { portOf, type Running, startServe, waitFor } from '../../support/program.ts';
@@ -81,7 +81,7 @@ class Counters {
     this.scrapes += 1;
     for (const { name, labels, value } of seriesOf(text)) {
       const series = `${name} ${JSON.stringify(labels)}`;
-      if (series !== SCANNED && !/^beaconchain_\w+(_total|_bucket|_sum|_count)$/.test(name)) continue;
+      if (series !== SCANNED && !isKeptCounter(name)) continue;
       const before = this.highest.get(series) ?? 0;
       if (value < before) this.stepsBack.push(`${series}: ${before} to ${value}`);
       this.highest.set(series, value);

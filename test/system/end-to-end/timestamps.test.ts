@@ -118,7 +118,7 @@ describe.skipIf(areMissing(PROMETHEUS))('system/end-to-end/timestamps', () => {
     expect(prometheus.program.output).not.toMatch(/level=(warn|error).*(scrape|append|ingest|order|duplicate|bounds)/i);
     expect(await prometheus.query('min_over_time(up[1m]) < 1')).toEqual([]);
 
-    expect(membersOf(scraped.body)).toBeGreaterThanOrEqual(4);
+    expect(membersOf(scraped.body)).toBeGreaterThanOrEqual(3);
     expect(again.refused()).toBe(0);
     // Of the first member and of the last but the end mark.
     for (const family of ['beaconchain_machine_last_seen_timestamp_seconds', 'beaconchain_exporter_leader']) {

@@ -121,7 +121,9 @@ const MOUNTED: [string, () => Disk][] = [
 ];
 
 const writeFailures = (metrics: Metrics): number => metrics.value('beaconchain_exporter_state_write_failures_total');
-const attempts = (metrics: Metrics): number => metrics.value('beaconchain_source_attempts_total', 'machines');
+/** What is shown only once it is written. */
+const polledAt = (metrics: Metrics): number =>
+  metrics.value('beaconchain_source_last_attempt_timestamp_seconds', 'machines');
 
 async function startOn(
   disk: Pick<Disk, 'dir' | 'through'>,
@@ -152,12 +154,12 @@ async function failAndMend(disk: Disk): Promise<void> {
   expect(writeFailures(during)).toBeGreaterThan(writeFailures(before));
   expect((await world.ask('/status.json')).body.toString()).toContain('"alert":"StateWriteFailing"');
   // What cannot be written is not shown: a restart would take it back.
-  expect(attempts(during)).toBe(attempts(before));
+  expect(polledAt(during)).toBe(polledAt(before));
   await world.pass(STALE_AFTER);
   expect((await world.look()).withdrawable()).toEqual([]);
   disk.mend();
   const known = world.service.requests.length;
-  await world.until((metrics) => metrics.isWell() && attempts(metrics) > attempts(before), MINUTE);
+  await world.until((metrics) => metrics.isWell() && polledAt(metrics) > polledAt(before), MINUTE);
   expect(world.service.requests.length - known).toBeLessThan(5);
 }
 
@@ -178,10 +180,10 @@ describe('system/faults/disk', () => {
     disk.fail();
     await world.pass(STALE_AFTER + INTERVAL);
     const during = await world.look();
-    expect(attempts(during)).toBe(attempts(before));
+    expect(polledAt(during)).toBe(polledAt(before));
     expect(during.withdrawable()).toEqual([]);
     disk.mend();
-    await world.until((metrics) => metrics.isWell() && attempts(metrics) > attempts(before), INTERVAL);
+    await world.until((metrics) => metrics.isWell() && polledAt(metrics) > polledAt(before), INTERVAL);
     await world.stop();
   });
 
@@ -196,7 +198,7 @@ describe('system/faults/disk', () => {
     const { log, lines } = logLines();
     const second = await startOn({ dir }, log);
     const metrics = await second.look();
-    expect(metrics.value('beaconchain_source_attempts_total', 'slashings')).toBe(1);
+    expect(metrics.value('beaconchain_source_up', 'slashings')).toBe(1);
     expect(lines.map(({ document, why }) => `${document}: ${why}`)).toEqual([
       'ledger: not a document of the exporter',
       'machines: not JSON',

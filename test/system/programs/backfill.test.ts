@@ -218,7 +218,9 @@ describe('system/programs/backfill', () => {
     expect(await second.ended).toMatchObject({ code: 1 });
     expect(second.stderr).toMatch(/allow no requests until 20\d\d-/);
     expect(second.stderr).toContain('--resume');
-    expect(api.requests).toHaveLength(108);
+    // As many as the line above says, give or take the one that a passing second rounds away.
+    expect(api.requests.length).toBeGreaterThanOrEqual(107);
+    expect(api.requests.length).toBeLessThanOrEqual(108);
   });
 
   it('waits for the next month where that is near', async () => {

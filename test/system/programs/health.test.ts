@@ -36,7 +36,7 @@ describe('health', () => {
   });
 
   describe('isReady', () => {
-    const tried = { ...emptyEntry(fakeSource()), attempts: 1, failures: 1, failuresInARow: 1, lastAttemptAt: NOW };
+    const tried = { ...emptyEntry(fakeSource()), failuresInARow: 1, lastAttemptAt: NOW };
 
     it.each([
       ['nothing was tried', {}, false],

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../../src/budget/ledger.ts';
-import { accountFamilies } from '../../../src/exporter/own-families.ts';
-import { sourceFamilies } from '../../../src/exporter/source-families.ts';
+import { accountFamilies, sourceFamilies } from '../../../src/exporter/metrics.ts';
 import { emptyEntry } from '../../../src/state/entry.ts';
 import { fakeSource } from '../../support/fake-source.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
@@ -73,18 +72,18 @@ describe('own-families', () => {
     const families = sourceFamilies(scheduler.views());
     const labels = { source: 'slashings', chain: 'hoodi' };
     for (const { name, samples } of families) {
-      const value = {
+      const values: Record<string, number> = {
         beaconchain_source_interval_seconds: 60,
         beaconchain_source_next_attempt_timestamp_seconds: Infinity,
-      }[name];
-      expect(samples, name).toEqual([{ labels, value: value ?? 0 }]);
+      };
+      expect(samples, name).toEqual([{ labels, value: values[name] ?? 0 }]);
     }
   });
 
   it('say until when a source waits for the quota, and that it has failed nothing', () => {
     const source = fakeSource();
     const until = NOW + 9 * DAY;
-    const entry = { ...emptyEntry(source), attempts: 5, lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE };
+    const entry = { ...emptyEntry(source), lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE };
     const { scheduler } = schedule([source], {
       entries: new Map([['machines', entry]]),
       allowedPerDay: () => 0,
@@ -95,12 +94,12 @@ describe('own-families', () => {
     const value = (name: string): number | undefined => sampleValue(families, `beaconchain_source_${name}`);
     expect(value('quota_wait_end_timestamp_seconds')).toBe(until / 1000);
     expect(value('next_attempt_timestamp_seconds')).toBe(until / 1000);
-    expect([value('interval_seconds'), value('up'), value('failures_total')]).toEqual([300, 1, 0]);
+    expect([value('interval_seconds'), value('up')]).toEqual([300, 1]);
   });
 
   it('call a source up only by its last attempt', () => {
     const source = fakeSource();
-    const entry = { ...emptyEntry(source), attempts: 5, failures: 4, lastAttemptAt: NOW };
+    const entry = { ...emptyEntry(source), lastAttemptAt: NOW };
     const upAfter = (failuresInARow: number): number | undefined => {
       const entries = new Map([['machines', { ...entry, failuresInARow }]]);
       return sampleValue(sourceFamilies(schedule([source], { entries }).scheduler.views()), 'beaconchain_source_up');

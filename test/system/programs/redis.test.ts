@@ -74,7 +74,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     ],
     [
       'that has something else under our names',
-      (redis) => redis.command('SET', 'beaconchain:meta', 'x'),
+      (redis) => redis.command('SET', 'beaconchain:revisions', 'x'),
       'WRONGTYPE, another program uses these key names: choose another state.redis.prefix',
     ],
   ];

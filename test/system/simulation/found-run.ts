@@ -93,9 +93,9 @@ class Living {
 
   #note({ source, entry }: SourceView): void {
     const id = sourceId(source);
-    const { attempts, lastAttemptAt: at, durationMs, intervalMs: toldMs, failuresInARow, lastError } = entry;
-    if (at === undefined || this.#counted.get(id) === attempts) return;
-    this.#counted.set(id, attempts);
+    const { lastAttemptAt: at, durationMs, intervalMs: toldMs, failuresInARow, lastError } = entry;
+    if (at === undefined || this.#counted.get(id) === at) return;
+    this.#counted.set(id, at);
     this.#polls.push({ id, at, end: at + durationMs, toldMs, ok: failuresInARow === 0, reason: lastError?.reason });
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { budgetFamilies } from '../../../src/exporter/own-families.ts';
-import { sourceFamilies } from '../../../src/exporter/source-families.ts';
+import { emptyLedger } from '../../../src/budget/ledger.ts';
+import { ownFamilies } from '../../../src/exporter/metrics.ts';
 import type { Family } from '../../../src/metrics/family.ts';
 import type { AccountPlan } from '../../../src/sandbox/plan.ts';
 import { slashingsSource } from '../../../src/sources/slashings/index.ts';
@@ -29,11 +29,12 @@ function shown(simulation: Simulation): Family[] {
   const { source, entry, timing } = simulation.view(ID);
   const views = simulation.scheduler.views();
   const figures = {
-    allowedPerDay: new Map<string, number>(),
-    takenPerDay: new Map<string, number>(),
-    waitedSeconds: 0,
+    ledger: emptyLedger(),
+    budgetOptions: { utilization: 0.9 },
+    lastReload: { isSuccessful: true, successAt: 0 },
+    isLeader: true,
   };
-  return [...source.families(entry.value, timing), ...sourceFamilies(views), ...budgetFamilies(views, figures)];
+  return [...source.families(entry.value, timing), ...ownFamilies(views, figures, timing.now)];
 }
 
 /** What is scraped, the last one last; NaN: no series. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
-import { budgetViewOf, type ViewOptions, viewsOf } from '../../src/exporter/picture.ts';
-import { viewOptionsOf } from '../../src/exporter/sources.ts';
+import { budgetViewOf, planOf, type SourcePlan, viewsOf } from '../../src/exporter/sources.ts';
+import { sourceViews } from '../../src/scheduler/views.ts';
 import { emptyEntry, sourceId } from '../../src/state/entry.ts';
 import { defaultConfig } from '../support/default-config.ts';
 import { HOUR, MINUTE, NOW } from '../support/timing.ts';
@@ -16,13 +16,13 @@ const CONFIG: Config = {
     { name: 'hoodi', v1BaseUrl: 'https://other.test' },
   ],
 };
-const ENTRY = { attempts: 1, failures: 0, failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
+const ENTRY = { failuresInARow: 0, durationMs: 1_000, lastAttemptAt: NOW - MINUTE / 2 };
 
-function options(config = CONFIG): ViewOptions {
-  return viewOptionsOf(config, pino({ enabled: false }), NOW);
+function options(config = CONFIG): SourcePlan {
+  return planOf(config, pino({ enabled: false }), NOW);
 }
 
-function sourceIn({ sources }: ViewOptions, id: string) {
+function sourceIn({ sources }: SourcePlan, id: string) {
   const source = sources.find((one) => sourceId(one) === id);
   if (!source) throw new TypeError(`no source ${id}`);
   return source;
@@ -34,7 +34,7 @@ function viewIn(views: ReturnType<typeof viewsOf>, id: string) {
   return view;
 }
 
-describe('exporter/picture', () => {
+describe('exporter/sources', () => {
   it('has every configured source in its order, also where nothing is known of it', () => {
     const given = options();
     const views = viewsOf({ ledger: emptyLedger(), entries: new Map() }, given, NOW);
@@ -48,13 +48,15 @@ describe('exporter/picture', () => {
   it('shows what is written, and plans from what is known beyond it', () => {
     const given = options();
     const source = sourceIn(given, 'machines');
-    const shown = { ...emptyEntry(source), ...ENTRY, lastAttemptAt: NOW - HOUR };
-    const known = { ...shown, ...ENTRY, attempts: 2 };
-    const state = { ledger: emptyLedger(), entries: new Map([['machines', shown]]) };
-    expect(viewIn(viewsOf(state, given, NOW), 'machines')).toMatchObject({ entry: shown, running: false });
-    const polled = [{ source, shown, known, running: true }];
-    const view = viewIn(viewsOf({ ...state, polled }, given, NOW), 'machines');
-    expect(view).toMatchObject({ entry: shown, running: true });
+    const saved = { ...emptyEntry(source), ...ENTRY, lastAttemptAt: NOW - HOUR };
+    const current = { ...saved, ...ENTRY };
+    const views = sourceViews(
+      [{ source, saved, current, running: true }],
+      budgetViewOf(given, emptyLedger(), NOW),
+      NOW,
+    );
+    const view = viewIn(views, 'machines');
+    expect(view).toMatchObject({ entry: saved, running: true });
     expect(view.nextAttemptAt).toBeGreaterThanOrEqual(NOW + MINUTE / 2);
   });
 
@@ -73,7 +75,7 @@ describe('exporter/picture', () => {
       shared: 'shared',
       lanes: { 'epoch_slots https://other.test': 'slow' },
     };
-    const { bucketOf, allowedPerDay, opensAt, quotaOf } = budgetViewOf(ledger, given, NOW);
+    const { bucketOf, allowedPerDay, opensAt, quotaOf } = budgetViewOf(given, ledger, NOW);
     expect(bucketOf(sourceIn(given, 'slashings-mainnet'))).toBe('shared');
     expect(bucketOf(sourceIn(given, 'slashings-hoodi'))).toBe('slow');
     expect(opensAt(sourceIn(given, 'slashings-mainnet'))).toBe(0);

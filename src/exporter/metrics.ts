@@ -1,0 +1,253 @@
+import {
+  allowedPerDay,
+  type Bucket,
+  type BudgetOptions,
+  isRateWindowRepeated,
+  usedByOthers,
+} from '../budget/bucket.ts';
+import { WINDOWS } from '../budget/headers.ts';
+import type { Ledger } from '../budget/ledger.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
+import { takenPerDay } from '../budget/taken-by-others.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import { REVISION, VERSION } from '../lib/version.ts';
+import type { Part } from '../metrics/exposition.ts';
+import { type Family, mergeFamilies, type Sample } from '../metrics/family.ts';
+import type { OwnMetrics } from '../metrics/self.ts';
+import type { SourceView } from '../scheduler/views.ts';
+import { SOURCE_NAMES, type Source } from '../sources/source.ts';
+
+/** The part with the attempts of the sources, the budget and the exporter itself: it changes with each poll. */
+export const OWN = 'own';
+/** Every part, for a change of the configuration. */
+export const ALL_PARTS: readonly string[] = [...SOURCE_NAMES, OWN];
+
+export interface LastReload {
+  /** Whether the configuration was read without a mistake when it was last read. */
+  readonly isSuccessful: boolean;
+  /** When it last was. */
+  readonly successAt: UnixMs;
+}
+
+/** What the exporter's own gauges show. */
+export interface Figures {
+  readonly ledger: Ledger;
+  readonly budgetOptions: BudgetOptions;
+  readonly lastReload: LastReload;
+  /** Whether this process polls. */
+  readonly isLeader: boolean;
+}
+
+/** What /metrics is made of. Each is read when a part is rendered. */
+export interface Shown {
+  readonly clock: Clock;
+  readonly views: () => SourceView[];
+  readonly figures: () => Figures;
+  readonly own: Pick<OwnMetrics, 'families'>;
+  /** How often those that change by themselves are rendered. */
+  readonly refreshMs: Milliseconds;
+}
+
+/** /metrics in its order: a part for each kind of source, then the exporter's own metrics. */
+export function expositionParts({ clock, views, figures, own, refreshMs }: Shown): Part[] {
+  const viewsOf = (name: string): SourceView[] => views().filter(({ source }) => source.name === name);
+  return [
+    ...SOURCE_NAMES.map((name) => ({
+      name,
+      families: () => joined(viewsOf(name).map(({ source, entry, timing }) => source.families(entry.value, timing))),
+      nextChange: () =>
+        Math.min(...viewsOf(name).map(({ source, entry, timing }) => source.nextChange(entry.value, timing))),
+    })),
+    {
+      name: OWN,
+      // The gauges are read before the first await, so that all figures belong to one moment.
+      families: async () => [...ownFamilies(views(), figures(), clock.now()), ...(await own.families())],
+      nextChange: () => clock.now() + refreshMs,
+    },
+  ];
+}
+
+/** Those of a single source are passed on unchanged, because they compute their samples on demand. */
+function joined([first = [], ...others]: readonly Family[][]): Family[] {
+  return others.length === 0 ? first : mergeFamilies([first, ...others].flat());
+}
+
+/** Pure. The exporter's own gauges: sources, account, budget and program. */
+export function ownFamilies(views: readonly SourceView[], figures: Figures, now: UnixMs): Family[] {
+  return [
+    ...sourceFamilies(views),
+    ...accountFamilies(figures.ledger),
+    ...budgetFamilies(views, figures, now),
+    ...exporterFamilies(figures),
+  ];
+}
+
+type SourceColumn = readonly [name: string, help: string, value: (view: SourceView) => number];
+
+const SOURCE_COLUMNS: readonly SourceColumn[] = [
+  ['up', '1 if the last poll succeeded, 0 if it failed or no poll has been made', ({ entry }) => Number(isUp(entry))],
+  [
+    'last_attempt_timestamp_seconds',
+    'Unix time at which the last poll started; 0 before the first',
+    ({ entry }) => (entry.lastAttemptAt ?? 0) / 1000,
+  ],
+  [
+    'last_success_timestamp_seconds',
+    'Unix time at which the last successful poll ended; 0 before the first',
+    ({ entry }) => (entry.lastSuccessAt ?? 0) / 1000,
+  ],
+  [
+    'next_attempt_timestamp_seconds',
+    'Unix time of the next poll, after any wait for a reset or for the quota; +Inf while access is revoked',
+    (view) => view.nextAttemptAt / 1000,
+  ],
+  [
+    'quota_wait_end_timestamp_seconds',
+    'Unix time until which the source waits because the remaining quota is too small for its interval; 0 if it does not wait',
+    ({ wait }) => (wait?.until ?? 0) / 1000,
+  ],
+  [
+    'interval_seconds',
+    'Effective interval between polls, as stretched by the budget. While the source waits for the quota, this is the interval of its last poll. For slashings, this is the interval of the head passes, or of the finalized passes if the budget allows no head passes',
+    ({ pace }) => pace.intervalMs / 1000,
+  ],
+  [
+    'duration_seconds',
+    'Duration of the last poll, including waits for the budget',
+    ({ entry }) => entry.durationMs / 1000,
+  ],
+];
+
+function isUp(entry: SourceView['entry']): boolean {
+  return entry.lastAttemptAt !== undefined && entry.failuresInARow === 0;
+}
+
+/** beaconchain_source_*: the attempts of each source. */
+export function sourceFamilies(views: readonly SourceView[]): Family[] {
+  return SOURCE_COLUMNS.map(([name, help, value]) => ({
+    name: `beaconchain_source_${name}`,
+    type: 'gauge',
+    help: `${help}.`,
+    samples: views.map((view) => ({ labels: labelsOf(view.source), value: value(view) })),
+  }));
+}
+
+/** The labels of one source: `chain` if it is of one chain. */
+export function labelsOf({ name, chain }: Source): { readonly source: string; readonly chain?: string } {
+  return chain ? { source: name, chain } : { source: name };
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `beaconchain_${name}`, type: 'gauge', help: `${help}.`, samples };
+}
+
+/** beaconchain_ratelimit_* and what is known of the key. */
+export function accountFamilies(ledger: Ledger): Family[] {
+  const { standing, validHeader } = ledger.key;
+  const valid = standing !== 'refused' && validHeader !== false;
+  const buckets = Object.entries(ledger.buckets);
+  const perWindow = <W extends string>(
+    windows: readonly W[],
+    valueIn: (known: Bucket, window: W) => number | undefined,
+  ): Sample[] =>
+    buckets.flatMap(([bucket, known]) =>
+      windows.flatMap((window): Sample[] => {
+        const value = valueIn(known, window);
+        return value === undefined ? [] : [{ labels: { bucket, window }, value }];
+      }),
+    );
+  const reported = (field: 'limits' | 'remaining'): Sample[] =>
+    perWindow(WINDOWS, (known, window) => (isRateWindowRepeated(known, window) ? undefined : known[field][window]));
+  const resets = buckets.flatMap(([bucket, { resetAt }]): Sample[] =>
+    resetAt === undefined ? [] : [{ labels: { bucket }, value: resetAt / 1000 }],
+  );
+  return [
+    gauge(
+      'api_key_valid',
+      '0 if the service refused the key (401, or ratelimit-validapikey: false), otherwise 1; absent before the first response',
+      standing === 'unknown' ? [] : [{ labels: {}, value: Number(valid) }],
+    ),
+    gauge(
+      'api_access_revoked',
+      '1 after a 429 in which all limits are 0 (trial over or subscription cancelled), otherwise 0',
+      [{ labels: {}, value: Number(standing === 'revoked') }],
+    ),
+    gauge(
+      'ratelimit_limit',
+      'Requests allowed per window, as reported by the last response (x-ratelimit-limit-*)',
+      reported('limits'),
+    ),
+    gauge(
+      'ratelimit_remaining',
+      'Requests left in the window, as reported by the last response (x-ratelimit-remaining-*)',
+      reported('remaining'),
+    ),
+    gauge(
+      'ratelimit_reset_timestamp_seconds',
+      'Unix time at which the reported window resets (ratelimit-reset)',
+      resets,
+    ),
+    gauge(
+      'ratelimit_used_by_others',
+      'Requests that other users of the account made in the current hour or month, as of the last response: the limit minus the remaining requests minus those of this exporter; absent if the window has no limit',
+      perWindow(LONG_WINDOWS, usedByOthers),
+    ),
+  ];
+}
+
+/** beaconchain_budget_*: the cost of the polls and the budget for them. */
+function budgetFamilies(views: readonly SourceView[], { ledger, budgetOptions }: Figures, now: UnixMs): Family[] {
+  const bySource = Map.groupBy(views, ({ source }) => source.name);
+  const perSource = (value: (group: readonly SourceView[]) => number): Sample[] =>
+    [...bySource].map(([source, group]) => ({ labels: { source }, value: value(group) }));
+  const perBucket = (value: (bucket: Bucket) => number): Sample[] =>
+    Object.entries(ledger.buckets).map(([bucket, known]) => ({ labels: { bucket }, value: value(known) }));
+  return [
+    gauge(
+      'budget_planned_requests_per_day',
+      'Requests per day at the effective intervals; while a source waits for the quota, the requests per day that are left for it',
+      perSource((group) => group.reduce((sum, view) => sum + view.pace.requestsPerDay, 0)),
+    ),
+    gauge(
+      'budget_allowed_requests_per_day',
+      'Requests per day that the limits allow this exporter',
+      perBucket((bucket) => allowedPerDay(bucket, budgetOptions, now)),
+    ),
+    gauge(
+      'budget_taken_by_others_requests_per_day',
+      'Additional requests per day that the limits would allow this exporter if nothing else used the monthly quota; at most the daily share of a full quota',
+      perBucket((bucket) => takenPerDay(bucket, budgetOptions, now)),
+    ),
+    gauge(
+      'budget_stretch_ratio',
+      'Effective interval divided by configured interval; 1 = as configured',
+      perSource((group) => Math.max(...group.map(({ source, pace }) => pace.intervalMs / source.intervalMs))),
+    ),
+  ];
+}
+
+/** beaconchain_exporter_*: the program itself. */
+function exporterFamilies({ lastReload, isLeader }: Figures): Family[] {
+  const one = (value: number): Sample[] => [{ labels: {}, value }];
+  return [
+    gauge('exporter_build_info', 'Version of the exporter and of Node; always 1', [
+      { labels: { version: VERSION, revision: REVISION, node_version: process.version }, value: 1 },
+    ]),
+    gauge(
+      'exporter_config_last_reload_successful',
+      '1 if the last load of the configuration succeeded, otherwise 0',
+      one(Number(lastReload.isSuccessful)),
+    ),
+    gauge(
+      'exporter_config_last_reload_success_timestamp_seconds',
+      'Unix time of the last successful load of the configuration',
+      one(lastReload.successAt / 1000),
+    ),
+    gauge(
+      'exporter_leader',
+      '1 on the replica that polls, otherwise 0; always 1 with file state',
+      one(Number(isLeader)),
+    ),
+  ];
+}

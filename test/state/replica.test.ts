@@ -1,0 +1,470 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../src/lib/clock.ts';
+import { STATE_VERSION, wrap } from '../../src/state/envelope.ts';
+import { RedisState } from '../../src/state/redis.ts';
+import { LEASE_TIMINGS, LeaseLost, type LeaseTimings, Replica } from '../../src/state/replica.ts';
+import { atTheEnd } from '../support/cleanup.ts';
+import { logLines } from '../support/log-lines.ts';
+import { startNetwork } from '../support/network.ts';
+import { SURROUNDINGS, start, waitFor } from '../support/program.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { areMissing, REDIS } from '../support/tools.ts';
+
+const PREFIX = 'test';
+/** Heartbeats are fast, but a lease does not run out because the machine is busy. */
+const LONG: LeaseTimings = { ttlMs: 60_000, marginMs: 10_000, heartbeatMs: 50, timeoutMs: 5_000 };
+/** For tests that wait for the end of a lease. The times leave room for a busy machine. */
+const SHORT: LeaseTimings = { ttlMs: 6_000, marginMs: 3_500, heartbeatMs: 50, timeoutMs: 1_500 };
+
+const Doc = z.object({ count: z.number() });
+
+interface Options {
+  readonly id?: string;
+  readonly timings?: LeaseTimings;
+  readonly onLead?: () => void;
+  readonly onLapse?: () => void;
+}
+
+/** A replica that has started, and what it was told. Its monotonic clock can be set forward. */
+async function startReplica(url: string, options: Options = {}) {
+  const { id, timings = LONG, onLead, onLapse } = options;
+  let ahead = 0;
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
+  const { log, lines } = logLines();
+  const replica = await Replica.open({ url, prefix: PREFIX }, clock, log, { id, timings });
+  atTheEnd(() => replica.close());
+  const told: string[] = [];
+  const documents: [string, unknown][] = [];
+  await replica.start({
+    onLead() {
+      told.push('lead');
+      onLead?.();
+    },
+    onLapse() {
+      told.push('lapse');
+      onLapse?.();
+    },
+    onDocument: (name, value) => documents.push([name, value]),
+  });
+  return {
+    replica,
+    told,
+    documents,
+    lines,
+    save: (count: number) => replica.save('doc', { count }),
+    load: () => replica.load('doc', Doc),
+    leads: () => waitFor(() => expect(replica.leads()).toBe(true)),
+    setAhead: (ms: number) => {
+      ahead = ms;
+    },
+    messages: (message: string) => lines.filter(({ msg }) => msg === message),
+  };
+}
+
+/** A Redis that has lost its data after each stop, with a document that a replica has written and left. */
+async function redisWithDocument(count = 1): Promise<RedisServer> {
+  const redis = await startRedis(['--save', '']);
+  const first = await startReplica(redis.url);
+  await first.leads();
+  await first.save(count);
+  await first.replica.close();
+  return redis;
+}
+
+function stored(redis: RedisServer): Promise<unknown> {
+  return redis.command('HGET', `${PREFIX}:documents`, 'doc');
+}
+
+async function storedAndRevision(redis: RedisServer): Promise<readonly unknown[]> {
+  return [await stored(redis), await redis.command('HGET', `${PREFIX}:revisions`, 'doc')];
+}
+
+function nextHeartbeat({ replica }: { replica: Replica }): Promise<void> {
+  const before = replica.heartbeatAt;
+  return waitFor(() => expect(replica.heartbeatAt).toBeGreaterThan(before));
+}
+
+function holder(redis: RedisServer): Promise<unknown> {
+  return redis.command('GET', `${PREFIX}:lease`);
+}
+
+/** Stores a document as another program would. */
+async function put(redis: RedisServer, text: string, revision: string): Promise<void> {
+  await redis.command('HSET', `${PREFIX}:documents`, 'doc', text);
+  await redis.command('HSET', `${PREFIX}:revisions`, 'doc', revision);
+}
+
+describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
+  describe('the lease', () => {
+    it('is taken by exactly one of several, and only that one can write', async () => {
+      const redis = await redisWithDocument();
+      const replicas = await Promise.all(['a', 'b', 'c', 'd'].map((id) => startReplica(redis.url, { id })));
+      await waitFor(() => expect(replicas.some(({ replica }) => replica.leads())).toBe(true));
+      const results = await Promise.allSettled(replicas.map(({ save }, i) => save(i)));
+      const leader = replicas.findIndex(({ replica }) => replica.leads());
+      expect(replicas.map(({ told }) => told)).toEqual(replicas.map((_, i) => (i === leader ? ['lead'] : [])));
+      expect(results.map(({ status }) => status)).toEqual(
+        replicas.map((_, i) => (i === leader ? 'fulfilled' : 'rejected')),
+      );
+      expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(LeaseLost) });
+      expect(await stored(redis)).toBe(wrap({ count: leader }));
+      const id = ['a', 'b', 'c', 'd'][leader];
+      expect(await holder(redis)).toBe(id);
+      for (const [i, { messages }] of replicas.entries()) {
+        if (i === leader) expect(messages('leading')).toEqual([{ level: 'info', msg: 'leading', replica: id }]);
+        else await waitFor(() => expect(messages('following')).toMatchObject([{ level: 'info', leader: id }]));
+      }
+    });
+
+    it('of a leader that is killed goes to another one, with its documents, within three times its length', async () => {
+      const redis = await redisWithDocument();
+      const leader = start(process.execPath, ['--input-type=module', '-e', PROGRAM, redis.url, JSON.stringify(SHORT)], {
+        env: SURROUNDINGS,
+      });
+      await leader.line('saved');
+      const other = await startReplica(redis.url, { timings: SHORT });
+      await leader.stop('SIGKILL');
+      const killedAt = performance.now();
+      await other.leads();
+      expect(performance.now() - killedAt).toBeLessThan(3 * SHORT.ttlMs);
+      expect(await other.load()).toEqual({ count: 77 });
+    });
+
+    it('is renewed at each heartbeat', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      await redis.command('PEXPIRE', `${PREFIX}:lease`, String(LONG.ttlMs / 2));
+      await waitFor(async () => expect(await redis.command('PTTL', `${PREFIX}:lease`)).toBeGreaterThan(LONG.ttlMs / 2));
+      expect(a.told).toEqual(['lead']);
+    });
+
+    it('that is given back is taken at the next heartbeat', async () => {
+      const redis = await redisWithDocument();
+      const [a, b] = [await startReplica(redis.url), await startReplica(redis.url)];
+      expect(a.replica.leads()).toBe(true);
+      await a.save(2);
+      await a.replica.close();
+      const closedAt = performance.now();
+      await b.leads();
+      expect(performance.now() - closedAt).toBeLessThan(LONG.ttlMs / 4);
+      expect(await b.load()).toEqual({ count: 2 });
+    });
+
+    it('is over for a leader that is cut off, before another one leads; what it sent is refused', async () => {
+      const redis = await redisWithDocument();
+      const network = await startNetwork(redis.port);
+      const a = await startReplica(network.url, { timings: SHORT });
+      let didTwoLead = false;
+      const b = await startReplica(redis.url, {
+        timings: SHORT,
+        onLead: () => {
+          didTwoLead = a.replica.leads();
+        },
+      });
+      network.cut();
+      const stale = a.save(666).catch((error: unknown) => error);
+      await b.leads();
+      expect(didTwoLead).toBe(false);
+      expect(a.told).toEqual(['lead', 'lapse']);
+      await b.save(2);
+      network.heal();
+      await waitFor(() => expect(a.documents.at(-1)).toEqual(['doc', { count: 2 }]));
+      expect(await stale).toBeInstanceOf(Error);
+      expect(await stored(redis)).toBe(wrap({ count: 2 }));
+    });
+
+    it('is over in time while Redis hangs, which is logged once, and begins again after that', async () => {
+      const redis = await redisWithDocument();
+      let lapsedAt = 0;
+      const a = await startReplica(redis.url, {
+        timings: SHORT,
+        onLapse: () => {
+          lapsedAt = performance.now();
+        },
+      });
+      expect(a.replica.leads()).toBe(true);
+      const pausedAt = performance.now();
+      redis.pause();
+      await waitFor(() => expect(a.told).toEqual(['lead', 'lapse']));
+      expect(lapsedAt - pausedAt).toBeLessThan(SHORT.ttlMs);
+      await expect(a.save(2)).rejects.toThrow(LeaseLost);
+      redis.resume();
+      await waitFor(() => expect(a.told).toEqual(['lead', 'lapse', 'lead']));
+      await a.save(3);
+      expect(a.messages('redis is unreachable')).toEqual([
+        { level: 'error', msg: 'redis is unreachable', err: 'no answer in time' },
+      ]);
+      expect(a.messages('redis is reachable again')).toHaveLength(1);
+    });
+
+    it('is over for a process that was paused, before it does anything else', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      a.setAhead(LONG.ttlMs - LONG.marginMs);
+      expect(a.replica.leads()).toBe(false);
+      expect(a.told).toEqual(['lead', 'lapse']);
+    });
+
+    it('counts from when it was asked for, not from when the answer came', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      redis.pause();
+      await nextHeartbeat(a);
+      a.setAhead(LONG.ttlMs);
+      redis.resume();
+      await waitFor(() => expect(a.told).toEqual(['lead', 'lapse', 'lead']));
+    });
+
+    it('of an older term writes nothing more, and the replica stops leading', async () => {
+      const redis = await redisWithDocument();
+      // It makes no second heartbeat in this test.
+      const a = await startReplica(redis.url, { timings: { ...LONG, heartbeatMs: 60_000 } });
+      await redis.command('SET', `${PREFIX}:lease`, 'other');
+      await redis.command('INCR', `${PREFIX}:term`);
+      expect(a.replica.leads()).toBe(true);
+      await expect(a.save(2)).rejects.toThrow(LeaseLost);
+      expect(a.told).toEqual(['lead', 'lapse']);
+      expect(await stored(redis)).toBe(wrap({ count: 1 }));
+    });
+
+    it('goes to another one when its holder resigns during a heartbeat, which may lead again later', async () => {
+      const redis = await redisWithDocument();
+      const [a, b] = [await startReplica(redis.url), await startReplica(redis.url)];
+      redis.pause();
+      await nextHeartbeat(a);
+      a.replica.resign();
+      redis.resume();
+      await b.leads();
+      expect(a.told).toEqual(['lead', 'lapse']);
+      await b.replica.close();
+      a.setAhead(LONG.ttlMs);
+      await a.leads();
+    });
+
+    it('that comes while the replica is closed is given back at once, without a word', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      const b = await startReplica(redis.url, { timings: { ...LONG, heartbeatMs: 700 } });
+      await nextHeartbeat(b);
+      await a.replica.close();
+      redis.pause();
+      await nextHeartbeat(b);
+      const closed = b.replica.close();
+      redis.resume();
+      await closed;
+      expect(b.told).toEqual([]);
+      expect(await holder(redis)).toBeNull();
+    });
+
+    it('begins a term that is higher than any before, even if the clock of Redis is behind', async () => {
+      const redis = await redisWithDocument();
+      await redis.command('SET', `${PREFIX}:term`, '9000000000000');
+      const a = await startReplica(redis.url);
+      await a.save(2);
+      expect(await redis.command('GET', `${PREFIX}:term`)).toBe('9000000000001');
+    });
+
+    it('has a margin for a heartbeat without an answer, and ends early enough for a takeover in 30 s', () => {
+      const { ttlMs, marginMs, heartbeatMs, timeoutMs } = LEASE_TIMINGS;
+      expect(marginMs).toBeGreaterThan(heartbeatMs + timeoutMs);
+      expect(ttlMs + heartbeatMs + timeoutMs).toBeLessThan(30_000);
+    });
+  });
+
+  describe('the documents', () => {
+    it('that are there at the start and that the leader writes reach every other replica, its own do not', async () => {
+      const redis = await redisWithDocument();
+      const [a, b] = [await startReplica(redis.url), await startReplica(redis.url)];
+      await a.save(2);
+      await waitFor(() => expect(b.documents.at(-1)).toEqual(['doc', { count: 2 }]));
+      await a.replica.save('second', 'text');
+      await waitFor(() => expect(b.documents.at(-1)).toEqual(['second', 'text']));
+      expect(b.documents[0]).toEqual(['doc', { count: 1 }]);
+      // Also not a write that seemed to have failed.
+      await put(redis, wrap({ count: 2 }), `${await redis.command('GET', `${PREFIX}:term`)}.9999999999`);
+      await nextHeartbeat(a);
+      await nextHeartbeat(a);
+      expect(a.documents).toEqual([['doc', { count: 1 }]]);
+      expect(await b.load()).toEqual({ count: 2 });
+      expect(await b.replica.load('none', Doc)).toBeUndefined();
+    });
+
+    it('are not overwritten by a write that was given up and arrives late', async () => {
+      const redis = await startRedis(['--save', '']);
+      const state = new RedisState({ url: redis.url, prefix: PREFIX }, systemClock, 5_000);
+      atTheEnd(() => state.close());
+      const { term } = await state.lease('a', 60_000);
+      expect(await state.write(term, 'doc', `${term}.0000000002`, 'new')).toBe(true);
+      expect(await state.write(term, 'doc', `${term}.0000000001`, 'late')).toBe(false);
+      expect(await stored(redis)).toBe('new');
+      expect(await state.write(term, 'other', `${term}.0000000001`, 'late')).toBe(true);
+    });
+
+    it('that cannot be read are moved aside with a warning', async () => {
+      const redis = await startRedis(['--save', '']);
+      const revision = '1700000000000.0000000001';
+      const text = wrap({ count: 'many' });
+      await put(redis, text, revision);
+      const a = await startReplica(redis.url);
+      expect(a.replica.leads()).toBe(true);
+      expect(await a.load()).toBeUndefined();
+      expect(await redis.command('HGET', `${PREFIX}:unreadable`, `doc ${revision}`)).toBe(text);
+      expect(a.messages('state not readable, starting without it')).toEqual([
+        expect.objectContaining({ level: 'warn', document: 'doc', why: 'unexpected count' }),
+      ]);
+      await a.save(1);
+      expect(await stored(redis)).toBe(wrap({ count: 1 }));
+    });
+
+    it.each([
+      ['a newer', STATE_VERSION + 1],
+      ['an older', STATE_VERSION - 1],
+    ])('of %s version refuse the start, and are left as they are', async (age, version) => {
+      const redis = await startRedis(['--save', '']);
+      const text = JSON.stringify({ version, value: { count: 1 } });
+      await put(redis, text, '1700000000000.0000000001');
+      await expect(startReplica(redis.url)).rejects.toThrow(
+        new RegExp(`written by ${age} version of the exporter.*: set another state.redis.prefix$`),
+      );
+      expect(await stored(redis)).toBe(text);
+      expect(await redis.command('EXISTS', `${PREFIX}:lease`, `${PREFIX}:unreadable`)).toBe(0);
+    });
+
+    it('of a newer version that come later are not passed on', async () => {
+      const redis = await redisWithDocument();
+      const [, b] = [await startReplica(redis.url), await startReplica(redis.url)];
+      const text = JSON.stringify({ version: STATE_VERSION + 1, value: { count: 2 } });
+      await put(redis, text, '9000000000000.0000000001');
+      await waitFor(() => expect(b.messages('state not readable, still serving the previous state')).toHaveLength(1));
+      expect(b.documents).toEqual([['doc', { count: 1 }]]);
+      await expect(b.load()).rejects.toThrow('written by a newer version of the exporter');
+    });
+  });
+
+  describe('after Redis has lost data', () => {
+    it('the leader writes back what is missing or older, and leads on', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      const [text, revision] = await storedAndRevision(redis);
+      await a.save(2);
+      await put(redis, String(text), String(revision));
+      await waitFor(async () => expect(await stored(redis)).toBe(wrap({ count: 2 })));
+      await redis.command('DEL', `${PREFIX}:documents`, `${PREFIX}:revisions`);
+      await waitFor(async () => expect(await stored(redis)).toBe(wrap({ count: 2 })));
+      await a.save(3);
+      expect(a.told).toEqual(['lead']);
+      expect(a.messages('redis had lost data: written back')).toMatchObject([{ document: 'doc' }, { document: 'doc' }]);
+    });
+
+    it('with the lease, the only replica takes it anew and writes on', async () => {
+      const redis = await redisWithDocument();
+      const a = await startReplica(redis.url);
+      await redis.command('FLUSHALL');
+      await waitFor(() => expect(a.told).toEqual(['lead', 'lapse', 'lead']));
+      expect(await stored(redis)).toBe(wrap({ count: 1 }));
+      await a.save(2);
+      expect(await stored(redis)).toBe(wrap({ count: 2 }));
+    });
+
+    it('because it was restarted, everything is written back before a replica leads', async () => {
+      const redis = await redisWithDocument();
+      const storedAtLead: Promise<unknown>[] = [];
+      const onLead = (): unknown => storedAtLead.push(stored(redis));
+      const options = { onLead, timings: SHORT };
+      const [a, b] = [await startReplica(redis.url, options), await startReplica(redis.url, options)];
+      await a.save(2);
+      await waitFor(() => expect(b.documents.at(-1)).toEqual(['doc', { count: 2 }]));
+      await redis.kill();
+      await waitFor(() => expect(a.told).toEqual(['lead', 'lapse']));
+      await redis.start();
+      await waitFor(() => expect(storedAtLead).toHaveLength(2));
+      expect(await storedAtLead[1]).toBe(wrap({ count: 2 }));
+    });
+
+    /**
+     * The first replica alone knows the newest document when Redis loses it. The other one takes the lease first, with an
+     * older document or none. It may lead only with the newest one.
+     */
+    async function expectNewest(
+      other: 'connected' | 'away' | 'new',
+      lose: (redis: RedisServer, older: readonly unknown[]) => Promise<unknown>,
+    ): Promise<void> {
+      const redis = await redisWithDocument();
+      const [network, otherNetwork] = [await startNetwork(redis.port), await startNetwork(redis.port)];
+      const a = await startReplica(network.url);
+      const startOther = () => startReplica(otherNetwork.url, { id: 'other', timings: { ...LONG, heartbeatMs: 700 } });
+      const running = other === 'new' ? undefined : await startOther();
+      const older = await storedAndRevision(redis);
+      if (other === 'away') otherNetwork.cut();
+      // The write and the loss come between two heartbeats.
+      if (other === 'connected' && running) await nextHeartbeat(running);
+      await a.save(2);
+      network.cut();
+      await lose(redis, older);
+      if (other === 'away') otherNetwork.heal();
+      const b = running ?? (await startOther());
+      await waitFor(async () => expect(await holder(redis)).toBe('other'));
+      expect(b.replica.leads()).toBe(false);
+      network.heal();
+      await b.leads();
+      expect(await b.load()).toEqual({ count: 2 });
+      expect(await stored(redis)).toBe(wrap({ count: 2 }));
+      expect(a.told).toEqual(['lead', 'lapse']);
+    }
+
+    it('the newest document wins, although a replica with an older one takes the lease first', () =>
+      expectNewest('connected', (redis) => redis.command('FLUSHALL')));
+
+    it('the newest document wins, although a replica that has just started takes the lease first', () =>
+      expectNewest('new', (redis) => redis.command('FLUSHALL')));
+
+    it('the newest document wins, although a replica takes the lease first that was disconnected and misses nothing', () =>
+      expectNewest('away', async (redis, [text, revision]) => {
+        await put(redis, String(text), String(revision));
+        await redis.command('DEL', `${PREFIX}:lease`);
+      }));
+  });
+
+  describe('the start', () => {
+    /** The URL of a server that drops its first connections and passes later ones on to Redis. */
+    async function dropping(connections: number, redis: RedisServer): Promise<string> {
+      let left = connections;
+      const server = createServer((socket) => {
+        left -= 1;
+        if (left >= 0) socket.destroy();
+        else socket.pipe(connect(redis.port, '127.0.0.1')).pipe(socket);
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      atTheEnd(() => server.close());
+      return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }
+
+    it('is refused in one line if Redis cannot be reached at three tries', async () => {
+      const redis = await redisWithDocument();
+      await expect(startReplica(await dropping(3, redis))).rejects.toThrow(
+        /^the state in Redis cannot be used: connection lost$/,
+      );
+      expect((await startReplica(await dropping(2, redis))).documents).toEqual([['doc', { count: 1 }]]);
+    });
+  });
+});
+
+/** Leads and saves until it is killed. */
+const PROGRAM = `
+const [, url, timings] = process.argv;
+const { Replica } = await import('${join(import.meta.dirname, '../../src/state/replica.ts')}');
+const { systemClock } = await import('${join(import.meta.dirname, '../../src/lib/clock.ts')}');
+const { jsonLogger } = await import('${join(import.meta.dirname, '../../src/lib/log.ts')}');
+const log = jsonLogger('info');
+const settings = { url, prefix: '${PREFIX}' };
+const replica = await Replica.open(settings, systemClock, log, { timings: JSON.parse(timings) });
+const onLead = async () => {
+  await replica.save('doc', { count: 77 });
+  log.info('saved');
+};
+await replica.start({ onLead, onLapse() {}, onDocument() {} });
+`;
