@@ -13,6 +13,7 @@ import type { Config } from '../config/config.ts';
 import { type Account, type AccountLimits, openAccount } from '../exporter/account.ts';
 import { sourcesOf } from '../exporter/sources.ts';
 import { FIRST_START, FirstStart, loadDocument, openDocuments, openState, StateRefused } from '../exporter/state.ts';
+import { CHAIN_NAMES } from '../lib/chain.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Proxies } from '../lib/proxies.ts';
@@ -280,9 +281,11 @@ async function fetch(run: Run, store: Store, plan: Plan, meter: Meter): Promise<
 
 /** Shows what was written, and returns what the user can do with it. */
 async function write(run: Run, store: Store, plan: Plan): Promise<string> {
-  const { options, output, histories, clock, signal, terminal } = run;
+  const { options, flags, output, histories, clock, signal, terminal } = run;
   const { source, labels, step, fullResolution } = options;
-  const series = { labels, chains: new Set<string>(options.chains), step, end: plan.end };
+  // A machine can follow a chain that is not configured.
+  const chains = source === 'machines' && flags.chain === undefined ? CHAIN_NAMES : options.chains;
+  const series = { labels, chains: new Set<string>(chains), step, end: plan.end };
   const { written } = await writeAll({ store, output, histories, series, clock, signal }, plan);
   const hasTargetLabels = labels['job'] !== undefined && labels['instance'] !== undefined;
   const result = { source, written, ...store.flaws(), fullResolution, hasTargetLabels };

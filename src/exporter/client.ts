@@ -43,6 +43,8 @@ export interface ClientOptions {
   readonly leads?: (() => boolean) | undefined;
 }
 
+const SAVE_RETRY_MS = 15_000;
+
 /** Access to the service within the limits of the account. */
 export interface Client {
   readonly api: Api;
@@ -56,7 +58,23 @@ export function openClient(options: ClientOptions): Client {
   const { clock, observer, leads, settings, outside = OUTSIDE } = options;
   const { save = async () => undefined, onSaveError = () => undefined, onClosed = () => undefined } = options;
   const { transport = (send) => send } = options;
-  const writer = new LatestWriter(() => save(limiter.ledger), onSaveError);
+  const closing = new AbortController();
+  let isUnwritten = false;
+  const writer = new LatestWriter(
+    async () => {
+      await save(limiter.ledger);
+      isUnwritten = false;
+    },
+    (error) => {
+      isUnwritten = true;
+      onSaveError(error);
+      clock.sleep(SAVE_RETRY_MS, closing.signal).then(writeAgain, () => undefined);
+    },
+  );
+  // While nothing may be sent the ledger does not change, and would never be written.
+  const writeAgain = (): void => {
+    if (isUnwritten) writer.touch();
+  };
   const limiter = new RateLimiter(budgetOptionsOf(settings().config), {
     clock,
     ledger: options.ledger,
@@ -73,7 +91,14 @@ export function openClient(options: ClientOptions): Client {
     clock,
     random: outside.random,
   });
-  return { api, limiter, close: () => connections.close().finally(() => writer.flush()) };
+  async function close(): Promise<void> {
+    closing.abort();
+    await connections.close().finally(() => {
+      writeAgain();
+      return writer.flush();
+    });
+  }
+  return { api, limiter, close };
 }
 
 /** The route of the first request of a poll, as the client chooses it. */

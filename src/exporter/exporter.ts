@@ -243,12 +243,15 @@ export class Exporter implements Pages {
   /** Takes over from the replica that polled before. */
   async #lead(): Promise<void> {
     const { documents } = this.#options;
+    // It lost the lease and took it again while it waited for its turn.
+    if (this.#polling && !this.#polling.stop.signal.aborted) return;
     await this.#polling?.ended;
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
     const { key } = this.#settings;
-    const now = this.#clock.now();
+    // A takeover is no start by the operator, who alone may ask again after a revocation.
+    const operatorAt = this.#lastReload.successAt;
     try {
-      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, now);
+      const { ledger, entries, isFirstStart } = await restore(documents, this.#plan.sources, key, operatorAt);
       this.#client.limiter.adopt(this.#plan.budgetOptions, ledger);
       this.#client.limiter.afterAnother();
       for (const source of this.#plan.sources) this.#scheduler.show(source, entries.get(sourceId(source)));

@@ -71,9 +71,9 @@ export class Scheduler {
     return first && { source: first[0].source, ms: this.#deps.clock.monotonic() - first[1] };
   }
 
-  /** What is shown, by source id. */
+  /** What is shown of the configured sources, by source id. */
   entries(): ReadonlyMap<string, Entry> {
-    return new Map(this.#tasks.all.map(({ id, saved }) => [id, saved]));
+    return new Map(this.#tasks.on.map(({ id, saved }) => [id, saved]));
   }
 
   /** The configured sources, in configured order. */

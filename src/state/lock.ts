@@ -66,7 +66,11 @@ export class DirectoryLock {
 
   /** Unlocks the directory. The file stays: another process could lock it while this one removes it. */
   async release(): Promise<void> {
-    if (await this.#isInPlace().catch(() => false)) rmSync(this.#holder, { force: true });
+    try {
+      if (await this.#isInPlace().catch(() => false)) rmSync(this.#holder, { force: true });
+    } catch {
+      // The directory has become read-only: the next holder replaces the file.
+    }
     this.#close();
   }
 
@@ -108,10 +112,19 @@ export class DirectoryLock {
       this.#identity = `${dev} ${ino}`;
       const since = new Date(this.#clock.now()).toISOString();
       const text = `process ${process.pid} on ${hostname()} since ${since}\n`;
-      writeFileSync(this.#holder, text, { flag: 'wx', mode: FILE_MODE });
+      this.#sayWhoHolds(text);
     } catch (error) {
       this.#close();
       throw this.#whyNot(error);
+    }
+  }
+
+  /** A full disk is no reason to refuse: the lock is held without it. */
+  #sayWhoHolds(text: string): void {
+    try {
+      writeFileSync(this.#holder, text, { flag: 'wx', mode: FILE_MODE });
+    } catch (error) {
+      if (!hasCode(error, 'ENOSPC') && !hasCode(error, 'EDQUOT')) throw error;
     }
   }
 

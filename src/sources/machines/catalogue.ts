@@ -199,7 +199,7 @@ export const FLEET = {
   chainKnown: {
     name: 'beaconchain_machine_chain_known',
     type: 'gauge',
-    help: "Whether the chain label is configured or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
+    help: "Whether the chain label is that of a rule or was found from two reports of the machine's own node; 0 if it is assumed, or if the node contradicts the configuration.",
   },
   count: {
     name: 'beaconchain_machines',

@@ -74,7 +74,8 @@ function learnFromSystem(learned: Learned, held: SystemRecord | undefined, recor
     return { ...learned, networkFell: { at, until, from: before ?? 0 } };
   }
   // Back to the first container: the step up would look like gigabytes a second.
-  const hasReturned = networkFell && at >= networkFell.until && isLess(before, networkFell.from);
+  // Counters of a restarted interface grow past that value in small steps.
+  const hasReturned = networkFell && at >= networkFell.until && isLess(before, networkFell.from / 2);
   if (!hasReturned || isLess(after, networkFell.from)) return learned;
   return { ...learned, networkFell: { ...networkFell, until: at + WITHHELD_SECONDS } };
 }

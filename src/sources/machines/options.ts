@@ -47,16 +47,18 @@ export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' 
   return configuredChain(options, machine.name) ?? machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
 }
 
-/** Whether the chain label is more than an assumption. A node that follows another chain contradicts the configuration. */
-export function isChainKnown(options: MachinesOptions, { name, learned }: Pick<Machine, 'name' | 'learned'>): boolean {
-  const configured = configuredChain(options, name);
-  if (configured === undefined) return learned?.chain !== undefined;
-  return learned?.chain === undefined || learned.chain === configured;
+/** Whether the chain label is more than an assumption: by a rule that the own node does not contradict, or by the node. */
+export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): boolean {
+  const found = machine.learned?.chain;
+  return found === undefined ? ruleOf(options, machine.name) !== undefined : found === chainOf(options, machine);
 }
 
-function configuredChain({ chain, chainRules }: MachinesOptions, name: string): Chain | undefined {
-  const rule = chainRules.find(({ match }) => isMatch(match, name));
-  return rule?.chain ?? (chain === 'auto' ? undefined : chain);
+function configuredChain(options: MachinesOptions, name: string): Chain | undefined {
+  return ruleOf(options, name)?.chain ?? (options.chain === 'auto' ? undefined : options.chain);
+}
+
+function ruleOf({ chainRules }: MachinesOptions, name: string): MachinesOptions['chainRules'][number] | undefined {
+  return chainRules.find(({ match }) => isMatch(match, name));
 }
 
 /**

@@ -89,7 +89,11 @@ describe('sources/machines/learned', () => {
       const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
       expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
       expect(isChainKnown(AUTO, hoodi)).toBe(true);
-      expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(true);
+      expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(false);
+      expect(isChainKnown({ ...AUTO, chain: 'hoodi' }, hoodi)).toBe(true);
+      const rules = { ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' as const }] };
+      expect(isChainKnown(rules, { name: 'a' })).toBe(true);
+      expect(isChainKnown(rules, hoodi)).toBe(false);
       expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe(false);
     });
   });
@@ -154,6 +158,11 @@ describe('sources/machines/learned', () => {
       const records = [system(0, 9e9), system(1, 4e6), system(300, 5e6), system(301, 9.1e9)];
       expect(isWithheld(records, 301)).toBe(true);
       expect(isWithheld(records.slice(0, 3), 300)).toBe(false);
+    });
+
+    it('are shown while a restarted interface grows past where it fell from', () => {
+      const records = [system(0, 2e10), system(1, 0), system(5_000, 1.99e10), system(5_001, 2.01e10)];
+      expect(isWithheld(records, 5_001)).toBe(false);
     });
 
     it('are shown after a reboot, while they rise, and without a boot time', () => {

@@ -29,7 +29,7 @@ function machine(
     ...(ofSystem && { system: SystemRecord.parse(systemRecord({ ...ofSystem, ...system })) }),
     ...(ofValidator && { validator: ValidatorRecord.parse(validatorRecord({ ...ofValidator, ...validator })) }),
     ...(ofNode && { node: NodeRecord.parse(nodeRecord({ ...ofNode, sync_beacon_head_slot: HEAD, ...node })) }),
-    learned: { executionClient: ['lighthouse', '8.0.0'] },
+    learned: { chain: 'mainnet', executionClient: ['lighthouse', '8.0.0'] },
   };
 }
 
