@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
+import { Exporter } from '../../src/exporter/exporter.ts';
+import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
+import { EXPOSITION_OPTIONS } from '../../src/metrics/exposition.ts';
+import type { Replica, ReplicaEvents } from '../../src/state/replica.ts';
+import { defaultConfig } from '../support/default-config.ts';
+import { logLines } from '../support/log-lines.ts';
+import { MINUTE, NOW } from '../support/timing.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const KEY = 'k';
+
+/** An exporter of which the test says when it leads. `ledger`: the document that another replica left. */
+async function setUp(ledger: unknown = undefined) {
+  const clock = new VirtualClock(NOW);
+  const role = { leads: false };
+  let requests = 0;
+  let events: ReplicaEvents | undefined;
+  const documents = {
+    ...NO_DOCUMENTS,
+    load: async (name: string) => (name === 'ledger' ? ledger : undefined),
+  } as typeof NO_DOCUMENTS;
+  const replica = {
+    ...documents,
+    start: async (given: ReplicaEvents) => {
+      events = given;
+    },
+    leads: () => role.leads,
+    heartbeatAt: Number.POSITIVE_INFINITY,
+    resign: () => undefined,
+  } as unknown as Replica;
+  const settings = { config: defaultConfig(), key: KEY };
+  const reading = { gate: Promise.resolve() };
+  const exporter = await Exporter.start({
+    settings,
+    readAgain: () => reading.gate.then(() => settings),
+    clock,
+    log: logLines().log,
+    documents,
+    replica,
+    processMetrics: false,
+    outside: {
+      createTransport: () => ({
+        send: () => {
+          requests += 1;
+          return Promise.reject(new Error('made up'));
+        },
+        close: async () => undefined,
+      }),
+      random: () => 0.5,
+      exposition: EXPOSITION_OPTIONS,
+    },
+  });
+  return {
+    clock,
+    exporter,
+    reading,
+    requests: () => requests,
+    lead: () => {
+      role.leads = true;
+      events?.onLead();
+    },
+    lapse: () => {
+      role.leads = false;
+      events?.onLapse();
+    },
+  };
+}
+
+describe('exporter/roles', () => {
+  it('polls once it leads, and no more when it does not', async () => {
+    const { clock, exporter, requests, lead, lapse } = await setUp();
+    await clock.advance(5 * MINUTE);
+    expect(requests()).toBe(0);
+    lead();
+    await clock.advance(5 * MINUTE);
+    const led = requests();
+    expect(led).toBeGreaterThan(0);
+    lapse();
+    await clock.advance(5 * MINUTE);
+    expect(requests()).toBe(led);
+    expect(Buffer.concat(exporter.metrics('text', false)).toString()).toContain('beaconchain_exporter_leader 0\n');
+    await exporter.stop();
+  });
+
+  it('asks nothing after a takeover while access is revoked: only the operator may ask again', async () => {
+    const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
+    const since = NOW + 20 * MINUTE;
+    const { clock, exporter, requests, lead } = await setUp({
+      ...ledger,
+      key: { ...ledger.key, standing: 'revoked', since },
+    });
+    await clock.advance(40 * MINUTE);
+    lead();
+    await clock.advance(5 * MINUTE);
+    expect(requests()).toBe(0);
+    await exporter.stop();
+  });
+
+  it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {
+    const { clock, exporter, reading, lead, lapse } = await setUp();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    reading.gate = promise;
+    const slow = exporter.reload();
+    await clock.advance(10);
+    lead();
+    lapse();
+    lead();
+    resolve();
+    expect(await slow).toBeUndefined();
+    await clock.advance(100);
+    expect(await exporter.reload()).toBeUndefined();
+    await exporter.stop();
+  });
+});
