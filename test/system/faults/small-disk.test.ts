@@ -104,6 +104,17 @@ describe.skipIf(cannotMount())('system/faults/small-disk', () => {
     expect(outcomes.refused).toBeGreaterThan(10);
   });
 
+  it('a start on a full disk has the lock and reads what is there; only who holds it is not said', async () => {
+    const disk = smallDisk(64);
+    const first = await FileStore.open(disk.dir, new VirtualClock(NOW), SILENT);
+    await first.save('slashings-mainnet', { round: 1, text: 'x' });
+    await first.close();
+    disk.leave(0);
+    const second = await FileStore.open(disk.dir, new VirtualClock(NOW), SILENT);
+    expect(await second.load('slashings-mainnet', Value)).toEqual({ round: 1, text: 'x' });
+    await second.close();
+  });
+
   it.each([0, 1, 2, 3, 4, 6, 8])('with %i free blocks no more is shown than the next start reads', async (free) => {
     const disk = smallDisk(256);
     const first = await startOn(disk.dir);
