@@ -63,18 +63,22 @@ export function waits(): Check {
     lastBlind = named === undefined ? one : undefined;
   }
 
+  function use(another: string): void {
+    if (another === key) return;
+    key = another;
+    closed = [];
+    lastBlind = undefined;
+    buckets.clear();
+  }
+
   return {
     name: 'limits: nothing is sent before the wait after a 429 is over',
     onEvent(event, world) {
+      if (event.kind === 'reload') use(event.exporter.key);
       if (event.kind === 'head' && event.sent.head) onHead(event.sent, event.at, event.sent.head);
       if (event.kind !== 'sent') return undefined;
       const { sent } = event;
-      if (sent.key !== key) {
-        closed = [];
-        lastBlind = undefined;
-        buckets.clear();
-        key = sent.key;
-      }
+      use(sent.key);
       for (const one of closed) {
         const left = endOf(one, sent.at, world) - sent.at;
         if (left <= TOLERANCE_MS || !isSameBucket(one.by, sent) || !isKnown(one, sent, world)) continue;
@@ -147,6 +151,7 @@ export function refusedKeys(): Check {
     name: 'limits: a refused or revoked key is asked seldom',
     onEvent(event, world) {
       if (event.kind === 'start' || event.kind === 'reload') actedAt = event.at;
+      if (event.kind === 'reload' && event.exporter.key !== key) refused = undefined;
       if (event.kind === 'head' && event.sent.head) onHead(event.sent, event.at, event.sent.head);
       if (event.kind !== 'sent') return undefined;
       const { sent } = event;

@@ -180,7 +180,7 @@ export class Service {
       path === '/api/v2/ethereum/sync-committee'
         ? this.periods.periodBody(body, this.#setting.views, now)
         : this.periods.daysBody(body, now);
-    const isKnown = path.endsWith('/sync-committee') || path === `/api/v2/ethereum/${this.#setting.dailyReturnsPath}`;
+    const isKnown = path.endsWith('/sync-committee') || path === '/api/v2/ethereum/benchmark-store';
     if (!isKnown) return { status: 404, body: v2Error(404) };
     return text === undefined ? { status: 400, body: v2Error(400) } : { status: 200, body: text };
   }

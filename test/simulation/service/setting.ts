@@ -42,7 +42,6 @@ export interface ServiceSetting {
   readonly liveliness: number;
   /** Which names of an epoch or period are served; the others are refused with 400. */
   readonly views: { readonly latest: boolean; readonly finalized: boolean; readonly committee: boolean };
-  readonly dailyReturnsPath: 'benchmark-store' | 'eth-store';
   /** From the end of a day until the service has it. */
   readonly dayDelayMs: number;
   /** The clock of the service, relative to the true time. */
@@ -67,7 +66,6 @@ export function calmService(changes: Partial<ServiceSetting> = {}): ServiceSetti
     odd: { machines: 0, rows: 0, slashings: 0, days: 0 },
     liveliness: 0,
     views: { latest: true, finalized: true, committee: true },
-    dailyReturnsPath: 'benchmark-store',
     dayDelayMs: 40 * MINUTE,
     clockAheadMs: 0,
     ...changes,
@@ -93,7 +91,6 @@ export function drawService(random: Random): ServiceSetting {
     odd: { machines: share(), rows: share(), slashings: share(), days: share() },
     liveliness: random.pick([0, 0.1, 1]),
     views: { latest: random.happens(0.9), finalized: random.happens(0.97), committee: random.happens(0.9) },
-    dailyReturnsPath: random.pick(['benchmark-store', 'eth-store']),
     dayDelayMs: random.scale(20 * MINUTE, random.happens(0.8) ? 180 * MINUTE : 1_500 * MINUTE),
     clockAheadMs: random.happens(0.5) ? 0 : random.between(-5_000, 5_000),
   };
