@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Breakage, broken } from './breakages/breakage.ts';
-import { withTable } from './breakages/runner.ts';
+import { withList } from './breakages/runner.ts';
 import { BREAKAGES } from './breakages/table.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
@@ -32,16 +32,15 @@ describe('the deliberate breakages', () => {
     expect(() => broken(source, toy)).toThrow('toy: src/a.ts does not have the text exactly once');
   });
 
-  it('are a table in a document, with what has found each of them', () => {
-    const [head, end] = ['# A\n<!-- table: npm run simulate -- --breakages -->\n', '<!-- end of table -->\nB\n'];
+  it('are a list in a document, with what has found each of them', () => {
+    const [head, end] = ['# A\n<!-- list: npm run simulate -- --breakages -->\n', '<!-- end of list -->\nB\n'];
     const results = [3, undefined, 5].map((seed) => ({
       breakage: toy,
       found: seed === undefined ? undefined : { seed, check: 'state: kept' },
       seconds: 1,
     }));
-    const table =
-      '| check | finds, at seed |\n|---|---|\n| **not found** | toy |\n| state: kept | toy (3); toy (5) |\n';
-    expect(withTable(`${head}old\n${end}`, results)).toBe(`${head}${table}${end}`);
-    expect(() => withTable('# A\n', results)).toThrow('no <!-- table');
+    const list = '\n- **not found**: toy\n- state: kept: toy (3), toy (5)\n\n';
+    expect(withList(`${head}old\n${end}`, results)).toBe(`${head}${list}${end}`);
+    expect(() => withList('# A\n', results)).toThrow('no <!-- list');
   });
 });

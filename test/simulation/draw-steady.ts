@@ -6,7 +6,7 @@ import { calmService, type Plan } from './service/setting.ts';
 import type { Story, StoryEvent } from './story.ts';
 
 /** Sweeps in a span in which the rate is the limit: some to learn how long they take, some to check the interval. */
-const SWEEPS = 13;
+const SWEEPS = 30;
 const REQUESTS = 100;
 const MAX_REQUESTS = 400;
 /** A smaller quota may be that of a trial, which ends after 30 days and not with the month. */

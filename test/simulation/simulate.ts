@@ -11,7 +11,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runBreakages, withTable } from './breakages/runner.ts';
+import { runBreakages, withList } from './breakages/runner.ts';
 import { BREAKAGES } from './breakages/table.ts';
 import { tellFailure } from './failing.ts';
 import { inWorkers, type SeedResult } from './workers.ts';
@@ -28,7 +28,7 @@ const { values } = parseArgs({
   },
 });
 
-const TABLE_FILE = 'docs/internals/simulation.md';
+const LIST_FILE = 'docs/internals/simulation.md';
 
 const first = wholeNumber('seed', values.seed);
 const seeds = wholeNumber('seeds', values.seeds ?? (values.breakages ? '200' : '100'));
@@ -62,7 +62,7 @@ async function simulate(): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-/** Whether every deliberate breakage is found; writes the table of the documentation. */
+/** Whether every deliberate breakage is found; writes the list of the documentation. */
 async function breakages(): Promise<number> {
   const chosen = BREAKAGES.filter(({ name }) => name.includes(values.only));
   const root = join(import.meta.dirname, '../..');
@@ -75,8 +75,8 @@ async function breakages(): Promise<number> {
       ),
   );
   if (values.only === '') {
-    const file = join(root, TABLE_FILE);
-    await writeFile(file, withTable(await readFile(file, 'utf8'), results));
+    const file = join(root, LIST_FILE);
+    await writeFile(file, withList(await readFile(file, 'utf8'), results));
   }
   const missed = results.filter(({ found }) => !found);
   if (missed.length > 0) print(`not found: ${missed.map(({ breakage }) => breakage.name).join(', ')}`);

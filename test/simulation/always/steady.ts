@@ -97,9 +97,7 @@ const USED = 0.9;
 /** In the first minutes the program overestimates polls. */
 const USED_AT_FIRST = 0.85;
 const FIRST_MS = 15 * MINUTE;
-const FEWEST_SWEEPS = 5;
-/** So many polls are remembered, and the first one takes the most requests. */
-const REMEMBERED = 5;
+const FEWEST_SWEEPS = 3;
 
 /** Where the rate is what stretches the intervals, it is used but for what the latency leaves idle (behaviour 7). */
 export function rateUsed(): Check {
@@ -107,8 +105,7 @@ export function rateUsed(): Check {
     const { steady, setting, lengthMs } = world.story;
     const { plan } = setting.service;
     if (steady !== 'plain' || plan.perMonth !== undefined) return undefined;
-    const all = steadyPart(past.told.get('source="machines"') ?? [], world, 1);
-    const sweeps = all.filter(({ attempts }) => attempts > REMEMBERED);
+    const sweeps = steadyPart(past.told.get('source="machines"') ?? [], world, 1);
     const isStretched = sweeps.every(({ intervalMs }) => intervalMs > 1_020 * setting.exporter.intervals.machines);
     // From the start of one sweep to that of another.
     const begun = [...new Set(sweeps.map(({ lastAt }) => lastAt))];

@@ -77,11 +77,11 @@ async function simulate(breakage: Breakage, { root, seeds, seed }: RunOptions): 
   }
 }
 
-const MARK = '<!-- table: npm run simulate -- --breakages -->';
-const END = '<!-- end of table -->';
+const MARK = '<!-- list: npm run simulate -- --breakages -->';
+const END = '<!-- end of list -->';
 
-/** The document with a table of what each check has found, and at which seed. @throws TypeError where it has no place for one */
-export function withTable(document: string, results: readonly BreakageResult[]): string {
+/** The document with a list of what each check has found, and at which seed. @throws TypeError where it has no place for one */
+export function withList(document: string, results: readonly BreakageResult[]): string {
   const [start, end] = [document.indexOf(MARK), document.indexOf(END)];
   if (start < 0 || end < start) throw new TypeError(`no ${MARK}`);
   const byCheck = new Map<string, string[]>();
@@ -92,6 +92,6 @@ export function withTable(document: string, results: readonly BreakageResult[]):
   }
   const rows = [...byCheck]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([check, names]) => `| ${check} | ${names.join('; ')} |`);
-  return `${document.slice(0, start)}${MARK}\n| check | finds, at seed |\n|---|---|\n${rows.join('\n')}\n${document.slice(end)}`;
+    .map(([check, names]) => `- ${check}: ${names.join(', ')}`);
+  return `${document.slice(0, start)}${MARK}\n\n${rows.join('\n')}\n\n${document.slice(end)}`;
 }
