@@ -60,6 +60,7 @@ export function openClient(options: ClientOptions): Client {
   const { transport = (send) => send } = options;
   const closing = new AbortController();
   let isUnwritten = false;
+  let isWaiting = false;
   const writer = new LatestWriter(
     async () => {
       await save(limiter.ledger);
@@ -68,7 +69,16 @@ export function openClient(options: ClientOptions): Client {
     (error) => {
       isUnwritten = true;
       onSaveError(error);
-      clock.sleep(SAVE_RETRY_MS, closing.signal).then(writeAgain, () => undefined);
+      // Changes are written too. If each of their failures began another wait, there would be more and more of them.
+      if (isWaiting) return;
+      isWaiting = true;
+      clock.sleep(SAVE_RETRY_MS, closing.signal).then(
+        () => {
+          isWaiting = false;
+          writeAgain();
+        },
+        () => undefined,
+      );
     },
   );
   // While nothing may be sent the ledger does not change, and would never be written.

@@ -39,6 +39,13 @@ export const PROCESS_BREAKAGES: readonly Breakage[] = [
     why: 'A value is shown although it could not be written, and steps back after kill -9.',
   },
   {
+    name: 'more waits with each failed write',
+    file: 'exporter/client.ts',
+    find: '      if (isWaiting) return;\n',
+    replace: '',
+    why: 'While the disk is full, timers and log grow without end.',
+  },
+  {
     name: 'failed write not counted',
     file: 'exporter/exporter.ts',
     find: '        this.#own.stateWriteFailed();\n',
