@@ -2,7 +2,7 @@ import type { Quota } from '../budget/quota.ts';
 import { MS_PER_DAY } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import type { Coverage, Pace, Source } from '../sources/source.ts';
-import { type Entry, requestsPerPoll } from '../state/entry.ts';
+import { type Entry, mostRequestsPerPoll } from '../state/entry.ts';
 import { nextAttemptAt } from './plan.ts';
 
 /** How a source runs now. */
@@ -73,7 +73,7 @@ export function scheduleOf(input: ScheduleInput, now: UnixMs): Schedule {
  * can still use.
  */
 function carriesPollAt({ opensAt, left, whole, renewsAt }: Quota, entry: Entry): UnixMs {
-  const needed = Math.min(requestsPerPoll(entry), whole);
+  const needed = Math.min(mostRequestsPerPoll(entry), whole);
   return left < needed ? Math.max(opensAt, renewsAt) : opensAt;
 }
 

@@ -61,17 +61,25 @@ export function withLatest(last: readonly number[] = [], latest: number): number
   return [...last, latest].slice(-POLLS_KEPT);
 }
 
-/** The requests that a poll takes: the most of the last polls, so that a plan never runs out for one that takes more. */
+/** Requests that a poll usually takes, for its pace: with the most of the last polls less than the limit is used. */
 export function requestsPerPoll({ costs = [] }: Entry): number {
+  return Math.max(1, median(costs));
+}
+
+/** The most requests that one of the last polls took: with less left of a quota a poll would fail in the middle. */
+export function mostRequestsPerPoll({ costs = [] }: Entry): number {
   return Math.max(1, ...costs);
 }
 
 /**
- * How long a poll usually takes, waits for the budget included: the lower median of the last polls, because the interval
- * that is shown is to be met; 0 while not known. A single poll is not representative: a large fleet is read in two
- * halves only from the second poll on.
+ * How long a poll usually takes, waits for the budget included, because the interval that is shown is to be met; 0 while
+ * not known. A single poll is not representative: a large fleet is read in two halves only from the second poll on.
  */
 export function msPerPoll({ durations = [] }: Entry): Milliseconds {
-  const [median = 0] = durations.toSorted((a, b) => a - b).slice((durations.length - 1) >> 1);
-  return durations.length < 2 ? 0 : median;
+  return durations.length < 2 ? 0 : median(durations);
+}
+
+/** The lower median, so that one unusual poll does not change the plan; 0 of none. */
+function median(last: readonly number[]): number {
+  return last.toSorted((a, b) => a - b)[(last.length - 1) >> 1] ?? 0;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyEntry, msPerPoll, requestsPerPoll, sourceId } from '../../src/state/entry.ts';
+import { emptyEntry, mostRequestsPerPoll, msPerPoll, requestsPerPoll, sourceId } from '../../src/state/entry.ts';
 import { fakeSource } from '../support/fake-source.ts';
 
 describe('state/entry', () => {
@@ -14,10 +14,11 @@ describe('state/entry', () => {
     expect(taken).toEqual([0, 0, 70, 75]);
   });
 
-  it('knows what a poll costs: the most of the last ones, and one before the first', () => {
+  it('knows the usual cost of a poll by the lower median, and the most that one of the last polls took', () => {
     const entry = emptyEntry(fakeSource());
     const known = [[], [3], [1, 2, 23], [2, 3, 2, 2, 3]].map((costs) => ({ ...entry, costs }));
-    expect(known.map(requestsPerPoll)).toEqual([1, 3, 23, 3]);
+    expect(known.map(requestsPerPoll)).toEqual([1, 3, 2, 2]);
+    expect(known.map(mostRequestsPerPoll)).toEqual([1, 3, 23, 3]);
   });
 
   it('names a source apart from that of another chain', () => {
