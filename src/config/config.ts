@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { CHAIN_NAMES, CHAINS, type Chain } from '../lib/chain.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
 import {
-  autoOrPath,
   baseUrl,
   count,
   duration,
@@ -32,17 +31,11 @@ const Api = section({
   timeout: duration(1, 3600 * SECOND)
     .prefault('10s')
     .describe('Timeout of a request. At most 1h.'),
-  daily_returns_path: autoOrPath
-    .prefault('auto')
-    .describe(
-      'The path of the daily returns. auto: /api/v2/ethereum/benchmark-store or /api/v2/ethereum/eth-store, whichever responds.',
-    ),
 })
   .meta({ not: { type: 'object', required: ['key', 'key_file'] } })
   .transform((api) => ({
     baseUrl: api.base_url,
     timeoutMs: api.timeout,
-    dailyReturnsPath: api.daily_returns_path,
   }));
 
 /** Limits of a plan without a name. Limits that are left out are learned from the service. */

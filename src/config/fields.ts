@@ -121,10 +121,6 @@ function isPath(text: string): boolean {
   return text.startsWith('/') && URL.parse(text, 'http://host')?.pathname === text;
 }
 
-export const autoOrPath = parsed('auto or a path such as /api/v2/ethereum/eth-store', (text) =>
-  text === 'auto' || isPath(text) ? text : undefined,
-).meta({ pattern: '^auto$|^/[^?#]*$' });
-
 /** The paths `/` and `/-/...` are taken by other pages. */
 export const telemetryPath = parsed('a path such as /metrics, other than / and /-/...', (text) =>
   isPath(text) && text !== '/' && !text.startsWith('/-/') ? text : undefined,

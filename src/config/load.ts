@@ -10,7 +10,6 @@ import type { Environment } from './environment.ts';
 import { type Exposure, exposedFiles, exposedHosts } from './exposure.ts';
 import { findKey, HOW_TO_GIVE_A_KEY, KEY_VARIABLE } from './key.ts';
 import { ConfigError, type Finding, locate, type Mistake, pathText, readOrRefuse, schemaFindings } from './mistakes.ts';
-import { type MovedKey, movesIn } from './moved.ts';
 import { type Override, override, withoutKey } from './override.ts';
 import { redisTlsFindings, withAbsolutePaths } from './paths.ts';
 import { findProxies } from './proxies.ts';
@@ -28,8 +27,6 @@ export interface LoadOptions {
   readonly needsKey?: boolean;
   /** Finds the mistakes of the web config file. */
   readonly checkWebConfig?: (file: string) => Promise<readonly Mistake[]>;
-  /** Replaces the table in tests. */
-  readonly movedKeys?: readonly MovedKey[];
   /** Returns why the directory of the state cannot be used. Without this check, the problem is found at the start. */
   readonly checkState?: (dir: string) => Promise<string | undefined>;
 }
@@ -56,9 +53,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     file === undefined ? '' : await readOrRefuse(file, (path) => readFile(path, 'utf8')),
     env,
   );
-  const moves = movesIn(document.value, options.movedKeys);
-  const renamed = moves.rename(document.value);
-  const given = keyless ? withoutKey(renamed) : renamed;
+  const given = keyless ? withoutKey(document.value) : document.value;
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
   const value = withAbsolutePaths(override(withAbsolutePaths(given, folder), overrides), process.cwd());
@@ -67,12 +62,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const requestEnv = keyless ? {} : env;
   const { key, findings } = await findKey(value, requestEnv, { document: given, folder });
   const proxied = findProxies(requestEnv);
-  const written = moves.rename(document.written);
   const { here, there } = await webFindings(value, options);
   const all = [
     ...document.findings.filter((finding) => !(keyless && isAboutKey(finding))),
-    ...moves.mistakes,
-    ...schemaFindings(ConfigFile, parsed, value, override(written, overrides)).map((finding) =>
+    ...schemaFindings(ConfigFile, parsed, value, override(document.written, overrides)).map((finding) =>
       attribute(finding, overrides),
     ),
     ...chainFindings(value),
@@ -85,16 +78,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   // If the file is not valid YAML, it may still contain the key, so a missing key is not reported.
   const isMissing = options.needsKey && key === undefined && document.value !== undefined && !all.some(isAboutKey);
   const noKey = isMissing ? [{ place: '', path: '', message: HOW_TO_GIVE_A_KEY }] : [];
-  const found = all.map((finding) => moves.asWritten(finding));
-  const mistakes = [...locate(file ?? '', found, document.positionOf), ...there, ...noKey];
+  const mistakes = [...locate(file ?? '', all, document.positionOf), ...there, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
   const exposures = keyless
     ? []
-    : [...(await exposedFiles(file, written, value)), ...exposedHosts(config, proxied.proxies)];
-  // A doubt has the new name: the line of the old one is taken by its warning.
-  const doubts = [...moves.warnings, ...doubtsIn(config)];
-  const warnings = locate(file ?? '', doubts, document.positionOf);
+    : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config, proxied.proxies)];
+  const warnings = locate(file ?? '', doubtsIn(config), document.positionOf);
   return { config, key, warnings, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }
 

@@ -1,21 +1,7 @@
 import * as z from 'zod';
 import { CHAIN_NAMES } from '../lib/chain.ts';
-import {
-  autoOrDuration,
-  count,
-  duration,
-  either,
-  flag,
-  indexRange,
-  perChain,
-  positive,
-  SECOND,
-  section,
-} from './fields.ts';
+import { autoOrDuration, count, duration, either, flag, indexRange, perChain, SECOND, section } from './fields.ts';
 
-/** Only the ratio to other weights counts. The limit keeps their sum finite. */
-const MAX_WEIGHT = 1_000_000;
-const weight = positive.max(MAX_WEIGHT, { error: `a number above 0 and up to ${MAX_WEIGHT}` });
 const chain = z.enum(CHAIN_NAMES, { error: either(CHAIN_NAMES) });
 const names = z.array(z.string({ error: 'a name (in quotes if it looks like a number)' }).min(1, { error: 'a name' }), {
   error: 'a list of names',
@@ -26,7 +12,6 @@ export const Machines = section({
     .prefault(true)
     .describe('false: the exporter sends no requests for this source and exposes no series of it.'),
   interval: duration(SECOND).prefault('1m').describe('The polling interval. The budget may stretch it.'),
-  weight: weight.prefault(2).describe('The share of a scarce budget, relative to the other sources.'),
   stale_after: autoOrDuration(SECOND)
     .prefault('auto')
     .describe(
@@ -55,11 +40,9 @@ export const Machines = section({
     )
     .prefault([])
     .describe('Rules that assign machines to chains. The first matching rule applies.'),
-  timestamps: flag.prefault(false).describe("true: samples have the timestamp of the machine's record."),
 }).transform((machines) => ({
   enabled: machines.enabled,
   intervalMs: machines.interval,
-  weight: machines.weight,
   staleAfterMs: machines.stale_after,
   forgetAfterMs: machines.forget_after,
   expected: machines.expected,
@@ -68,7 +51,6 @@ export const Machines = section({
   max: machines.max,
   chain: machines.chain,
   chainRules: machines.chain_rules,
-  timestamps: machines.timestamps,
 }));
 
 /** The section of a source whose data change about once a day. */
@@ -79,14 +61,9 @@ const daily = {
   interval: duration(SECOND)
     .prefault('1h')
     .describe('How often to check whether new data are due. The budget may stretch it.'),
-  weight: weight.prefault(1).describe('The share of a scarce budget, relative to the other sources.'),
 };
 
-export const DailyReturns = section(daily).transform(({ enabled, interval, weight }) => ({
-  enabled,
-  intervalMs: interval,
-  weight,
-}));
+export const DailyReturns = section(daily).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
 
 export const SyncCommittee = section({
   ...daily,
@@ -95,7 +72,7 @@ export const SyncCommittee = section({
     .describe(
       'true: also read which validators of slashings.watch are members of the current and the next committee. Uses an endpoint that is not in the specification.',
     ),
-}).transform(({ enabled, interval, weight, members }) => ({ enabled, intervalMs: interval, weight, members }));
+}).transform(({ enabled, interval, members }) => ({ enabled, intervalMs: interval, members }));
 
 const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
 
@@ -108,7 +85,6 @@ export const Slashings = section({
     .describe(
       'The polling interval. The budget may stretch it. The default is slightly longer than the minute for which the service caches a response.',
     ),
-  weight: weight.prefault(3).describe('The share of a scarce budget, relative to the other sources.'),
   catch_up: duration(0)
     .prefault('7d')
     .describe('How far back finalized epochs are read after the exporter was stopped.'),
@@ -128,7 +104,6 @@ export const Slashings = section({
 }).transform((slashings) => ({
   enabled: slashings.enabled,
   intervalMs: slashings.interval,
-  weight: slashings.weight,
   catchUpMs: slashings.catch_up,
   proposerNames: slashings.proposer_names,
   watch: slashings.watch,

@@ -69,6 +69,9 @@ export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
   ];
 }
 
+/** Shares of a scarce budget. The daily sources come before them. */
+const WEIGHTS = { machines: 2, slashings: 3 } as const;
+
 /**
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
  * started or reloaded the program: what was refused before may be asked again.
@@ -77,25 +80,17 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
-    ...(dailyReturns.enabled ? chains : []).map((chain) =>
-      dailyReturnsSource({
-        chain,
-        intervalMs: dailyReturns.intervalMs,
-        weight: dailyReturns.weight / chains.length,
-        path: config.api.dailyReturnsPath,
-      }),
-    ),
+    ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
     ...(syncCommittee.enabled ? chains : []).map((chain) =>
       syncCommitteeSource({
         chain,
         intervalMs: syncCommittee.intervalMs,
-        weight: syncCommittee.weight / chains.length,
         members: membersOf(config, chain, log, operatorAt),
       }),
     ),
     ...(machines.enabled
       ? [
-          machinesSource({ ...machines, chains }, (reason, names) =>
+          machinesSource({ ...machines, weight: WEIGHTS.machines, chains }, (reason, names) =>
             log.warn(
               { source: 'machines', reason, machines: names },
               names ? 'network counters withheld' : 'machine metrics were read only in part',
@@ -130,7 +125,7 @@ function slashingsOf({ slashings, chains }: Config, chain: Chain, log: Logger, o
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
-    weight: slashings.weight / chains.length,
+    weight: WEIGHTS.slashings / chains.length,
     catchUpMs: slashings.catchUpMs,
     watch,
     proposerNames: slashings.proposerNames,

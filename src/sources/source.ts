@@ -125,6 +125,34 @@ export function oncePer(
   return evenPace(configuredMs, requestsPerDay, requests);
 }
 
+interface Period {
+  /** When the current period ends; undefined: unknown. */
+  readonly endsAt: UnixMs | undefined;
+  readonly lengthMs: Milliseconds;
+  /** How long after its end the data of the next one are published. */
+  readonly delayMs: Milliseconds;
+}
+
+/**
+ * When a source whose data change once a period is due: when the data of the next one are published, and then every interval
+ * until they are there. The end is from the service: whatever it is, a poll is due once a period.
+ */
+export function dueOncePer(
+  { endsAt, lengthMs, delayMs }: Period,
+  configuredMs: Milliseconds,
+  attempts: Attempts,
+  { intervalMs }: Timing,
+): UnixMs {
+  const { lastAttemptAt } = attempts;
+  const tick = nextTick(attempts, intervalMs);
+  if (endsAt === undefined || lastAttemptAt === undefined) return tick;
+  const at = endsAt + delayMs;
+  // A stretched interval is all that the budget allows, and one of more than a period is what the operator wants.
+  const isKept = intervalMs > Math.min(configuredMs, lengthMs);
+  const due = lastAttemptAt < at && !isKept ? at : Math.max(tick, at);
+  return Math.min(due, Math.max(tick, lastAttemptAt + lengthMs + delayMs));
+}
+
 /** One interval after the last poll began, or at once after a poll that took longer. Missed ticks are dropped. */
 export function nextTick({ lastAttemptAt, durationMs }: Attempts, intervalMs: Milliseconds): UnixMs {
   return lastAttemptAt === undefined ? 0 : lastAttemptAt + Math.max(intervalMs, durationMs);

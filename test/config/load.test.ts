@@ -26,7 +26,6 @@ describe('config/load', () => {
 api:
   base_url: http://127.0.0.1:1234/hoodi/
   timeout: 250ms
-  daily_returns_path: /api/v2/ethereum/eth-store
 budget: {plan: {per_second: 0.5, per_month: 1000}, utilization: 1}
 chains:
   mainnet: {}
@@ -34,14 +33,12 @@ chains:
 machines:
   enabled: false
   interval: 1h30m
-  weight: 0.5
   stale_after: 20m
   forget_after: 1w
   expected: [a, "1"]
   max: 5
   chain: hoodi
   chain_rules: [{match: "m-*", chain: mainnet}]
-  timestamps: true
 slashings:
   catch_up: 0
   proposer_names: true
@@ -52,7 +49,7 @@ web: {listen_address: "[::1]:0", telemetry_path: /a/metrics, config_file: web.ym
 log: {level: debug, format: json}
 `);
     expect(config).toEqual({
-      api: { baseUrl: 'http://127.0.0.1:1234/hoodi', timeoutMs: 250, dailyReturnsPath: '/api/v2/ethereum/eth-store' },
+      api: { baseUrl: 'http://127.0.0.1:1234/hoodi', timeoutMs: 250 },
       budget: { plan: { perSecond: 0.5, perMonth: 1000 }, utilization: 1 },
       chains: [
         { name: 'mainnet', v1BaseUrl: 'https://beaconcha.in' },
@@ -61,7 +58,6 @@ log: {level: debug, format: json}
       machines: {
         enabled: false,
         intervalMs: 5_400_000,
-        weight: 0.5,
         staleAfterMs: 1_200_000,
         forgetAfterMs: 604_800_000,
         expected: ['a', '1'],
@@ -70,13 +66,11 @@ log: {level: debug, format: json}
         max: 5,
         chain: 'hoodi',
         chainRules: [{ match: 'm-*', chain: 'mainnet' }],
-        timestamps: true,
       },
-      dailyReturns: { enabled: true, intervalMs: 3_600_000, weight: 1 },
+      dailyReturns: { enabled: true, intervalMs: 3_600_000 },
       slashings: {
         enabled: true,
         intervalMs: 65_000,
-        weight: 3,
         catchUpMs: 0,
         proposerNames: true,
         watch: {
@@ -88,7 +82,7 @@ log: {level: debug, format: json}
           ],
         },
       },
-      syncCommittee: { enabled: true, intervalMs: 3_600_000, weight: 1, members: true },
+      syncCommittee: { enabled: true, intervalMs: 3_600_000, members: true },
       state: { dir: '/var/lib/exporter' },
       web: {
         listenAddress: { host: '::1', port: 0 },

@@ -61,7 +61,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':3: api.key: the environment variable UNSET_KEY is not set',
     ':5: budget.plan: expected auto, free_trial, hobbyist, business, scale or {per_second: 1, per_month: 1000}, got "enterprise"',
     ':9: machines.chain: expected a chain that is configured (hoodi), got "mainnet"',
-    ':10: machines.colour: unknown key, expected one of enabled, interval, weight, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules, timestamps',
+    ':10: machines.colour: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
     ':12: slashings.watch[0]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
     ':14: slashings.interval: the key is given twice',
     ':16: web.config_file: expected the path of a file or null, got a list',
@@ -90,14 +90,6 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':2: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."',
   ],
   'no-chain': [':1: chains: expected at least one chain: mainnet or hoodi'],
-  'path-query': [
-    ':2: api.daily_returns_path: expected auto or a path such as /api/v2/ethereum/eth-store, got "/api/v2/ethereum/eth-store?window=24h"',
-    ':4: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/a/../metrics"',
-  ],
-  path: [
-    ':2: api.daily_returns_path: expected auto or a path such as /api/v2/ethereum/eth-store, got "api/v2/ethereum/eth-store"',
-    ':4: web.telemetry_path: expected a path such as /metrics, other than / and /-/..., got "/-/metrics"',
-  ],
   'root-text': [':1: expected a mapping, got a single value'],
   root: [':1: expected a mapping, got a list'],
   'syntax-alias': [':3: machines.chain_rules[0].match: a text that starts with * needs quotes'],
@@ -118,7 +110,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   type: [
     ':1: api: expected a mapping, got a single value',
     ':3: machines.enabled: expected true or false, got "yes"',
-    ':4: machines.weight: expected a number, got "heavy"',
+    ':4: machines.interval: expected a duration such as 30s, 5m, 1h, 31d, got "heavy"',
     ':5: machines.max: expected a whole number, got 1.5',
     ':6: machines.expected: expected a list of names, got "node-1"',
     ':7: machines.include[0]: expected a name (in quotes if it looks like a number), got 12345',
@@ -126,7 +118,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':8: machines.chain_rules: expected a list such as [{match: "hoodi-*", chain: hoodi}], got a mapping',
     ':9: daily_returns: expected a mapping, got a list',
     ':12: slashings.enabled: expected true or false, got 1',
-    ':13: slashings.weight: expected a number above 0, got 0',
+    ':13: slashings.catch_up: expected a duration such as 30s, 5m, 1h, 31d, got 0.5',
   ],
   'state-both': [':1: state: expected only one of dir and redis'],
   'state-redis': [
@@ -163,7 +155,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'unknown-key': [
     ':2: machines.intervall: unknown key, did you mean interval?',
-    ':3: machines.colour: unknown key, expected one of enabled, interval, weight, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules, timestamps',
+    ':3: machines.colour: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
     ':4: loging: unknown key, expected one of api, budget, chains, machines, daily_returns, slashings, sync_committee, state, web, log',
   ],
   'unknown-key-misplaced': [
@@ -205,10 +197,6 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':9: slashings.watch[6]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
     ':10: slashings.watch[7]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
     ':11: slashings.watch[8]: expected validator indices, not public keys, got "93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489..."',
-  ],
-  weight: [
-    ':2: machines.weight: expected a number above 0 and up to 1000000, got 1e+308',
-    ':4: slashings.weight: expected a number above 0, got 0',
   ],
 };
 

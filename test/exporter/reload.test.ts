@@ -27,10 +27,10 @@ const ALTERNATING: readonly Sections[] = [
   {},
   {
     budget: { utilization: 0.8 },
-    machines: { interval: '90s', expected: ['node-a'], weight: 3 },
+    machines: { interval: '90s', expected: ['node-a'] },
     slashings: { interval: '90s', catch_up: '1d' },
     sync_committee: { interval: '2h' },
-    api: { timeout: '9s', daily_returns_path: '/api/v2/ethereum/benchmark-store' },
+    api: { timeout: '9s' },
     log: { level: 'debug' },
   },
 ];

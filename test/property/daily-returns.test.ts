@@ -7,7 +7,7 @@ import { sampleValue } from '../support/samples.ts';
 import { HOUR, NOW } from '../support/timing.ts';
 import { pollThrough, trouble } from './poll.ts';
 
-const SOURCE = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
+const SOURCE = dailyReturnsSource('mainnet', HOUR);
 /** The first poll sees day 2126, the last one after the trouble day 2127. */
 const service = (now: number) => (path: string) =>
   path.includes('eth-store') ? undefined : returnsPage(dayAfter(25), dayAfter(now > NOW + 4.5 * 60_000 ? 27 : 26));

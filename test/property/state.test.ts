@@ -39,7 +39,7 @@ const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
       lookback: { probed: true, asked: [['b', NOW]] },
     },
   ],
-  [dailyReturnsSource({ ...DAILY, path: 'auto' }), { newest: datapoint(), delaySeconds: 1_300, path: '/a' }],
+  [dailyReturnsSource('mainnet', HOUR), { newest: datapoint() }],
   [
     syncCommitteeSource(DAILY),
     { period: { number: 1_871, epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } } },

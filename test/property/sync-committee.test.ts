@@ -8,11 +8,11 @@ import { sampleValue } from '../support/samples.ts';
 import { HOUR, NOW } from '../support/timing.ts';
 import { pollThrough, trouble } from './poll.ts';
 
-const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1 });
+const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR });
 const { genesis } = CHAINS.mainnet;
 const CURRENT = Math.floor((NOW / 1000 - genesis) / SECONDS_PER_EPOCH / 256);
 
-const MEMBERS = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, members: membersOptions() });
+const MEMBERS = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, members: membersOptions() });
 
 const service = () => (path: string) => {
   if (path.endsWith(`/${CURRENT}`)) return membersAnswer(CURRENT, [5, 500_000, 7, 5]);

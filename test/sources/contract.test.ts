@@ -46,8 +46,8 @@ async function polled<T>(source: Source<T>, body: unknown): Promise<Family[]> {
 }
 
 const machines = machinesSource(machinesOptions({ expected: ['never'] }), () => undefined);
-const dailyReturns = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
-const syncCommittee = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, members: membersOptions() });
+const dailyReturns = dailyReturnsSource('mainnet', HOUR);
+const syncCommittee = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, members: membersOptions() });
 
 describe('sources contract', () => {
   it('holds for machines', async () => {

@@ -185,7 +185,7 @@ describe('sources/history', () => {
         noSignal(),
       ),
     ).toEqual([1]);
-    const daily = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' }).history?.();
+    const daily = dailyReturnsSource('mainnet', HOUR).history?.();
     const days = (asked: PastRange) =>
       daily?.estimate(
         fakeApi(() => returnsPage(datapoint())),
@@ -200,7 +200,7 @@ describe('sources/history', () => {
   });
 
   it('a day says the same live and of the past, told at its end', async () => {
-    const source = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' });
+    const source = dailyReturnsSource('mainnet', HOUR);
     const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
     const told = await past(source as never, page, { window: '24h' });
     expect(flat(told, 'untimed')).toEqual(flat(await live(source, page, DAY_2100_END + HOUR), 'untimed'));

@@ -58,7 +58,7 @@ const COUNT = 'beaconchain_watched_sync_committee_validators';
 const ONE = 'beaconchain_watched_sync_committee_validator';
 
 export function sourceOf(members?: MembersOptions) {
-  return syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, members });
+  return syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, members });
 }
 
 export const SOURCE = sourceOf(membersOptions());

@@ -17,7 +17,6 @@ export function machinesOptions(overrides: Partial<MachinesOptions> = {}): Machi
     chains: ['mainnet'],
     chain: 'mainnet',
     chainRules: [],
-    timestamps: false,
     ...overrides,
   };
 }

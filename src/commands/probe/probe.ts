@@ -96,7 +96,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
     await ask(machineMetrics(now));
     for (const { name: chain } of settings.config.chains) {
       further = furtherPerChain(endpoints);
-      await ask(dailyReturns(chain, settings.config.api.dailyReturnsPath));
+      await ask(dailyReturns(chain));
       await ask(syncCommittee(chain, now));
       await ask(syncCommitteeMembers(chain));
       const epoch = await ask(epochSlots(chain, now));

@@ -3,8 +3,7 @@ import type { ApiRequest } from '../../api/client.ts';
 import { type Chain, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { AUTO_PATHS } from '../../sources/daily-returns/paths.ts';
-import { DAYS_PER_PAGE } from '../../sources/daily-returns/poll.ts';
+import { DAILY_RETURNS_PATHS, DAYS_PER_PAGE } from '../../sources/daily-returns/poll.ts';
 import { DailyReturnsPage, Datapoint } from '../../sources/daily-returns/schema.ts';
 import { RECORDS_PER_PAGE } from '../../sources/machines/options.ts';
 import { isPlausibleAt } from '../../sources/machines/reading.ts';
@@ -51,13 +50,13 @@ export function machineMetrics(now: UnixMs): Question {
   };
 }
 
-/** The newest day. @param path As configured. */
-export function dailyReturns(chain: Chain, path: string): Question {
-  const [first, second] = path === 'auto' ? AUTO_PATHS : [path];
+/** The newest day. */
+export function dailyReturns(chain: Chain): Question {
+  const [first, second] = DAILY_RETURNS_PATHS;
   const body = { chain, range: { evaluation_window: '24h' }, page_size: DAYS_PER_PAGE };
   return {
     request: { endpoint: 'daily_returns', priority: 'daily_returns', chain, path: first, body },
-    ...(second && { other: { path: second } }),
+    other: { path: second },
     envelope: DailyReturnsPage,
     records: (answer) => [{ schema: Datapoint, items: listAt(answer, 'data') }],
   };

@@ -1,26 +1,20 @@
 import { CHAINS, type Chain } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixSeconds } from '../../lib/time.ts';
-import type { Alternatives } from '../alternatives.ts';
 import type { History, PastRange, Span } from '../history.ts';
 import { pastReturnFamilies } from './metrics.ts';
-import { DAYS_PER_PAGE, type DailyReturnsOptions, readDays } from './poll.ts';
+import { DAYS_PER_PAGE, daysReader } from './poll.ts';
 import { Datapoint } from './schema.ts';
 
 const WINDOW_DAYS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, all_time: Number.POSITIVE_INFINITY } as const;
 
 /** The days of a chain, back to its first. Each day has the time of its end. */
-export function dailyReturnsHistory(options: DailyReturnsOptions): History<Datapoint> {
-  const { chain } = options;
-  let known: Alternatives | undefined;
+export function dailyReturnsHistory(chain: Chain): History<Datapoint> {
+  const readDays = daysReader(chain);
   return {
     async readPage(api, range, cursor, signal) {
       const query = { range: selectorOf(range), ...(cursor === undefined ? {} : { cursor }) };
-      // The time is fixed: a run keeps the path that works, and tries the other one once.
-      const asked = await readDays(options, { api, query, known, now: 0, signal });
-      ({ known } = asked);
-      if (!asked.answer) throw asked.failure;
-      const { data, paging } = asked.answer;
+      const { data, paging } = await readDays(api, query, signal);
       return {
         cursor: paging?.next_cursor,
         records: await api.records('daily_returns', Datapoint, data),

@@ -1,30 +1,39 @@
+import type { Chain } from '../../lib/chain.ts';
 import { MS_PER_DAY } from '../../lib/duration.ts';
-import { oncePer, type Source } from '../source.ts';
-import { dailyReturnsDue } from './due.ts';
+import type { Milliseconds } from '../../lib/time.ts';
+import { dueOncePer, oncePer, type Source } from '../source.ts';
 import { dailyReturnsHistory } from './history.ts';
 import { dailyReturnFamilies } from './metrics.ts';
-import { type DailyReturnsOptions, pollDailyReturns } from './poll.ts';
+import { daysReader, pollDailyReturns } from './poll.ts';
 import { DailyReturns } from './schema.ts';
 import { dailyReturnSummary } from './summary.ts';
 
+/** A day is published about 20 minutes after its end (api-facts 3.4). */
+const AFTER_DAY_END_MS = 1_800_000;
+
 /** The network's average return per beaconchain-day. */
-export function dailyReturnsSource(options: DailyReturnsOptions): Source<DailyReturns> {
+export function dailyReturnsSource(chain: Chain, intervalMs: Milliseconds): Source<DailyReturns> {
+  const readDays = daysReader(chain);
   return {
     name: 'daily_returns',
-    chain: options.chain,
+    chain,
     endpoint: 'daily_returns',
-    intervalMs: options.intervalMs,
+    intervalMs,
     empty: {},
     state: DailyReturns,
-    due: dailyReturnsDue,
+    due({ newest }, attempts, timing) {
+      const endsAt = newest && newest.day_end * 1000 + MS_PER_DAY;
+      const nextDay = { endsAt, lengthMs: MS_PER_DAY, delayMs: AFTER_DAY_END_MS };
+      return dueOncePer(nextDay, intervalMs, attempts, timing);
+    },
     isDaily: true,
-    weight: options.weight,
+    weight: 1,
     // In the normal case a day is requested once, regardless of the interval.
-    pace: (requestsPerDay) => oncePer(MS_PER_DAY, options.intervalMs, requestsPerDay),
-    poll: (api, previous, timing, signal) => pollDailyReturns(options, api, previous, timing, signal),
-    summary: (value, timing, polls) => dailyReturnSummary(options.chain, value.newest, timing, polls),
-    families: (value) => dailyReturnFamilies(options.chain, value.newest),
+    pace: (requestsPerDay) => oncePer(MS_PER_DAY, intervalMs, requestsPerDay),
+    poll: (api, previous, timing, signal) => pollDailyReturns(chain, readDays, api, previous, timing, signal),
+    summary: (value, timing, polls) => dailyReturnSummary(chain, value.newest, timing, polls),
+    families: (value) => dailyReturnFamilies(chain, value.newest),
     nextChange: () => Number.POSITIVE_INFINITY,
-    history: () => dailyReturnsHistory(options),
+    history: () => dailyReturnsHistory(chain),
   };
 }

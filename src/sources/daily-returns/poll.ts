@@ -1,49 +1,17 @@
 import type { Api } from '../../api/client.ts';
+import { RequestFailed } from '../../api/errors.ts';
 import { CHAINS, type Chain, NONSENSE_AHEAD_SECONDS } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
-import type { Milliseconds, UnixMs } from '../../lib/time.ts';
-import { type Alternatives, type Asked, askEither } from '../alternatives.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import type { Poll, Timing } from '../source.ts';
-import { withDays } from './due.ts';
-import { AUTO_PATHS } from './paths.ts';
 import { type DailyReturns, DailyReturnsPage, Datapoint } from './schema.ts';
 
-export interface DailyReturnsOptions {
-  readonly chain: Chain;
-  readonly intervalMs: Milliseconds;
-  readonly weight: number;
-  /** `auto`: the path of the specification or the one of the public documentation, whichever works. */
-  readonly path: string;
-}
+/** The path of the specification, and the one of the public documentation (api-facts 3.1). */
+export const DAILY_RETURNS_PATHS = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** The maximum of the service (api-facts 7.2). */
 export const DAYS_PER_PAGE = 10;
-
-/** Reads the newest day. A smaller day never replaces a larger one. */
-export async function pollDailyReturns(
-  options: DailyReturnsOptions,
-  api: Api,
-  previous: DailyReturns,
-  timing: Timing,
-  signal: AbortSignal,
-): Promise<Poll<DailyReturns>> {
-  const query = { range: { evaluation_window: '24h' } };
-  const asked = await readDays(options, { api, query, known: previous.paths, now: timing.now, signal });
-  const { answer, failure, oneTimeRequests } = asked;
-  const value = { ...previous, paths: asked.known };
-  if (!answer) return { value, ...(failure && { failure }) };
-  // A day must have begun, by clocks that may differ.
-  const begun = (timing.now + CLOCK_AHEAD_MS) / 1000;
-  const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[options.chain].genesis) / SECONDS_PER_DAY;
-  const days = await api.records(
-    'daily_returns',
-    // Days are counted from genesis. A number that is far too large would never be replaced by a real one.
-    Datapoint.refine(({ day, day_start }) => day_start <= begun && day <= newest),
-    answer.data,
-  );
-  return { value: withDays(value, days, timing), oneTimeRequests };
-}
 
 /** Selects days, as the service expects it (api-facts 3.1). */
 export interface DaysQuery {
@@ -51,22 +19,53 @@ export interface DaysQuery {
   readonly cursor?: string;
 }
 
-interface DaysRequest {
-  readonly api: Api;
-  readonly query: DaysQuery;
-  /** What is known of the paths. */
-  readonly known: Alternatives | undefined;
-  readonly now: UnixMs;
-  readonly signal: AbortSignal;
+/** One page of days, and how many requests failed before it came. */
+export interface DaysPage extends DailyReturnsPage {
+  readonly failedRequests: number;
 }
 
-/** One page of days. */
-export function readDays(
-  { chain, path: configured }: Pick<DailyReturnsOptions, 'chain' | 'path'>,
-  { api, query, known, now, signal }: DaysRequest,
-): Promise<Asked<DailyReturnsPage>> {
-  const body = { chain, ...query, page_size: DAYS_PER_PAGE };
-  return askEither({ ways: configured === 'auto' ? AUTO_PATHS : [configured], previous: known, now, signal }, (path) =>
-    api.request({ endpoint: 'daily_returns', priority: 'daily_returns', path, body }, DailyReturnsPage, signal),
-  );
+export type ReadDays = (api: Api, query: DaysQuery, signal: AbortSignal) => Promise<DaysPage>;
+
+/** Reads days of a chain. It tries the other path after a 404, and remembers the one that works. */
+export function daysReader(chain: Chain): ReadDays {
+  let [path, other]: readonly string[] = DAILY_RETURNS_PATHS;
+
+  return async (api, query, signal) => {
+    const body = { chain, ...query, page_size: DAYS_PER_PAGE };
+    const ask = (at = ''): Promise<DailyReturnsPage> =>
+      api.request({ endpoint: 'daily_returns', priority: 'daily_returns', path: at, body }, DailyReturnsPage, signal);
+    try {
+      return { ...(await ask(path)), failedRequests: 0 };
+    } catch (error) {
+      if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+      const page = await ask(other);
+      [path, other] = [other, path];
+      return { ...page, failedRequests: 1 };
+    }
+  };
+}
+
+/** Reads the newest day. A smaller day never replaces a larger one. */
+export async function pollDailyReturns(
+  chain: Chain,
+  readDays: ReadDays,
+  api: Api,
+  { newest: known }: DailyReturns,
+  { now }: Timing,
+  signal: AbortSignal,
+): Promise<Poll<DailyReturns>> {
+  const { data, failedRequests } = await readDays(api, { range: { evaluation_window: '24h' } }, signal);
+  const days = await api.records('daily_returns', Datapoint, data, (day) => isPlausible(chain, day, now));
+  const newest = days.reduce((best, day) => (best && best.day > day.day ? best : day), known);
+  return { value: newest ? { newest } : {}, oneTimeRequests: failedRequests };
+}
+
+/**
+ * A day must have begun, by clocks that may differ. Days are counted from genesis: a number that is far too large would never
+ * be replaced by a real one, and after an end far in the future no day would be requested.
+ */
+function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: UnixMs): boolean {
+  const begun = (now + CLOCK_AHEAD_MS) / 1000;
+  const newest = (begun + NONSENSE_AHEAD_SECONDS - CHAINS[chain].genesis) / SECONDS_PER_DAY;
+  return day_start <= begun && day_end <= begun + SECONDS_PER_DAY && day <= newest;
 }

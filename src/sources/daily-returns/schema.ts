@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { Alternatives } from '../alternatives.ts';
 
 /** Wei as a decimal string (api-facts 3.2); rewards can be negative. v1 gave null for some averages (api-facts 3.5). */
 const Wei = z
@@ -41,13 +40,5 @@ export const DailyReturnsPage = z.object({
 export type DailyReturnsPage = z.infer<typeof DailyReturnsPage>;
 
 /** The state of the source. */
-export const DailyReturns = z.object({
-  newest: Datapoint.optional(),
-  /** Seconds from the end of a day until the service has it, as last observed. */
-  delaySeconds: z.number().optional(),
-  /** Unix seconds at which the day after the newest was last asked for and not found. */
-  missedAt: z.number().optional(),
-  /** The path that works. */
-  paths: Alternatives.optional(),
-});
+export const DailyReturns = z.object({ newest: Datapoint.optional() });
 export type DailyReturns = z.infer<typeof DailyReturns>;

@@ -13,7 +13,7 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
   const shown = shownMachines(options, machines, timing);
   return [
     lazyFamily(FLEET.lastSeen, () => [...shown.flatMap(lastSeenSamples), ...neverSeen(options, shown)]),
-    ...recordFamilies(options, shown),
+    ...recordFamilies(false, shown),
     { ...FLEET.count, samples: countByChain(options, shown) },
     { ...FLEET.dropped, samples: [{ labels: {}, value: dropped }] },
   ];
@@ -24,7 +24,6 @@ export function machineFamilies(options: MachinesOptions, { machines, dropped }:
  * families about the whole fleet, which describe only the present.
  */
 export function pastMachineFamilies(options: MachinesOptions, records: readonly MachineRecord[]): Family[] {
-  const timed = { ...options, timestamps: true };
   const shown = pastMachines(records)
     .filter((machine) => isIncluded(options, machine.name))
     .map((machine) => pastOf(options, machine));
@@ -32,7 +31,7 @@ export function pastMachineFamilies(options: MachinesOptions, records: readonly 
     lazyFamily(FLEET.lastSeen, () =>
       shown.flatMap(lastSeenSamples).map((sample): Sample => ({ ...sample, at: sample.value })),
     ),
-    ...recordFamilies(timed, shown),
+    ...recordFamilies(true, shown),
   ];
 }
 
@@ -49,17 +48,17 @@ function pastMachines(records: readonly MachineRecord[]): Machine[] {
   });
 }
 
-/** The families whose samples each come from one record. */
-function recordFamilies(options: MachinesOptions, shown: readonly Shown[]): Family[] {
+/** The families whose samples each come from one record, and have its time if `isTimed`. */
+function recordFamilies(isTimed: boolean, shown: readonly Shown[]): Family[] {
   return [
-    lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(options, machine))),
-    ...PROCESS_FIELDS.map((field) => lazyFamily(field, () => fieldSamples(options, field, shown))),
-    lazyFamily(FLEET.chainKnown, () => shown.flatMap((machine) => chainKnown(options, machine))),
-    lazyFamily(FLEET.clientInfo, () => shown.flatMap((machine) => clientInfo(options, machine))),
+    lazyFamily(FLEET.info, () => shown.flatMap((machine) => systemInfo(isTimed, machine))),
+    ...PROCESS_FIELDS.map((field) => lazyFamily(field, () => fieldSamples(isTimed, field, shown))),
+    lazyFamily(FLEET.chainKnown, () => shown.flatMap((machine) => chainKnown(isTimed, machine))),
+    lazyFamily(FLEET.clientInfo, () => shown.flatMap((machine) => clientInfo(isTimed, machine))),
   ];
 }
 
-function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: readonly Shown[]): Sample[] {
+function fieldSamples(isTimed: boolean, field: FieldFamily, shown: readonly Shown[]): Sample[] {
   const samples: Sample[] = [];
   for (const machine of shown) {
     for (const process of field.processes) {
@@ -67,7 +66,7 @@ function fieldSamples(options: MachinesOptions, field: FieldFamily, shown: reado
       const value = record && field.value(record);
       if (!record || value == null) continue;
       const labels = field.processes.length > 1 ? machine.processLabels[process] : machine.labels;
-      samples.push({ labels, value: Number(value), ...timeOf(options, record) });
+      samples.push({ labels, value: Number(value), ...timeOf(isTimed, record) });
     }
   }
   return samples;
@@ -87,25 +86,24 @@ function neverSeen(options: MachinesOptions, shown: readonly Shown[]): Sample[] 
   }));
 }
 
-/** With machines.timestamps, values carry the time of their record. last_seen does not, because it is that time. */
-function timeOf({ timestamps }: MachinesOptions, { timestamp }: { timestamp: number }): { at?: number } {
-  return timestamps ? { at: timestamp } : {};
+function timeOf(isTimed: boolean, { timestamp }: { timestamp: number }): { at?: number } {
+  return isTimed ? { at: timestamp } : {};
 }
 
-function systemInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[] {
+function systemInfo(isTimed: boolean, { labels, fresh }: Shown): Sample[] {
   const record = fresh.system;
   if (!record) return [];
   const system = { os: record.misc_os ?? '', exporter_version: record.exporter_version ?? '' };
-  return [{ labels: { ...labels, ...system }, value: 1, ...timeOf(options, record) }];
+  return [{ labels: { ...labels, ...system }, value: 1, ...timeOf(isTimed, record) }];
 }
 
 /** Beside a head slot, whose lag means nothing on an assumed chain. */
-function chainKnown(options: MachinesOptions, { labels, fresh: { node }, isChainKnown }: Shown): Sample[] {
+function chainKnown(isTimed: boolean, { labels, fresh: { node }, isChainKnown }: Shown): Sample[] {
   if (node?.sync_beacon_head_slot == null) return [];
-  return [{ labels, value: Number(isChainKnown), ...timeOf(options, node) }];
+  return [{ labels, value: Number(isChainKnown), ...timeOf(isTimed, node) }];
 }
 
-function clientInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[] {
+function clientInfo(isTimed: boolean, { labels, fresh }: Shown): Sample[] {
   return (['validator', 'node'] as const).flatMap((process) => {
     const record = fresh[process];
     if (!record) return [];
@@ -115,7 +113,7 @@ function clientInfo(options: MachinesOptions, { labels, fresh }: Shown): Sample[
       client_build: String(record.client_build ?? ''),
       exporter_version: record.exporter_version ?? '',
     };
-    return [{ labels: { ...labels, process, ...client }, value: 1, ...timeOf(options, record) }];
+    return [{ labels: { ...labels, process, ...client }, value: 1, ...timeOf(isTimed, record) }];
   });
 }
 

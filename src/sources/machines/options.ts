@@ -18,7 +18,6 @@ export interface MachinesOptions {
   /** auto: see `chainOf`. */
   readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
-  readonly timestamps: boolean;
 }
 
 /** The maximum of the service (api-facts 7.2). */

@@ -1,9 +1,9 @@
-import { oncePer, type Source } from '../source.ts';
-import { syncCommitteeDue } from './due.ts';
-import { nextMembersChange } from './members.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { refusedUntil } from '../refusal.ts';
+import { type Attempts, dueOncePer, nextTick, oncePer, type Source, type Timing } from '../source.ts';
+import { missingPeriods, nextMembersChange, PERIOD_MS } from './members.ts';
 import { syncCommitteeFamilies } from './metrics.ts';
 import type { SyncCommitteeOptions } from './options.ts';
-import { PERIOD_MS } from './periods.ts';
 import { pollSyncCommittee } from './poll.ts';
 import { SyncCommittee } from './schema.ts';
 import { syncCommitteeSummary } from './summary.ts';
@@ -21,11 +21,31 @@ export function syncCommitteeSource(options: SyncCommitteeOptions): Source<SyncC
     state: SyncCommittee,
     due: (value, attempts, timing) => syncCommitteeDue(options, value, attempts, timing),
     isDaily: true,
-    weight: options.weight,
+    weight: 1,
     pace: (requestsPerDay) => oncePer(PERIOD_MS, options.intervalMs, requestsPerDay, requestsPerPeriod),
     poll: (api, previous, timing, signal) => pollSyncCommittee(options, api, previous, timing, signal),
     summary: (value, timing) => syncCommitteeSummary(options, value, timing),
     families: (value, { now }) => syncCommitteeFamilies(options, value, now),
     nextChange: (value, { now }) => (options.members ? nextMembersChange(value, now) : Number.POSITIVE_INFINITY),
   };
+}
+
+const AFTER_PERIOD_END_MS = 300_000;
+
+/** Five minutes after the end of the period, then every interval until it changes, and while wanted members are not known. */
+function syncCommitteeDue(
+  { members, intervalMs }: SyncCommitteeOptions,
+  value: SyncCommittee,
+  attempts: Attempts,
+  timing: Timing,
+): UnixMs {
+  const { period, membersRefusal } = value;
+  const endsAt = period && period.timestamp.end * 1000;
+  const current = { endsAt, lengthMs: PERIOD_MS, delayMs: AFTER_PERIOD_END_MS };
+  const due = dueOncePer(current, intervalMs, attempts, timing);
+  if (!members || endsAt === undefined) return due;
+  const tick = Math.max(nextTick(attempts, timing.intervalMs), refusedUntil(membersRefusal, members.operatorAt));
+  // Once the period is over, the next one is read first, because it determines whose members are wanted.
+  const isMissing = tick < endsAt && missingPeriods(members, value, Math.max(tick, timing.now)).length > 0;
+  return isMissing ? Math.min(due, tick) : due;
 }

@@ -4,7 +4,6 @@ import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 export interface SyncCommitteeOptions {
   readonly chain: Chain;
   readonly intervalMs: Milliseconds;
-  readonly weight: number;
   /** Absent: members are not requested. They are not in the specification. */
   readonly members?: MembersOptions | undefined;
 }

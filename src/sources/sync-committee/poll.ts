@@ -1,15 +1,12 @@
 import type { Api } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, NONSENSE_AHEAD_SECONDS, slotTime } from '../../lib/chain.ts';
+import { NONSENSE_AHEAD_SECONDS, slotTime } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { askEither } from '../alternatives.ts';
-import { askByClock, LATEST_OR_NUMBER } from '../by-clock.ts';
+import { afterFailure, refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
-import { isCurrent, missingPeriods } from './members.ts';
-import type { SyncCommitteeOptions } from './options.ts';
-import { SLOTS_PER_PERIOD } from './periods.ts';
-import { readMembers } from './read-members.ts';
-import { type Period, type SyncCommittee, SyncCommitteeAnswer } from './schema.ts';
+import { isCurrent, missingPeriods, SLOTS_PER_PERIOD } from './members.ts';
+import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
+import { MembersAnswer, type Period, Seat, type SyncCommittee, SyncCommitteeAnswer } from './schema.ts';
 
 /** Reads the current period, and its members and the next ones where they are wanted. */
 export async function pollSyncCommittee(
@@ -19,50 +16,21 @@ export async function pollSyncCommittee(
   { now }: Timing,
   signal: AbortSignal,
 ): Promise<Poll<SyncCommittee>> {
-  if (!members) {
-    const { period, selector } = previous;
-    return readPeriod(chain, api, { period, selector }, now, signal);
-  }
-  const isForMembers =
-    previous.period && isCurrent(previous.period, now) && missingPeriods(members, previous, now).length > 0;
-  const read: Poll<SyncCommittee> = isForMembers
-    ? { value: previous }
-    : await readPeriod(chain, api, previous, now, signal);
-  if (read.failure) return read;
-  const { oneTimeRequests = 0, ...poll } = await readMembers({ chain, members, api, now, signal }, read.value);
-  return { ...poll, oneTimeRequests: oneTimeRequests + (read.oneTimeRequests ?? 0) };
+  const { period: known } = previous;
+  if (!members) return { value: { period: newerOf(known, await requestPeriod(chain, api, now, signal)) } };
+  const isForMembers = known && isCurrent(known, now) && missingPeriods(members, previous, now).length > 0;
+  const period = isForMembers ? known : newerOf(known, await requestPeriod(chain, api, now, signal));
+  return readMembers({ chain, members, api, now, signal }, { ...previous, period });
 }
 
-async function readPeriod(
-  chain: SyncCommitteeOptions['chain'],
-  api: Api,
-  previous: SyncCommittee,
-  now: UnixMs,
-  signal: AbortSignal,
-): Promise<Poll<SyncCommittee>> {
-  const select = (selector: object): Promise<Period> => requestPeriod(chain, api, selector, now, signal);
-  const { known, answer, failure, oneTimeRequests } = await askEither(
-    { ...LATEST_OR_NUMBER, previous: previous.selector, now, signal },
-    (way, isUsual) =>
-      way === 'latest'
-        ? select({ view: 'latest' })
-        : askByClock({ chain, now, isUsual }, periodOf, (number) => select({ number })),
-  );
-  const { period } = previous;
-  // An older period than the known one comes from a cache or from a node that lags.
-  const newest = period && answer && answer.number < period.number ? period : (answer ?? period);
-  const value = { ...previous, period: newest, selector: known };
-  return { value, oneTimeRequests, ...(failure && { failure }) };
-}
-
-function periodOf(epoch: number): number {
-  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+/** An older period than the known one comes from a cache or from a node that lags. */
+function newerOf(known: Period | undefined, read: Period): Period {
+  return known && read.number < known.number ? known : read;
 }
 
 async function requestPeriod(
   chain: SyncCommitteeOptions['chain'],
   api: Api,
-  selector: object,
   now: UnixMs,
   signal: AbortSignal,
 ): Promise<Period> {
@@ -71,7 +39,7 @@ async function requestPeriod(
       endpoint: 'sync_committee',
       priority: 'sync_committee',
       path: '/api/v2/ethereum/sync-committee',
-      body: { sync_committee_period: selector, chain },
+      body: { sync_committee_period: { view: 'latest' }, chain },
     },
     SyncCommitteeAnswer,
     signal,
@@ -80,4 +48,69 @@ async function requestPeriod(
     throw new RequestFailed('sync_committee', 'invalid_body', 'a period far in the future', 200);
   }
   return { number: data.period, epoch: range.epoch, timestamp: range.timestamp };
+}
+
+interface MembersContext {
+  readonly chain: SyncCommitteeOptions['chain'];
+  readonly members: MembersOptions;
+  readonly api: Api;
+  readonly now: UnixMs;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Requests the members that are not known yet. Once the service counts as refusing, only the period is polled, and the
+ * refusal is not a failure. The committee of the current period is known from the time when it was the next one, except
+ * at first and after an outage.
+ */
+async function readMembers(context: MembersContext, previous: SyncCommittee): Promise<Poll<SyncCommittee>> {
+  const { members, now, signal } = context;
+  const current = previous.period?.number ?? 0;
+  let value: SyncCommittee = {
+    ...previous,
+    committees: (previous.committees ?? []).filter(({ period }) => period >= current),
+  };
+  let oneTimeRequests = 0;
+  for (const period of missingPeriods(members, previous, now)) {
+    if (period === current) oneTimeRequests += 1;
+    try {
+      const answered = { ...value, membersRefusal: undefined };
+      value = await readCommittee(context, answered, period, period === current ? String(period) : 'next');
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Error)) throw error;
+      const { membersRefusal: before } = value;
+      const { operatorAt, onRefused } = members;
+      const membersRefusal = afterFailure(before, error, now, operatorAt);
+      value = { ...value, membersRefusal };
+      if (now >= refusedUntil(membersRefusal, operatorAt)) return { value, failure: error };
+      if (refusedUntil(before, operatorAt) === 0) onRefused(error);
+      return {
+        value,
+        oneTimeRequests: period === current ? 1 : oneTimeRequests + 1,
+      };
+    }
+  }
+  return { value, oneTimeRequests };
+}
+
+/** A response without the period or without members means that the members are not known yet. */
+async function readCommittee(
+  { api, chain, signal }: MembersContext,
+  previous: SyncCommittee,
+  period: number,
+  selector: string,
+): Promise<SyncCommittee> {
+  const endpoint = 'sync_committee_members';
+  const path = `/api/v1/sync_committee/${selector}`;
+  const { data } = await api.request({ endpoint, priority: 'sync_committee', chain, path }, MembersAnswer, signal);
+  const listed = data?.period === period ? (data.validators ?? []) : [];
+  const seats = await api.records(
+    endpoint,
+    Seat,
+    listed.map((validator) => ({ validator })),
+  );
+  const { committees = [], ...rest } = previous;
+  if (seats.length === 0) return { ...rest, committees };
+  const validators = [...new Set(seats.map(({ validator }) => validator))].sort((a, b) => a - b);
+  return { ...rest, committees: [...committees, { period, validators }] };
 }

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { Alternatives } from '../alternatives.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -34,8 +33,6 @@ export const SyncCommittee = z.object({
   /** The known committees of this period and of the next one. Absent before the first of them is asked for. */
   committees: z.array(Committee).optional(),
   membersRefusal: Refusal.optional(),
-  /** How the current period is requested: `latest` or `number`. */
-  selector: Alternatives.optional(),
 });
 export type SyncCommittee = z.infer<typeof SyncCommittee>;
 export type Period = NonNullable<SyncCommittee['period']>;

@@ -5,9 +5,8 @@ import { count, spaced } from '../../lib/words.ts';
 import { type Cell, lines, link, NOT_KNOWN, quiet, type Summary, time } from '../content.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { Timing } from '../source.ts';
-import { watchedMembers } from './members.ts';
+import { endOf, periodAt, watchedMembers } from './members.ts';
 import type { MembersOptions, SyncCommitteeOptions } from './options.ts';
-import { endOf, periodAt } from './periods.ts';
 import type { Period, SyncCommittee } from './schema.ts';
 
 /** The current period and its end, and the watched validators in this committee and the next one. */

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureReason } from '../../../src/api/errors.ts';
-import type { Chain } from '../../../src/lib/chain.ts';
+import { FAILURE_REASONS, type FailureReason } from '../../../src/api/errors.ts';
 import { dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import type { DailyReturns } from '../../../src/sources/daily-returns/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/datapoint.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
-import { DAY, HOUR, noSignal, timing } from '../../support/timing.ts';
+import { HOUR, noSignal, timing } from '../../support/timing.ts';
 
 const SPECIFIED = '/api/v2/ethereum/benchmark-store';
 const PUBLIC = '/api/v2/ethereum/eth-store';
@@ -17,12 +16,11 @@ const NOW = DAY_2100_END + 2 * HOUR;
 async function poll(
   api: FakeApi,
   previous: DailyReturns = {},
-  path = 'auto',
-  chain: Chain = 'mainnet',
-  now = NOW,
+  source = dailyReturnsSource('mainnet', HOUR),
 ): Promise<Poll<DailyReturns>> {
-  const source = dailyReturnsSource({ chain, intervalMs: HOUR, weight: 1, path });
-  const result = await source.poll(api, previous, timing({ now }), noSignal());
+  const result = await source
+    .poll(api, previous, timing({ now: NOW }), noSignal())
+    .catch((failure: Error) => ({ value: previous, failure }));
   return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
 }
 
@@ -50,7 +48,7 @@ function pathsOf(api: FakeApi): string[] {
 describe('sources/daily-returns/poll', () => {
   it('asks for the last day of its chain, in the form of the specification', async () => {
     const api = fakeApi(() => returnsPage(datapoint()));
-    await poll(api, {}, 'auto', 'hoodi');
+    await poll(api, {}, dailyReturnsSource('hoodi', HOUR));
     expect(api.requests).toEqual([
       {
         endpoint: 'daily_returns',
@@ -111,128 +109,49 @@ describe('sources/daily-returns/poll', () => {
     }
   });
 
-  describe('the path auto', () => {
-    it('falls back to the publicly documented path on 404, and remembers it', async () => {
+  describe('the path', () => {
+    it('falls back to the publicly documented one on 404, and remembers it until it is not found any more', async () => {
+      const source = dailyReturnsSource('mainnet', HOUR);
       const first = apiAt(PUBLIC);
-      const { value, oneTimeRequests } = await poll(first);
+      const { value, oneTimeRequests } = await poll(first, {}, source);
       expect(pathsOf(first)).toEqual([SPECIFIED, PUBLIC]);
       expect(oneTimeRequests).toBe(1);
       expect(value.newest?.day).toBe(2100);
       const second = apiAt(PUBLIC);
-      await poll(second, value);
+      expect((await poll(second, value, source)).oneTimeRequests).toBe(0);
       expect(pathsOf(second)).toEqual([PUBLIC]);
+      const third = apiAt(SPECIFIED);
+      expect((await poll(third, value, source)).failure).toBeUndefined();
+      expect(pathsOf(third)).toEqual([PUBLIC, SPECIFIED]);
     });
 
-    it.for<FailureReason>([
-      'bad_request',
-      'forbidden',
-      'not_found',
-      'method_not_allowed',
-      'unexpected_status',
-      'invalid_body',
-    ])('tries the other where none has answered yet: a gateway may answer an unknown path with %s', async (reason) => {
-      const api = apiAt(PUBLIC, reason);
-      const { value, failure } = await poll(api);
-      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC]);
-      expect(failure).toBeUndefined();
-      expect(value.newest?.day).toBe(2100);
-    });
-
-    it.for<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'revoked', 'unauthorized'])(
-      'does not try the other after %s, which says nothing about the path',
-      async (reason) => {
+    it('is not changed after any other failure', async () => {
+      for (const reason of FAILURE_REASONS.filter((one) => one !== 'not_found')) {
         const api = apiAt(PUBLIC, reason);
         expect((await poll(api)).failure).toMatchObject({ reason });
         expect(pathsOf(api)).toEqual([SPECIFIED]);
-      },
-    );
-
-    it('goes back at once when the path that answered is not found any more', async () => {
-      const { value } = await poll(apiAt(PUBLIC));
-      const api = apiAt(SPECIFIED);
-      expect((await poll(api, value)).failure).toBeUndefined();
-      expect(pathsOf(api)).toEqual([PUBLIC, SPECIFIED]);
-    });
-
-    it('keeps the path that answered through other refusals, until it has not answered for a day', async () => {
-      const { value } = await poll(apiAt(SPECIFIED));
-      const api = apiAt(PUBLIC, 'forbidden');
-      const { value: refused, failure } = await poll(api, value, 'auto', 'mainnet', NOW + DAY - 1);
-      expect(failure).toMatchObject({ reason: 'forbidden' });
-      expect(pathsOf(api)).toEqual([SPECIFIED]);
-      expect((await poll(api, refused, 'auto', 'mainnet', NOW + DAY)).failure).toBeUndefined();
-      expect(pathsOf(api)).toEqual([SPECIFIED, SPECIFIED, PUBLIC]);
-    });
-
-    it('tries the other once a day while both are refused, also over restarts', async () => {
-      const api = apiAt('/elsewhere', 'forbidden');
-      let state: DailyReturns = {};
-      for (const hours of [0, 1, 2, 23, 24, 25]) {
-        ({ value: state } = await poll(api, state, 'auto', 'mainnet', NOW + hours * HOUR));
       }
-      expect(pathsOf(api).filter((path) => path === SPECIFIED)).toHaveLength(6);
-      expect(pathsOf(api).filter((path) => path === PUBLIC)).toHaveLength(2);
     });
 
-    it('begins with the specified path after another was configured for a while', async () => {
-      const api = apiAt(SPECIFIED);
-      await poll(api, (await poll(apiAt('/custom'), {}, '/custom')).value);
-      expect(pathsOf(api)).toEqual([SPECIFIED]);
-    });
-
-    it('fails when neither is found', async () => {
+    it('stays the specified one when neither is found', async () => {
+      const source = dailyReturnsSource('mainnet', HOUR);
       const api = apiAt('/elsewhere');
-      expect((await poll(api)).failure).toMatchObject({ reason: 'not_found' });
-      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC]);
+      expect((await poll(api, {}, source)).failure).toMatchObject({ reason: 'not_found' });
+      await poll(api, {}, source);
+      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, SPECIFIED, PUBLIC]);
     });
 
-    it.for([SPECIFIED, PUBLIC])(
-      'tells what %s says, and asks it from then on, where the other is not found',
-      async (path) => {
-        const api = fakeApi((request) => {
-          throw failed(request, request.path === path ? 'forbidden' : 'not_found');
-        });
-        const { value, failure } = await poll(api);
-        expect(failure).toMatchObject({ reason: 'forbidden' });
-        expect((await poll(api, value)).failure).toMatchObject({ reason: 'forbidden' });
-        expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, path]);
-      },
-    );
-
-    it('is not misled by a bad moment: a path that was refused for another reason is left at its first 404', async () => {
-      const { value } = await poll(apiAt('/elsewhere', 'invalid_body'));
+    it('is found in the same way for the history', async () => {
+      const history = dailyReturnsSource('mainnet', HOUR).history?.();
       const api = apiAt(PUBLIC);
-      expect((await poll(api, value)).failure).toBeUndefined();
-      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC]);
+      for (let page = 0; page < 2; page += 1) {
+        expect((await history?.readPage(api, { window: '7d' }, undefined, noSignal()))?.count).toBe(1);
+      }
+      expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, PUBLIC]);
     });
   });
 
-  it('asks a configured path alone', async () => {
-    const api = apiAt(PUBLIC);
-    expect((await poll(api, { paths: { first: PUBLIC } }, '/custom')).failure).toMatchObject({ reason: 'not_found' });
-    expect(pathsOf(api)).toEqual(['/custom']);
-  });
-
-  it('the past is read by the same rules: the other path is tried once in a run, and what has answered is kept', async () => {
-    const read = async (api: FakeApi, pages: number): Promise<unknown[]> => {
-      const history = dailyReturnsSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, path: 'auto' }).history?.();
-      const results: unknown[] = [];
-      for (let page = 0; page < pages; page += 1) {
-        const reading = history?.readPage(api, { window: '7d' }, undefined, noSignal());
-        results.push(
-          await reading?.then(
-            ({ count }) => count,
-            (error: unknown) => error,
-          ),
-        );
-      }
-      return results;
-    };
-    const api = apiAt(PUBLIC, 'forbidden');
-    expect(await read(api, 2)).toEqual([1, 1]);
-    expect(pathsOf(api)).toEqual([SPECIFIED, PUBLIC, PUBLIC]);
-    const refused = apiAt('/elsewhere', 'forbidden');
-    expect(await read(refused, 2)).toMatchObject([{ reason: 'forbidden' }, { reason: 'forbidden' }]);
-    expect(pathsOf(refused)).toEqual([SPECIFIED, PUBLIC, SPECIFIED]);
+  it('refuses a day whose end is far in the future: no other would be requested before it', async () => {
+    expect(await newestAfter([datapoint({ day_end: 4e9 })])).toBeUndefined();
   });
 });

@@ -189,14 +189,4 @@ describe('sources/machines/metrics', () => {
       { labels: {}, value: 4 },
     ]);
   });
-
-  it('gives values the time of their record on demand, but never last_seen, which must outlive it', () => {
-    const machines = fleet({}, { timestamp: 1790769624500 });
-    const times = (timestamps: boolean, name: string): unknown[] =>
-      samplesOf(shown(machines, { timestamps }), `beaconchain_machine_${name}`).map(({ at }) => at);
-    expect(times(true, 'cpu_cores')).toEqual([1790769623]);
-    expect(times(true, 'validators')).toEqual([1790769624.5]);
-    expect(times(false, 'cpu_cores')).toEqual([undefined]);
-    expect(times(true, 'last_seen_timestamp_seconds')).toEqual([undefined, undefined]);
-  });
 });

@@ -54,7 +54,6 @@ const options = fc
   .record({
     staleAfterMs: fc.constantFrom('auto' as const, 1, 600_000, HOUR, 2 * DAY),
     expected: fc.subarray(['a', 'x']),
-    timestamps: fc.boolean(),
   })
   .map((overrides) => machinesOptions({ forgetAfterMs: DAY, exclude: ['excluded'], ...overrides }));
 

@@ -19,7 +19,7 @@ const SEATS = Array.from({ length: 512 }, (_, seat) => (seat % 200 === 5 ? 7 : 1
 
 describe('sources/sync-committee/members on the wire', () => {
   const http = httpMock();
-  const source = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1, members: membersOptions() });
+  const source = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, members: membersOptions() });
 
   async function poll(previous: SyncCommittee = {}) {
     const harness = apiHarness(transport.send);

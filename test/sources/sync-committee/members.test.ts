@@ -47,19 +47,10 @@ describe('sources/sync-committee/members', () => {
     const source = sourceOf();
     const { value } = await poll(api, {}, NOW, source);
     expect(asked(api.requests)).toEqual(['sync-committee']);
-    expect(Object.keys(value)).toEqual(['period', 'selector']);
+    expect(Object.keys(value)).toEqual(['period']);
     expect(shown(await stateAfter(KNOWN), NOW, source)).toEqual({ current: undefined, next: undefined });
     expect(source.nextChange(await stateAfter(KNOWN), timing({ now: NOW }))).toBe(Number.POSITIVE_INFINITY);
     expect(due(value, NOW, { source })).toBe((endOf(1700) / 1000 - 1) * 1000 + 5 * MINUTE);
-  });
-
-  it('loads a state from before there were members, and asks for them at once', async () => {
-    const { value: old } = await poll(serviceOf(), {}, NOW, sourceOf());
-    expect(due(old, NOW, { now: NOW + MINUTE })).toBeLessThanOrEqual(NOW + MINUTE);
-    const api = serviceOf(KNOWN);
-    const { value } = await poll(api, old, NOW + MINUTE);
-    expect(asked(api.requests)).toEqual(['1700', 'next']);
-    expect(shown(value)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
   });
 
   it('applies another list to what is known, without a request', async () => {

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../../src/api/client.ts';
-import type { FailureReason } from '../../../src/api/errors.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../../src/sources/sync-committee/index.ts';
 import type { SyncCommittee } from '../../../src/sources/sync-committee/schema.ts';
@@ -8,7 +6,7 @@ import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
 import { sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
-const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR, weight: 1 });
+const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR });
 
 /** 2026-03-19 17:20:23 UTC, the start of mainnet period 1700 (api-facts 4). */
 const START = 1606824023 + 435200 * 384;
@@ -32,7 +30,10 @@ async function poll(api: FakeApi, previous: SyncCommittee = {}): Promise<SyncCom
 
 /** The state passes through JSON, as over a restart. */
 async function outcome(api: FakeApi, previous: SyncCommittee = {}, now = NOW): Promise<Poll<SyncCommittee>> {
-  const result = await SOURCE.poll(api, previous, timing({ now }), noSignal());
+  const result = await SOURCE.poll(api, previous, timing({ now }), noSignal()).catch((failure: Error) => ({
+    value: previous,
+    failure,
+  }));
   return { ...result, value: SOURCE.state.parse(JSON.parse(JSON.stringify(result.value))) };
 }
 
@@ -93,82 +94,6 @@ describe('sources/sync-committee', () => {
     const { failure, value } = await outcome(fakeApi(() => answer(9999)));
     expect(failure).toMatchObject({ name: 'RequestFailed', reason: 'invalid_body' });
     expect(value.period).toBeUndefined();
-  });
-
-  describe('where the service rejects the view latest', () => {
-    const IN_1701 = END_1700 + 3 * HOUR;
-    const LATEST = { view: 'latest' };
-
-    /** Knows periods by number up to this one, and rejects the view. */
-    function byNumber(newest: number, reason: FailureReason = 'bad_request'): FakeApi {
-      return fakeApi((request) => {
-        const number = Number(selectorOf(request)['number']);
-        if (!(number <= newest)) throw failed(request, reason);
-        return answer(number);
-      });
-    }
-
-    function selectorOf({ body }: ApiRequest): Record<string, unknown> {
-      return (body as { sync_committee_period: Record<string, unknown> }).sync_committee_period;
-    }
-
-    const asked = (api: FakeApi): unknown[] => api.requests.map(selectorOf);
-
-    it.for<FailureReason>(['bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'invalid_body'])(
-      'asks for the number of the current period by the clock after %s, and then for the number alone',
-      async (reason) => {
-        const api = byNumber(1701, reason);
-        const { value, failure, oneTimeRequests } = await outcome(api, {}, IN_1701);
-        expect(failure).toBeUndefined();
-        expect(oneTimeRequests).toBe(1);
-        expect(value.period?.number).toBe(1701);
-        expect((await outcome(api, value, IN_1701 + HOUR)).value.period?.number).toBe(1701);
-        expect(asked(api)).toEqual([LATEST, { number: 1701 }, { number: 1701 }]);
-      },
-    );
-
-    it('asks for the period before where the service does not have the next one yet', async () => {
-      const { value } = await outcome(byNumber(1700), {}, END_1700 - HOUR);
-      const api = byNumber(1700);
-      const late = await outcome(api, value, END_1700 + 5 * MINUTE);
-      expect(asked(api)).toEqual([{ number: 1701 }, { number: 1700 }]);
-      expect(late.failure).toBeUndefined();
-      expect(late.value.period?.number).toBe(1700);
-      const next = byNumber(1701);
-      expect((await outcome(next, late.value, END_1700 + 65 * MINUTE)).value.period?.number).toBe(1701);
-      expect(asked(next)).toEqual([{ number: 1701 }]);
-    });
-
-    it('tries latest again once a day', async () => {
-      const api = byNumber(1701);
-      const { value } = await outcome(api, {}, IN_1701);
-      const next = await outcome(api, value, IN_1701 + DAY - 1);
-      const again = await outcome(api, next.value, IN_1701 + DAY);
-      expect(asked(api).slice(2)).toEqual([{ number: 1701 }, LATEST, { number: 1701 }]);
-      expect(again.failure).toBeUndefined();
-      const known = fakeApi(() => answer(1702));
-      const back = await outcome(known, again.value, IN_1701 + 2 * DAY);
-      await outcome(known, back.value, IN_1701 + 2 * DAY + HOUR);
-      expect(asked(known)).toEqual([LATEST, LATEST]);
-    });
-
-    it('keeps to latest where that has answered, also from a state of an earlier version', async () => {
-      const before = { period: (await poll(fakeApi(() => answer(1701)))).period };
-      const api = byNumber(0);
-      const { value, failure } = await outcome(api, before, IN_1701);
-      expect(failure).toMatchObject({ reason: 'bad_request' });
-      expect(value.period).toEqual(before.period);
-      // When it last answered is not known.
-      expect(asked(api)).toEqual([LATEST, { number: 1701 }]);
-      const known = await outcome(
-        fakeApi(() => answer(1701)),
-        before,
-        IN_1701,
-      );
-      const again = byNumber(0);
-      await outcome(again, known.value, IN_1701 + HOUR);
-      expect(asked(again)).toEqual([LATEST]);
-    });
   });
 
   describe('is due', () => {

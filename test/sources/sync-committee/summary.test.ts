@@ -46,8 +46,7 @@ describe('sources/sync-committee/summary', () => {
     const state = await stateAfter({ committees: { 1700: Array.from({ length: 90 }, (_, i) => i) } });
     expect(told(state)[0]).toMatch(/^now 0, 1, 2, 3, 4 and 85 more; ends /);
     expect(factsOf(state).get(LABEL)).toContain('<a href="https://beaconcha.in/validator/4">4</a> and 85 more');
-    const ofChain = (chain: Chain) =>
-      syncCommitteeSource({ chain, intervalMs: HOUR, weight: 1, members: membersOptions() });
+    const ofChain = (chain: Chain) => syncCommitteeSource({ chain, intervalMs: HOUR, members: membersOptions() });
     expect(factsOf(state, NOW, ofChain('hoodi')).get(LABEL)).toContain('"https://hoodi.beaconcha.in/validator/4"');
   });
 

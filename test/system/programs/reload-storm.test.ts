@@ -76,7 +76,7 @@ describe.concurrent('system/programs/reload-storm', () => {
     [
       'which changes something each time',
       ['', '{interval: 2s}', '{interval: 2s, max: 5000}'].map((machines) =>
-        machines === '' ? 'slashings: {weight: 5}\nbudget: {utilization: 0.8}\n' : `machines: ${machines}\n`,
+        machines === '' ? 'slashings: {catch_up: 5d}\nbudget: {utilization: 0.8}\n' : `machines: ${machines}\n`,
       ),
     ],
   ])('sweeps that take longer than that end under a reload every 300 ms, %s', async (_, configurations) => {
