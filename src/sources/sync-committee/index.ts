@@ -44,6 +44,8 @@ function syncCommitteeDue(
   const current = { endsAt, lengthMs: PERIOD_MS, delayMs: AFTER_PERIOD_END_MS };
   const due = dueOncePer(current, intervalMs, attempts, timing);
   if (!members || endsAt === undefined) return due;
+  // Members that were never requested, because they were not wanted before a reload, do not wait for an interval.
+  if (value.committees === undefined && attempts.failuresInARow === 0) return timing.now;
   const tick = Math.max(nextTick(attempts, timing.intervalMs), refusedUntil(membersRefusal, members.operatorAt));
   // Once the period is over, the next one is read first, because it determines whose members are wanted.
   const isMissing = tick < endsAt && missingPeriods(members, value, Math.max(tick, timing.now)).length > 0;

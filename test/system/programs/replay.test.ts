@@ -99,13 +99,6 @@ describe.concurrent('system/programs/replay', () => {
     await endsWell(daemon);
   });
 
-  it('finds the day where the gateway answers 403 to the first path', async () => {
-    const daemon = await servedReplay(ODD);
-    expect(daemon.value('source_up', { source: 'daily_returns', chain: 'mainnet' })).toBe(1);
-    expectNewestDay(daemon);
-    await endsWell(daemon);
-  });
-
   it('their probe is understood in part, and says what failed and why', async () => {
     const { code, lines } = await checkedReplay(ODD);
     expect(lines).toEqual(
