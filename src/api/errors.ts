@@ -8,7 +8,12 @@ export const ENDPOINTS = [
 ] as const;
 
 /** Endpoints that are not in the specification. They are used only if the configuration enables them. */
-export const OPTIONAL_ENDPOINTS = ['sync_committee_members', 'proposer_slashings'] as const;
+export const OPTIONAL_ENDPOINTS = [
+  'sync_committee_members',
+  'proposer_slashings',
+  'validators',
+  'validators_performance',
+] as const;
 
 export type Endpoint = (typeof ENDPOINTS | typeof OPTIONAL_ENDPOINTS)[number];
 

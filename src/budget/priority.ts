@@ -10,6 +10,7 @@ export const PRIORITIES = [
   'finalized_pass',
   'head_pass',
   'machines',
+  'validators',
   'daily_returns',
   'sync_committee',
   // Reading old epochs after a downtime can take an hour at one request per second, so it uses only what the others

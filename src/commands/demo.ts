@@ -37,7 +37,7 @@ export async function startDemo(options: DemoOptions): Promise<Pick<Daemon, 'sto
   const { config } = settings;
   const address = sandboxAddress(options.sandboxFlag);
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
-  const { watch } = demonstrated(config).slashings;
+  const { watch } = demonstrated(config).validators;
   await using starting = new AsyncDisposableStack();
   const {
     url: api,
@@ -96,9 +96,9 @@ function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
 }
 
 /** What to try, and where alerts go. README.md shows the same commands. */
-function advice(url: string, { chains, slashings }: Config): string {
+function advice(url: string, { chains, validators }: Config): string {
   const [chain = 'mainnet'] = chains.map(({ name }) => name);
-  const [slashed = 12_340, missing] = firstOf(slashings.watch[chain]);
+  const [slashed = 12_340, missing] = firstOf(validators.watch[chain]);
   return [
     'Cause an alert:',
     `  curl -X POST '${url}/-/slash?chain=${chain}&validators=${slashed}'`,
@@ -124,15 +124,14 @@ function withEverything(config: Config): Config {
       { name: 'hoodi', v1BaseUrl: '' },
     ],
     machines: { ...config.machines, chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
-    slashings: {
-      ...config.slashings,
+    validators: {
+      ...config.validators,
       watch: { mainnet: [{ first: 12_340, last: 12_349 }], hoodi: [{ first: 500, last: 504 }] },
     },
-    syncCommittee: { ...config.syncCommittee, members: true },
   };
 }
 
-function firstOf(ranges: Config['slashings']['watch']['mainnet']): number[] {
+function firstOf(ranges: Config['validators']['watch']['mainnet']): number[] {
   const validators: number[] = [];
   for (const { first, last } of ranges) {
     for (let one = first; one <= last && validators.length < MAX_PROPOSERS; one += 1) validators.push(one);

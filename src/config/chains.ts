@@ -29,7 +29,7 @@ function machineFindings(document: unknown, chains: readonly Chain[]): Finding[]
 }
 
 function watchFindings(document: unknown, chains: readonly Chain[]): Finding[] {
-  const path = ['slashings', 'watch'];
+  const path = ['validators', 'watch'];
   const watch = valueAt(document, path);
   if (Array.isArray(watch)) {
     if (watch.length === 0 || chains.length === 1) return [];

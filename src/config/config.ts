@@ -16,7 +16,7 @@ import {
   text,
 } from './fields.ts';
 import { ApiKey, ApiKeyFile } from './key.ts';
-import { DailyReturns, Machines, Slashings, SyncCommittee } from './source-sections.ts';
+import { DailyReturns, Machines, Slashings, SyncCommittee, Validators } from './source-sections.ts';
 import { State } from './state-section.ts';
 
 const Api = section({
@@ -122,15 +122,16 @@ export const ConfigFile = optional(
       'The chains to monitor; mainnet by default. If you set this, only the chains that you list are monitored. A chain without settings uses the defaults.',
     ),
     machines: optional(Machines).describe('The machines that your clients report to the service.'),
+    validators: optional(Validators).describe('Your validators. See docs/validators.md.'),
     daily_returns: optional(DailyReturns).describe("The network's daily returns, polled once a day."),
     slashings: optional(Slashings).describe('Head, finality, blocks and slashings. See docs/slashings.md.'),
     sync_committee: optional(SyncCommittee).describe(
-      'The current sync committee period, polled once per period (about 27 hours). See docs/sync-committee.md.',
+      'The current sync committee period, polled once per period (about 27 hours).',
     ),
     state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),
     log: optional(Log).describe('Logging, to standard output.'),
-  }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, slashings, machines, ...others }) => {
+  }).transform(({ daily_returns: dailyReturns, sync_committee: syncCommittee, validators, ...others }) => {
     // Fills in what depends on other parts of the file. That those name only configured chains is checked in chains.ts.
     const names = CHAIN_NAMES.filter((name) => others.chains[name] !== undefined);
     const [first = 'mainnet'] = names;
@@ -138,9 +139,8 @@ export const ConfigFile = optional(
       ...others,
       /** At least one. */
       chains: names.map((name) => ({ name, v1BaseUrl: others.chains[name]?.v1_base_url ?? CHAINS[name].v1BaseUrl })),
-      machines,
+      validators: { ...validators, watch: watchPerChain(validators.watch, first) },
       dailyReturns,
-      slashings: { ...slashings, watch: watchPerChain(slashings.watch, first) },
       syncCommittee,
     };
   }),
@@ -152,7 +152,7 @@ export type Config = z.output<typeof ConfigFile>;
 type IndexRanges = { first: number; last: number }[];
 
 /** A list without chains is for the only chain. */
-function watchPerChain(watch: z.output<typeof Slashings>['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
+function watchPerChain(watch: z.output<typeof Validators>['watch'], only: Chain): Readonly<Record<Chain, IndexRanges>> {
   const perChain = Array.isArray(watch) ? { [only]: watch } : watch;
   return Object.fromEntries(CHAIN_NAMES.map((chain) => [chain, perChain[chain] ?? []])) as Record<Chain, IndexRanges>;
 }

@@ -8,8 +8,9 @@ type Path = Finding['path'];
 
 /** Pure. Settings that are valid but do not work as intended. The path of each locates its line in the file. */
 export function doubtsIn(config: Config): Finding[] {
-  const { machines, dailyReturns, slashings, syncCommittee } = config;
-  const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled);
+  const { machines, validators, dailyReturns, slashings, syncCommittee } = config;
+  const watches = Object.values(validators.watch).some((ranges) => ranges.length > 0);
+  const isIdle = [machines, dailyReturns, slashings, syncCommittee].every(({ enabled }) => !enabled) && !watches;
   if (isIdle) return [doubt([], 'all sources are disabled: nothing is polled')];
   return [...hostDoubts(config), ...machineDoubts(config), ...validatorDoubts(config), ...placeDoubts(config)];
 }
@@ -126,16 +127,22 @@ function ageDoubts({ intervalMs, staleAfterMs, forgetAfterMs }: Config['machines
 /** Each chain has had about 2 million validators. */
 const MANY_VALIDATORS = 20_000_000;
 
-function validatorDoubts({ chains, slashings, syncCommittee }: Config): Finding[] {
-  const { enabled, intervalMs, catchUpMs, proposerNames } = slashings;
-  const watched = chains.flatMap(({ name }) => slashings.watch[name]);
-  const wantsMembers = syncCommittee.enabled && syncCommittee.members;
+function validatorDoubts({ chains, slashings, validators }: Config): Finding[] {
+  const { enabled, intervalMs, catchUpMs } = slashings;
+  const { watch, status, syncCommittee } = validators;
+  const watched = chains.flatMap(({ name }) => watch[name]);
   const most = watched.reduce((highest, { last }) => Math.max(highest, last), 0);
   return [
-    ...(!enabled && watched.length > 0 && !wantsMembers ? [idle('watch', 'slashings')] : []),
-    ...(!enabled && proposerNames ? [idle('proposer_names', 'slashings')] : []),
+    ...(!enabled && watched.length > 0 && !status && !syncCommittee
+      ? [doubt(['validators', 'watch'], 'has no effect, because every part is off and slashings.enabled is false')]
+      : []),
     ...(most >= MANY_VALIDATORS
-      ? [doubt(['slashings', 'watch'], `${most} is larger than any existing validator index: check for an extra digit`)]
+      ? [
+          doubt(
+            ['validators', 'watch'],
+            `${most} is larger than any existing validator index: check for an extra digit`,
+          ),
+        ]
       : []),
     ...(enabled && catchUpMs < intervalMs && intervalMs > SECONDS_PER_EPOCH * 1000
       ? [
@@ -144,10 +151,6 @@ function validatorDoubts({ chains, slashings, syncCommittee }: Config): Finding[
             `${formatDuration(catchUpMs)} is less than slashings.interval (${formatDuration(intervalMs)}): finalized epochs between polls are skipped`,
           ),
         ]
-      : []),
-    ...(!syncCommittee.enabled && syncCommittee.members ? [idle('members', 'sync_committee')] : []),
-    ...(wantsMembers && watched.length === 0
-      ? [doubt(['sync_committee', 'members'], 'has no effect, because slashings.watch is empty')]
       : []),
   ];
 }

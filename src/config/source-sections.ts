@@ -53,6 +53,36 @@ export const Machines = section({
   chainRules: machines.chain_rules,
 }));
 
+const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
+const part = flag.prefault(true);
+
+export const Validators = section({
+  watch: z
+    .union([ranges, perChain(ranges.optional())], {
+      error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
+    })
+    .prefault([])
+    .describe(
+      'Your validators, by index. If several chains are configured, set one list per chain. Without any, the other keys have no effect.',
+    ),
+  proposer_slashings: part.describe(
+    'Also read who was slashed as a proposer: one request for each block with a proposer slashing. Requires slashings.',
+  ),
+  sync_committee: part.describe(
+    'Also read which of them are in the current and the next sync committee, and count their seats in each block. Counting requires slashings.',
+  ),
+  status: part.describe('Also read who is online, their status and balances, and the duties of the last 24 hours.'),
+  interval: duration(SECOND)
+    .prefault('384s')
+    .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),
+}).transform((validators) => ({
+  watch: validators.watch,
+  proposerSlashings: validators.proposer_slashings,
+  syncCommittee: validators.sync_committee,
+  status: validators.status,
+  intervalMs: validators.interval,
+}));
+
 /** The section of a source whose data change about once a day. */
 const daily = {
   enabled: flag
@@ -65,16 +95,7 @@ const daily = {
 
 export const DailyReturns = section(daily).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
 
-export const SyncCommittee = section({
-  ...daily,
-  members: flag
-    .prefault(false)
-    .describe(
-      'true: also read which validators of slashings.watch are members of the current and the next committee. Uses an endpoint that is not in the specification.',
-    ),
-}).transform(({ enabled, interval, members }) => ({ enabled, intervalMs: interval, members }));
-
-const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
+export const SyncCommittee = section(daily).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval }));
 
 export const Slashings = section({
   enabled: flag
@@ -88,23 +109,8 @@ export const Slashings = section({
   catch_up: duration(0)
     .prefault('7d')
     .describe('How far back finalized epochs are read after the exporter was stopped.'),
-  proposer_names: flag
-    .prefault(false)
-    .describe(
-      'true: also read which proposers were slashed. Uses an endpoint that is not in the specification, once for each block with a proposer slashing.',
-    ),
-  watch: z
-    .union([ranges, perChain(ranges.optional())], {
-      error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
-    })
-    .prefault([])
-    .describe(
-      'Your validators. Metrics and alerts cover their proposals, slashings and sync committees. If several chains are configured, set one list per chain.',
-    ),
 }).transform((slashings) => ({
   enabled: slashings.enabled,
   intervalMs: slashings.interval,
   catchUpMs: slashings.catch_up,
-  proposerNames: slashings.proposer_names,
-  watch: slashings.watch,
 }));

@@ -5,14 +5,14 @@ import type { Config } from '../config/config.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
 import type { UnixMs } from '../lib/time.ts';
+import { watchOf } from '../lib/watch.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
-import { watches, watchOf } from '../sources/slashings/watch.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
-import type { MembersOptions } from '../sources/sync-committee/options.ts';
+import { validatorsSource } from '../sources/validators/index.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { routesOf } from './client.ts';
@@ -61,16 +61,19 @@ export function viewsOf({ ledger, entries }: State, plan: SourcePlan, now: UnixM
 }
 
 /** The endpoints that this configuration can use. */
-export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
+export function endpointsOf({ validators, slashings }: Config): Endpoint[] {
+  const { watch, status, syncCommittee, proposerSlashings } = validators;
+  const watches = Object.values(watch).some((ranges) => ranges.length > 0);
   return [
     ...ENDPOINTS,
-    ...(syncCommittee.enabled && syncCommittee.members ? (['sync_committee_members'] as const) : []),
-    ...(slashings.enabled && slashings.proposerNames ? (['proposer_slashings'] as const) : []),
+    ...(watches && syncCommittee ? (['sync_committee_members'] as const) : []),
+    ...(watches && slashings.enabled && proposerSlashings ? (['proposer_slashings'] as const) : []),
+    ...(watches && status ? (['validators', 'validators_performance'] as const) : []),
   ];
 }
 
 /** Shares of a scarce budget. The daily sources come before them. */
-const WEIGHTS = { machines: 2, slashings: 3 } as const;
+const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
 
 /**
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
@@ -81,13 +84,7 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
     ...(dailyReturns.enabled ? chains : []).map((chain) => dailyReturnsSource(chain, dailyReturns.intervalMs)),
-    ...(syncCommittee.enabled ? chains : []).map((chain) =>
-      syncCommitteeSource({
-        chain,
-        intervalMs: syncCommittee.intervalMs,
-        members: membersOf(config, chain, log, operatorAt),
-      }),
-    ),
+    ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
     ...(machines.enabled
       ? [
           machinesSource({ ...machines, weight: WEIGHTS.machines, chains }, (reason, names) =>
@@ -98,37 +95,41 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
           ),
         ]
       : []),
+    ...chains.flatMap((chain) => validatorsOf(config, chain, log, operatorAt)),
     ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, log, operatorAt)),
   ];
 }
 
-/** Undefined if there are no validators to look for. */
-function membersOf(
-  { slashings, syncCommittee }: Config,
-  chain: Chain,
-  log: Logger,
-  operatorAt: UnixMs,
-): MembersOptions | undefined {
-  if (!syncCommittee.members) return undefined;
-  const watch = watchOf(slashings.watch[chain]);
-  if (watch.length === 0) return undefined;
-  return {
-    isWatched: (validator) => watches(watch, validator),
-    operatorAt,
-    onRefused: ({ message }) =>
-      log.warn({ source: 'sync_committee', chain, err: message }, 'sync committee members cannot be read'),
-  };
+/** None if the chain has no watched validators, or every part is off. */
+function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: UnixMs): Source[] {
+  const { intervalMs, status, syncCommittee, watch } = config.validators;
+  const watched = watchOf(watch[chain]);
+  if (watched.length === 0 || !(status || syncCommittee)) return [];
+  return [
+    validatorsSource({
+      chain,
+      watch: watched,
+      intervalMs,
+      weight: WEIGHTS.validators / config.chains.length,
+      status,
+      syncCommittee,
+      isAlone: !config.slashings.enabled,
+      operatorAt,
+      onRefused: (part, { message }) =>
+        log.warn({ source: 'validators', chain, part, err: message }, 'the service refuses a part of validators'),
+    }),
+  ];
 }
 
-function slashingsOf({ slashings, chains }: Config, chain: Chain, log: Logger, operatorAt: UnixMs): Source {
-  const watch = watchOf(slashings.watch[chain]);
+function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, log: Logger, operatorAt: UnixMs): Source {
+  const watch = watchOf(validators.watch[chain]);
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
     weight: WEIGHTS.slashings / chains.length,
     catchUpMs: slashings.catchUpMs,
     watch,
-    proposerNames: slashings.proposerNames,
+    proposerNames: watch.length > 0 && validators.proposerSlashings,
     operatorAt,
     onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
     onMissedProposal: ({ slot, validator, status }) =>

@@ -9,6 +9,7 @@ import { charge, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
 import { syncCommittee } from './sync-committee.ts';
 import { v1Body } from './v1.ts';
+import { performance, validators } from './validators.ts';
 import type { Sandbox } from './world.ts';
 
 export interface SandboxRequest {
@@ -114,6 +115,8 @@ function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: Sa
     ['/api/v2/machine-metrics', machineMetrics],
     [`/api/v2/ethereum/${sandbox.dailyReturnsPath}`, dailyReturns],
     ['/api/v2/ethereum/sync-committee', syncCommittee],
+    ['/api/v2/ethereum/validators', validators],
+    ['/api/v2/ethereum/validators/performance-aggregate', performance],
   ]).get(path);
   if (!endpoint) throw new Refusal(404);
   if (method !== 'POST') {

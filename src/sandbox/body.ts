@@ -34,6 +34,17 @@ export const SyncCommitteeBody = z.object({
   sync_committee_period: z.object({ view: z.literal('latest') }),
 });
 
+/** Indices as numbers, or public keys (api-facts 12). */
+const Identifiers = z.array(z.union([Natural, z.string().regex(/^0x[0-9a-f]{96}$/i)])).min(1);
+
+export const ValidatorsBody = z.object({ chain: ChainName, validator_identifiers: Identifiers, ...PAGE });
+
+export const PerformanceBody = z.object({
+  chain: ChainName,
+  validator_identifiers: Identifiers,
+  range: z.strictObject({ evaluation_window: z.enum(['24h', '7d', '30d', '90d', 'all_time']) }),
+});
+
 /** @throws Refusal 400 for a value that the schema does not accept. */
 export function accepted<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);

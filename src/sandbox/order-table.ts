@@ -84,11 +84,29 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     parameters: { ...CHAIN, validator: 'an index' },
     example: 'chain=mainnet&validator=12340',
     carryOut: (sandbox, given, now) => {
-      const chain = chainIn(given);
-      const validator = given.get('validator') ?? '';
-      if (!isIndex(validator)) throw new BadOrder('validator: expected an index such as 12345');
-      const slot = sandbox.missProposal(chain, Number(validator), now);
+      const [chain, validator] = validatorIn(given);
+      const slot = sandbox.missProposal(chain, validator, now);
       return `validator ${validator} of ${chain} misses slot ${slot}, which is final in 7 to 13 minutes`;
+    },
+  },
+  '/-/offline': {
+    about: 'Takes a validator offline. The service tells it two to three epochs later.',
+    parameters: { ...CHAIN, validator: 'an index' },
+    example: 'chain=mainnet&validator=12340',
+    carryOut: (sandbox, given, now) => {
+      const [chain, validator] = validatorIn(given);
+      sandbox.takeOffline(chain, validator, now);
+      return `validator ${validator} of ${chain} does not attest any more: the service says so in 13 to 20 minutes`;
+    },
+  },
+  '/-/online': {
+    about: 'Brings a validator back online.',
+    parameters: { ...CHAIN, validator: 'an index' },
+    example: 'chain=mainnet&validator=12340',
+    carryOut: (sandbox, given, now) => {
+      const [chain, validator] = validatorIn(given);
+      sandbox.bringBack(chain, validator, now);
+      return `validator ${validator} of ${chain} attests again`;
     },
   },
   '/-/revoke': {
@@ -164,6 +182,12 @@ function chainIn(given: URLSearchParams): Chain {
   const chain = CHAIN_NAMES.find((name) => name === (given.get('chain') ?? 'mainnet'));
   if (!chain) throw new BadOrder(`chain: expected ${CHAIN_NAMES.join(' or ')}`);
   return chain;
+}
+
+function validatorIn(given: URLSearchParams): [Chain, number] {
+  const validator = given.get('validator') ?? '';
+  if (!isIndex(validator)) throw new BadOrder('validator: expected an index such as 12345');
+  return [chainIn(given), Number(validator)];
 }
 
 function isIndex(value: string): boolean {

@@ -28,6 +28,8 @@ export interface ChainWorld {
   readonly slashedProposers: Map<number, readonly number[]>;
   /** The validators that miss their proposal, by slot. */
   readonly missed: Map<number, number>;
+  /** When validators do not attest, by index. */
+  readonly offline: Map<number, { readonly from: UnixMs; readonly until: UnixMs }>;
   readonly proposers: Proposers;
   /** A cache of the rows of canonical blocks as JSON; the oldest is dropped first. */
   readonly rows: Map<number, string>;
@@ -45,6 +47,7 @@ export function createChainWorld(
     ordered: new Map(),
     slashedProposers: new Map(),
     missed: new Map(),
+    offline: new Map(),
     proposers,
     rows: new Map(),
   };

@@ -36,6 +36,8 @@ export class Sandbox {
   dailyReturnsPath = 'benchmark-store';
   /** Whether the plan of the account includes the members of sync committees. */
   hasMembers = true;
+  /** Whether the plan of the account includes the status of validators. */
+  hasValidators = true;
   /** The trial expired or the subscription was cancelled. */
   revoked = false;
   /** Every request is answered with a 500. */
@@ -83,6 +85,18 @@ export class Sandbox {
   /** The validator is to propose one of the next blocks, and misses it. Returns the slot. */
   missProposal(chain: Chain, validator: number, now: UnixMs): number {
     return orderMiss(this.chains[chain], validator, now);
+  }
+
+  /** The validator does not attest from `now` on. */
+  takeOffline(chain: Chain, validator: number, now: UnixMs): void {
+    this.chains[chain].offline.set(validator, { from: now, until: Number.POSITIVE_INFINITY });
+  }
+
+  /** The validator attests again from `now` on. */
+  bringBack(chain: Chain, validator: number, now: UnixMs): void {
+    const { offline } = this.chains[chain];
+    const span = offline.get(validator);
+    if (span) offline.set(validator, { from: span.from, until: now });
   }
 
   /** Simulates another user of the account. */

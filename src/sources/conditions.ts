@@ -91,6 +91,16 @@ export const CONDITIONS = {
     (validators, chain) =>
       `${plural(validators.length, 'watched validator')} of ${chain} slashed: ${listed(validators)}.`,
   ),
+  BeaconchainValidatorOffline: condition(
+    'critical',
+    (validators, chain) =>
+      `${plural(validators.length, 'watched validator')} of ${chain} offline: ${listed(validators)}.`,
+  ),
+  BeaconchainValidatorNotFound: condition(
+    'warning',
+    (validators, chain) =>
+      `${plural(validators.length, 'watched validator')} of ${chain} not found by the service: ${listed(validators)}.`,
+  ),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   WatchedProposalMissed: condition('warning', (validators, detail) =>
     validators.length === 1

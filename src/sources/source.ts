@@ -9,7 +9,7 @@ import type { Summary } from './content.ts';
 import type { History } from './history.ts';
 
 /** In the order in which they are shown. */
-export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'slashings'] as const;
+export const SOURCE_NAMES = ['daily_returns', 'sync_committee', 'machines', 'validators', 'slashings'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** A source is polled at least once a month, even on a tiny budget. */

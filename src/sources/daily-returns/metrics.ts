@@ -1,4 +1,5 @@
 import type { Chain } from '../../lib/chain.ts';
+import { etherOf } from '../../lib/ether.ts';
 import { type Family, type Labels, mergeFamilies, type Sample } from '../../metrics/family.ts';
 import type { Datapoint } from './schema.ts';
 
@@ -125,16 +126,4 @@ export function pastReturnFamilies(chain: Chain, days: readonly Datapoint[]): Fa
 function sample(labels: Labels, value: DayValue): Sample[] {
   if (value == null) return [];
   return [{ labels, value: typeof value === 'string' ? etherOf(value) : value }];
-}
-
-const WEI_DIGITS = 18;
-
-/**
- * Wei (decimal string) to ether, correctly rounded to the nearest double. Moving the decimal point in the text leaves only
- * the rounding of the parser; parsing first and dividing by 1e18 would round twice.
- */
-export function etherOf(wei: string): number {
-  const sign = wei.startsWith('-') ? '-' : '';
-  const digits = wei.slice(sign.length).padStart(WEI_DIGITS + 1, '0');
-  return Number(`${sign}${digits.slice(0, -WEI_DIGITS)}.${digits.slice(-WEI_DIGITS)}`);
 }

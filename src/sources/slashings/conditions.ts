@@ -1,6 +1,7 @@
 import { CHAINS, type Chain, SECONDS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import { watches } from '../../lib/watch.ts';
 import { percent, plural, relative } from '../../lib/words.ts';
 import { firing, THRESHOLDS } from '../conditions.ts';
 import type { Notice } from '../content.ts';
@@ -8,7 +9,6 @@ import type { Polls, Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Slashings } from './schema.ts';
-import { watches } from './watch.ts';
 
 /** An alert fires for an hour after a block is counted, which is up to an hour after the block. */
 const PROPOSER_SLASHING_MS = 2 * MS_PER_HOUR;

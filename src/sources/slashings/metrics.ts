@@ -1,11 +1,11 @@
 import { CHAINS, type Chain, slotTime } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
+import { type Watch, watchedCount, watches } from '../../lib/watch.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
 import type { Polls, Timing } from '../source.ts';
 import type { SlashingsOptions } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
-import { type Watch, watchedCount, watches } from './watch.ts';
 
 type SlashingValue = number | null | undefined;
 
@@ -13,7 +13,7 @@ const MIN_HEAD_STALE_MS = 600_000;
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const FINAL = 'in canonical blocks of finalized epochs; each epoch counts once';
 const NAMES =
-  'Includes proposer slashings only with slashings.proposer_names, because the specified API reports their number without the validators';
+  'Includes proposer slashings only with validators.proposer_slashings, because the specified API reports their number without the validators';
 
 const HEAD_FAMILIES: readonly (readonly [name: string, help: string, value: (head: Head) => SlashingValue])[] = [
   ['slot', `Slot ${HEAD}`, (head) => head.slot],
@@ -105,7 +105,7 @@ const FAMILIES: readonly (readonly [name: string, type: MetricType, help: string
   [
     'proposer_slashings_total',
     'counter',
-    `Proposer slashings ${FINAL}. Their validators are known only with slashings.proposer_names (proposerslashingscount)`,
+    `Proposer slashings ${FINAL}. Their validators are known only with validators.proposer_slashings (proposerslashingscount)`,
     one(({ totals }) => totals.proposerSlashings),
   ],
 ];
@@ -150,7 +150,7 @@ function watchedFamilies({ chain, watch }: SlashingsOptions, state: Slashings): 
   const timePerValidator = (slots: readonly [validator: number, slot: number][]): Sample[] =>
     slots.flatMap(([validator, slot]) => sample(chain, timeOf(chain, slot), { validator: String(validator) }));
   return [
-    gauge('watched_validators', 'Number of validators in slashings.watch', sample(chain, watchedCount(watch))),
+    gauge('watched_validators', 'Number of validators in validators.watch', sample(chain, watchedCount(watch))),
     gauge(
       'watched_validators_slashed',
       `Number of watched validators that were slashed. ${NAMES}`,

@@ -1,8 +1,8 @@
 import type { Chain } from '../../lib/chain.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Watch } from '../../lib/watch.ts';
 import type { ObservedSlashing } from './count.ts';
 import type { Proposal } from './schema.ts';
-import type { Watch } from './watch.ts';
 
 export interface SlashingsOptions {
   readonly chain: Chain;

@@ -1,10 +1,10 @@
 import { type Chain, slotTime, slotUrl, validatorUrl } from '../../lib/chain.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { watches } from '../../lib/watch.ts';
 import { count } from '../../lib/words.ts';
 import { badge, type Cell, link, type Table, time } from '../content.ts';
 import type { SlashingsOptions } from './options.ts';
 import type { Proposal, Slashings } from './schema.ts';
-import { watches } from './watch.ts';
 
 export function proposalCounts({ totals }: Slashings): Cell {
   const { proposed, missed, orphaned } = totals.watchedProposals;

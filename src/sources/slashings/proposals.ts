@@ -1,6 +1,6 @@
+import { type Watch, watches } from '../../lib/watch.ts';
 import type { EpochRows } from './read.ts';
 import type { Proposal, Slashings, SlotRow } from './schema.ts';
-import { type Watch, watches } from './watch.ts';
 
 /** The service reports this index if the proposer is unknown (api-facts 8.1). */
 const NOBODY = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { SECONDS_PER_DAY } from '../../lib/duration.ts';
+import { type Watch, watches } from '../../lib/watch.ts';
 import type { RecentSlashing, Slashings } from './schema.ts';
-import { type Watch, watches } from './watch.ts';
 
 const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;

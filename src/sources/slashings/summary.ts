@@ -1,5 +1,6 @@
 import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { type Watch, watches } from '../../lib/watch.ts';
 import { count, plural } from '../../lib/words.ts';
 import { badge, type Cell, lines, link, NOT_KNOWN, quiet, type Row, type Summary, time } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
@@ -9,7 +10,6 @@ import type { SlashingsOptions } from './options.ts';
 import { plainChain } from './plain.ts';
 import { proposalCounts, proposalTable } from './proposals-summary.ts';
 import type { RecentSlashing, Slashings } from './schema.ts';
-import { type Watch, watches } from './watch.ts';
 
 const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
   double_vote: 'double vote',

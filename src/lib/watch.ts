@@ -33,3 +33,8 @@ export function watches(watch: Watch, validator: number): boolean {
 export function watchedCount(watch: Watch): number {
   return watch.reduce((count, { first, last }) => count + last - first + 1, 0);
 }
+
+/** Every index, ascending. */
+export function* indicesOf(watch: Watch): Generator<number> {
+  for (const { first, last } of watch) for (let index = first; index <= last; index += 1) yield index;
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { etherOf } from '../../../src/sources/daily-returns/metrics.ts';
-import { cases, PATIENT } from '../../support/fuzz.ts';
+import { etherOf } from '../../src/lib/ether.ts';
+import { cases, PATIENT } from '../support/fuzz.ts';
 
 const WEI_PER_ETHER = 10n ** 18n;
 const bits = new DataView(new ArrayBuffer(8));

@@ -1,0 +1,11 @@
+const WEI_DIGITS = 18;
+
+/**
+ * Wei (decimal string) to ether, correctly rounded to the nearest double. Moving the decimal point in the text leaves only
+ * the rounding of the parser; parsing first and dividing by 1e18 would round twice.
+ */
+export function etherOf(wei: string): number {
+  const sign = wei.startsWith('-') ? '-' : '';
+  const digits = wei.slice(sign.length).padStart(WEI_DIGITS + 1, '0');
+  return Number(`${sign}${digits.slice(0, -WEI_DIGITS)}.${digits.slice(-WEI_DIGITS)}`);
+}

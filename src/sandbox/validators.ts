@@ -1,0 +1,127 @@
+import type * as z from 'zod';
+import { type Chain, EPOCHS_PER_DAY, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
+import { between, hexOf } from '../lib/random.ts';
+import type { UnixMs } from '../lib/time.ts';
+import { accepted, PerformanceBody, ValidatorsBody } from './body.ts';
+import { epochsRange } from './chain-range.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { limitsOf } from './plan.ts';
+import { Refusal } from './refusal.ts';
+import { type ChainWorld, epochOf, headSlot } from './slashings-data.ts';
+import type { Sandbox } from './world.ts';
+
+/** Each chain has about this many validators. */
+const EXISTING = 2_000_000;
+const MAX_IDENTIFIERS = 100;
+const MAX_IDENTIFIERS_OF_TRIAL = 20;
+/** The service computes the status once an epoch, about a minute after its start (api-facts 12.1). */
+const COMPUTED_AFTER_MS = 60_000;
+/** Offline: without an attestation in this many epochs (api-facts 12.1). */
+const SILENT_EPOCHS = 2;
+const GWEI = '000000000';
+
+/** POST /api/v2/ethereum/validators (api-facts 12.1). */
+export function validators(sandbox: Sandbox, body: unknown, now: UnixMs): string {
+  const { chain, validator_identifiers, page_size, cursor } = accepted(ValidatorsBody, body);
+  const all = existing(sandbox, validator_identifiers);
+  const query = [chain, validator_identifiers, page_size];
+  const { from } = decodeCursor<{ from: number }>(query, cursor) ?? { from: 0 };
+  const epoch = epochAt(chain, now);
+  const end = from + page_size;
+  return JSON.stringify({
+    data: all.slice(from, end).map((index) => rowOf(sandbox.chains[chain], index, epoch)),
+    range: epochsRange(chain, epoch, epoch),
+    paging: { next_cursor: end < all.length ? encodeCursor(query, { from: end }) : '' },
+  });
+}
+
+/** POST /api/v2/ethereum/validators/performance-aggregate (api-facts 12.2). Every evaluation window is that of a day. */
+export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): string {
+  const { chain, validator_identifiers } = accepted(PerformanceBody, body);
+  const all = existing(sandbox, validator_identifiers);
+  const last = epochAt(chain, now) - 2;
+  const assigned = all.length * EPOCHS_PER_DAY;
+  const missed = all.reduce((sum, index) => sum + missedEpochs(sandbox.chains[chain], index, last), 0);
+  const included = assigned - missed;
+  const score = included / assigned;
+  return JSON.stringify({
+    data: {
+      beaconscore: { total: score, attestation: score, proposal: null, sync_committee: null },
+      duties: {
+        attestation: {
+          included,
+          assigned,
+          missed,
+          correct_head: included,
+          correct_source: included,
+          correct_target: included,
+        },
+        sync_committee: { successful: 0, assigned: 0, missed: 0 },
+        proposal: { successful: 0, assigned: 0, missed: 0, included_slashings: 0 },
+      },
+      finality: 'not_finalized',
+    },
+    range: epochsRange(chain, last - EPOCHS_PER_DAY + 1, last),
+  });
+}
+
+function existing(
+  { plan, hasValidators }: Sandbox,
+  identifiers: z.output<typeof ValidatorsBody>['validator_identifiers'],
+): number[] {
+  if (!hasValidators) throw new Refusal(403);
+  const isTrial = limitsOf(plan).perMonth !== undefined;
+  if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
+  const known = identifiers.filter((one) => typeof one === 'number' && one < EXISTING) as number[];
+  if (known.length === 0) throw new Refusal(404);
+  return [...new Set(known)].sort((a, b) => a - b);
+}
+
+/** The epoch of the newest answer. */
+function epochAt(chain: Chain, now: UnixMs): number {
+  return epochOf(headSlot(chain, now - COMPUTED_AFTER_MS));
+}
+
+function rowOf(world: ChainWorld, index: number, epoch: number): object {
+  const slashed = isSlashed(world, index, epoch);
+  const current = 32_000_000_000 + between(0, 20_000_000, world.seed, index, epoch);
+  return {
+    validator: { index, public_key: hexOf(48, world.seed, index) },
+    slashed,
+    status: slashed ? 'active_slashed' : 'active_ongoing',
+    online: !isOffline(world, index, epoch),
+    withdrawal_credentials: {
+      type: 'execution_address',
+      prefix: '0x01',
+      credential: hexOf(32, world.seed, index, 1),
+      address: hexOf(20, world.seed, index, 2),
+    },
+    life_cycle_epochs: { activation_eligibility: 0, activation: 0, exit: null, withdrawable: null },
+    balances: { current: `${current}${GWEI}`, effective: `32000000000${GWEI}` },
+    finality: 'not_finalized',
+  };
+}
+
+/** Only slashings that were ordered: those of the seed concern validators of others. */
+function isSlashed({ ordered, slashedProposers }: ChainWorld, index: number, epoch: number): boolean {
+  const end = (epoch + 1) * SLOTS_PER_EPOCH;
+  return [...ordered, ...slashedProposers].some(([slot, all]) => slot < end && all.includes(index));
+}
+
+/** Whether the validator did not attest in the last epochs before this one. */
+function isOffline(world: ChainWorld, index: number, epoch: number): boolean {
+  return Array.from({ length: SILENT_EPOCHS }, (_, i) => epoch - 1 - i).every((one) => isSilentIn(world, index, one));
+}
+
+function missedEpochs(world: ChainWorld, index: number, last: number): number {
+  let missed = 0;
+  for (let epoch = last - EPOCHS_PER_DAY + 1; epoch <= last; epoch += 1)
+    if (isSilentIn(world, index, epoch)) missed += 1;
+  return missed;
+}
+
+function isSilentIn({ chain, offline }: ChainWorld, index: number, epoch: number): boolean {
+  const span = offline.get(index);
+  const start = slotTime(chain, epoch * SLOTS_PER_EPOCH) * 1000;
+  return span !== undefined && span.from <= start && start + SECONDS_PER_EPOCH * 1000 <= span.until;
+}

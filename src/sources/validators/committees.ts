@@ -1,0 +1,101 @@
+import {
+  type Chain,
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
+  epochAt,
+  MS_PER_EPOCH,
+  SLOTS_PER_EPOCH,
+  slotTime,
+} from '../../lib/chain.ts';
+import { MS_PER_HOUR } from '../../lib/duration.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { watches } from '../../lib/watch.ts';
+import { refusedUntil } from '../refusal.ts';
+import type { ValidatorsOptions } from './options.ts';
+import { type PollContext, refused, type Step } from './part.ts';
+import { MembersAnswer, type Validators } from './schema.ts';
+
+/** For about four epochs after a boundary the service does not know the next committee (api-facts 12.4). */
+const NEXT_KNOWN_AFTER_MS = 5 * MS_PER_EPOCH;
+
+export const PERIOD_MS = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * MS_PER_EPOCH;
+
+/** How often members that are not known are asked for. */
+const RETRY_MS = MS_PER_HOUR;
+
+export function periodAt(chain: Chain, now: UnixMs): number {
+  return Math.floor(epochAt(chain, now) / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+}
+
+/** When a period starts. */
+export function startOf(chain: Chain, period: number): UnixMs {
+  return slotTime(chain, period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH) * 1000;
+}
+
+/** The watched members of a period, each once, ascending; undefined: not known. */
+export function watchedMembers(
+  { watch }: Pick<ValidatorsOptions, 'watch'>,
+  { committees }: Validators,
+  period: number,
+): number[] | undefined {
+  const seats = committees.find((one) => one.period === period)?.seats;
+  return seats && [...new Set(seats)].filter((validator) => watches(watch, validator)).sort((a, b) => a - b);
+}
+
+/** When members are to be asked for. Infinity: they are not wanted. */
+export function membersDue(options: ValidatorsOptions, state: Validators, now: UnixMs): UnixMs {
+  const { chain, syncCommittee, operatorAt } = options;
+  const { membersAskedAt = 0, membersRefusal } = state;
+  if (!syncCommittee) return Number.POSITIVE_INFINITY;
+  const refused = refusedUntil(membersRefusal, operatorAt);
+  // A time in the future is from before the clock was set back.
+  if (missingPeriods(chain, state, now).length > 0) {
+    return Math.max(membersAskedAt > now ? 0 : membersAskedAt + RETRY_MS, refused);
+  }
+  const start = startOf(chain, periodAt(chain, now));
+  const next = now < start + NEXT_KNOWN_AFTER_MS ? start : startOf(chain, periodAt(chain, now) + 1);
+  return Math.max(next + NEXT_KNOWN_AFTER_MS, refused);
+}
+
+/** The periods whose members are wanted and not known: the current one, and the next one once the service may know it. */
+function missingPeriods(chain: Chain, { committees }: Validators, now: UnixMs): number[] {
+  const current = periodAt(chain, now);
+  const wanted = now < startOf(chain, current) + NEXT_KNOWN_AFTER_MS ? [current] : [current, current + 1];
+  return wanted.filter((period) => !committees.some((one) => one.period === period));
+}
+
+/** Asks for the members that are not known. The next committee becomes the current one without a request. */
+export async function readMembers(context: PollContext, previous: Validators): Promise<Step> {
+  const { options, now } = context;
+  const { chain } = options;
+  const current = periodAt(chain, now);
+  const { membersRefusal: before, ...rest } = previous;
+  let value: Validators = {
+    ...rest,
+    committees: rest.committees.filter(({ period }) => period >= current),
+    membersAskedAt: now,
+  };
+  let oneTimeRequests = 0;
+  for (const period of missingPeriods(chain, previous, now)) {
+    if (period === current) oneTimeRequests += 1;
+    try {
+      const seats = await readSeats(context, period, period === current ? String(period) : 'next');
+      if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };
+    } catch (error) {
+      const { refusal, failure } = refused(context, 'sync_committee', before, error);
+      return { value: { ...value, ...(refusal && { membersRefusal: refusal }) }, failure, oneTimeRequests };
+    }
+  }
+  return { value, oneTimeRequests };
+}
+
+/** Undefined: the service does not know the members yet. */
+async function readSeats(
+  { options: { chain }, api, signal }: PollContext,
+  period: number,
+  selector: string,
+): Promise<number[] | undefined> {
+  const path = `/api/v1/sync_committee/${selector}`;
+  const request = { endpoint: 'sync_committee_members', priority: 'sync_committee', chain, path } as const;
+  const { data } = await api.request(request, MembersAnswer, signal);
+  return data?.period === period && data.validators?.length ? data.validators : undefined;
+}

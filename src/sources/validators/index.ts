@@ -1,0 +1,43 @@
+import { watchedCount } from '../../lib/watch.ts';
+import { refusedUntil } from '../refusal.ts';
+import { evenPace, nextTick, oncePer, type Source } from '../source.ts';
+import { membersDue, PERIOD_MS } from './committees.ts';
+import { nextValidatorsChange, validatorFamilies } from './metrics.ts';
+import type { ValidatorsOptions } from './options.ts';
+import { POLLS_PER_PERFORMANCE } from './performance.ts';
+import { pollValidators } from './poll.ts';
+import { NO_VALIDATORS, Validators } from './schema.ts';
+import { IDENTIFIERS } from './status.ts';
+import { validatorsSummary } from './summary.ts';
+
+/** The watched validators of a chain: status, balances, duties, and seats in sync committees. */
+export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
+  const { chain, intervalMs, status, operatorAt } = options;
+  // Status in each poll, and in every ninth the performance.
+  const validators = watchedCount(options.watch);
+  const usualRequests = Math.ceil(validators / IDENTIFIERS) + Math.ceil(validators / 100) / POLLS_PER_PERFORMANCE;
+  return {
+    name: 'validators',
+    chain,
+    endpoint: status ? 'validators' : 'sync_committee_members',
+    intervalMs,
+    empty: NO_VALIDATORS,
+    state: Validators,
+    due(value, attempts, timing) {
+      const statusDue = status ? refusedUntil(value.statusRefusal, operatorAt) : Number.POSITIVE_INFINITY;
+      const tick = nextTick(attempts, timing.intervalMs);
+      return Math.max(tick, Math.min(statusDue, membersDue(options, value, timing.now)));
+    },
+    isDaily: !status,
+    weight: options.weight,
+    pace(requestsPerDay, requestsPerPoll) {
+      return status
+        ? evenPace(intervalMs, requestsPerDay, Math.max(requestsPerPoll, usualRequests))
+        : oncePer(PERIOD_MS, intervalMs, requestsPerDay);
+    },
+    poll: (api, previous, timing, signal) => pollValidators(options, api, previous, timing, signal),
+    families: (value, timing) => validatorFamilies(options, value, timing),
+    summary: (value, timing) => validatorsSummary(options, value, timing),
+    nextChange: (value, timing) => nextValidatorsChange(options, value, timing),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Chain } from '../../lib/chain.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
+import type { Watch } from '../../lib/watch.ts';
+
+export interface ValidatorsOptions {
+  readonly chain: Chain;
+  /** Not empty. */
+  readonly watch: Watch;
+  readonly intervalMs: Milliseconds;
+  readonly weight: number;
+  /** Whether to read status, balances and duties. */
+  readonly status: boolean;
+  /** Whether to read the members of the sync committees. */
+  readonly syncCommittee: boolean;
+  /** Whether no other source counts the watched validators and those of them that were slashed. */
+  readonly isAlone: boolean;
+  /** When the operator last started or reloaded the program: what was refused before is asked for again. */
+  readonly operatorAt: UnixMs;
+  /** Called when the service refuses a part, which is then off for a day. */
+  readonly onRefused: (part: Part, failure: Error) => void;
+}
+
+/** The parts that the service may refuse, each for itself. */
+export type Part = 'status' | 'performance' | 'sync_committee';

@@ -1,0 +1,41 @@
+import type { Api } from '../../api/client.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { afterFailure, type Refusal, refusedUntil } from '../refusal.ts';
+import type { Part, ValidatorsOptions } from './options.ts';
+import type { Validators } from './schema.ts';
+
+/** What the requests of a poll share. */
+export interface PollContext {
+  readonly options: ValidatorsOptions;
+  readonly api: Api;
+  readonly now: UnixMs;
+  readonly signal: AbortSignal;
+}
+
+/** What is known after a part was read, and why it was not read as a whole. */
+export interface Step {
+  readonly value: Validators;
+  readonly failure?: Error | undefined;
+  /** Requests that the next polls will not make. */
+  readonly oneTimeRequests?: number;
+}
+
+/** Whether the status is read: it is configured, and the service does not refuse it. */
+export function isStatusOn({ status, operatorAt }: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
+  return status && now >= refusedUntil(value.statusRefusal, operatorAt);
+}
+
+/** What is known of the refusals of a part after its request failed. A part that counts as refused does not fail the poll. */
+export function refused(
+  { options, now, signal }: PollContext,
+  part: Part,
+  before: Refusal | undefined,
+  error: unknown,
+): { refusal: Refusal | undefined; failure: Error | undefined } {
+  if (signal.aborted || !(error instanceof Error)) throw error;
+  const { operatorAt, onRefused } = options;
+  const refusal = afterFailure(before, error, now, operatorAt);
+  if (now >= refusedUntil(refusal, operatorAt)) return { refusal, failure: error };
+  if (refusedUntil(before, operatorAt) === 0) onRefused(part, error);
+  return { refusal, failure: undefined };
+}

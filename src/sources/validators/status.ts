@@ -1,0 +1,127 @@
+import { RequestFailed } from '../../api/errors.ts';
+import { epochAt } from '../../lib/chain.ts';
+import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { indicesOf, type Watch } from '../../lib/watch.ts';
+import { type PollContext, refused, type Step } from './part.ts';
+import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
+
+/** The most rows of a page, and so the most identifiers whose rows come in one answer (api-facts 12). */
+export const IDENTIFIERS = 10;
+/** After this many failures in a row the poll ends: it is more than one odd answer. */
+const MAX_FAILURES = 3;
+
+/**
+ * Reads every watched validator, ten a request. Those of a request that failed keep what is known of them. The status counts as
+ * refused only if no request was answered.
+ */
+export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
+  const { statusRefusal: before, ...rest } = previous;
+  const known = new Map(previous.validators.map((one) => [one.index, one]));
+  let answers = 0;
+  let failures = 0;
+  let failure: Error | undefined;
+  for (const chunk of chunksOf(context.options.watch, IDENTIFIERS)) {
+    try {
+      for (const one of await readChunk(context, chunk)) known.set(one.index, withHistory(one, known.get(one.index)));
+      answers += 1;
+      failures = 0;
+    } catch (error) {
+      if (context.signal.aborted || !(error instanceof Error)) throw error;
+      failure ??= error;
+      failures += 1;
+      if (failures >= MAX_FAILURES || isForbidden(error)) break;
+    }
+  }
+  const validators = [...known.values()].sort((a, b) => a.index - b.index);
+  const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
+  if (!failure || answers > 0) return { value, failure };
+  const { refusal, failure: told } = refused(context, 'status', before, failure);
+  return { value: { ...value, ...(refusal && { statusRefusal: refusal }) }, failure: told };
+}
+
+/** The plan does not include the endpoint, so the next request would get the same answer. */
+function isForbidden(error: Error): boolean {
+  return error instanceof RequestFailed && error.reason === 'forbidden';
+}
+
+/** The watched indices in groups of up to `size`, ascending. */
+export function* chunksOf(watch: Watch, size: number): Generator<number[]> {
+  let chunk: number[] = [];
+  for (const index of indicesOf(watch)) {
+    chunk.push(index);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** The validators of one request. A validator that a readable answer lacks is not found. */
+async function readChunk({ options, api, now, signal }: PollContext, chunk: readonly number[]): Promise<Validator[]> {
+  const { chain } = options;
+  const body = { chain, validator_identifiers: chunk, page_size: IDENTIFIERS };
+  const request = {
+    endpoint: 'validators',
+    priority: 'validators',
+    path: '/api/v2/ethereum/validators',
+    body,
+  } as const;
+  let answer: ReturnType<typeof ValidatorsAnswer.parse>;
+  try {
+    answer = await api.request(request, ValidatorsAnswer, signal);
+  } catch (error) {
+    // Here a 404 says that the service knows none of them.
+    if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
+    answer = { data: [], range: { epoch: epochAt(chain, now) } };
+  }
+  const { data, range, paging } = answer;
+  if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
+    throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`, 200);
+  }
+  const rows = await api.records('validators', ValidatorRow, data);
+  const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row, range.epoch, now)]));
+  const isWhole = rows.length === data.length && !paging?.next_cursor;
+  return chunk.flatMap((index) => {
+    const one = found.get(index) ?? (isWhole ? notFound(index, range.epoch, now) : undefined);
+    return one ? [one] : [];
+  });
+}
+
+function validatorOf(row: ReturnType<typeof ValidatorRow.parse>, epoch: number, readAt: UnixMs): Validator {
+  const { validator, status, slashed, online, balances } = row;
+  return {
+    index: validator.index,
+    status,
+    online: online ?? null,
+    slashed,
+    balance: balances?.current ?? null,
+    effectiveBalance: balances?.effective ?? null,
+    epoch,
+    readAt,
+  };
+}
+
+function notFound(index: number, epoch: number, readAt: UnixMs): Validator {
+  return {
+    index,
+    status: 'not_found',
+    online: null,
+    slashed: false,
+    balance: null,
+    effectiveBalance: null,
+    epoch,
+    readAt,
+  };
+}
+
+/** Since when the validator is offline and slashed. One that was slashed stays slashed. */
+function withHistory(read: Validator, before: Validator | undefined): Validator {
+  const { epoch } = read;
+  const slashedSince = before?.slashedSince ?? (read.slashed ? epoch : undefined);
+  return {
+    ...read,
+    ...(read.online === false && { offlineSince: Math.min(before?.offlineSince ?? epoch, epoch) }),
+    ...(slashedSince !== undefined && { slashedSince }),
+  };
+}

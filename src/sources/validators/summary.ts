@@ -1,0 +1,97 @@
+import { type Chain, SLOTS_PER_EPOCH, slotTime, validatorUrl } from '../../lib/chain.ts';
+import { type Html, html } from '../../lib/html.ts';
+import type { UnixMs } from '../../lib/time.ts';
+import { count, percent, plural, spaced } from '../../lib/words.ts';
+import { firing } from '../conditions.ts';
+import { type Cell, lines, link, NOT_KNOWN, type Notice, quiet, type Summary, time } from '../content.ts';
+import { type Refusal, refusedUntil } from '../refusal.ts';
+import type { Timing } from '../source.ts';
+import { periodAt, startOf, watchedMembers } from './committees.ts';
+import { type Shown, shownOf } from './metrics.ts';
+import type { ValidatorsOptions } from './options.ts';
+import type { Validator, Validators } from './schema.ts';
+
+const MAX_NAMED = 5;
+
+/** The watched validators: who is offline, balances, duties, and who is in a sync committee. */
+export function validatorsSummary(options: ValidatorsOptions, value: Validators, timing: Timing): Summary {
+  const { status, syncCommittee } = options;
+  const shown = shownOf(options, value, timing);
+  return {
+    notices: noticesOf(options, shown),
+    isOutdated: value.validators.length > 0 && shown.validators.length === 0,
+    facts: [
+      ...(status ? [['Watched validators', validators(options, value, shown, timing.now)] as const] : []),
+      ...(syncCommittee ? [['Watched in the sync committee', committees(options, value, timing.now)] as const] : []),
+    ],
+  };
+}
+
+/** As in the alert rule, a validator is offline once a later answer than the first says so too. */
+function noticesOf({ chain }: ValidatorsOptions, { offline, epoch = 0, validators }: Shown): Notice[] {
+  const certain = offline.filter(({ offlineSince = epoch }) => offlineSince < epoch);
+  const notFound = validators.filter(({ status }) => status === 'not_found');
+  return [
+    ...(certain.length > 0 ? [firing('BeaconchainValidatorOffline', indices(certain), chain)] : []),
+    ...(notFound.length > 0 ? [firing('BeaconchainValidatorNotFound', indices(notFound), chain)] : []),
+  ];
+}
+
+function indices(validators: readonly Validator[]): string[] {
+  return validators.map(({ index }) => String(index));
+}
+
+function validators(options: ValidatorsOptions, value: Validators, shown: Shown, now: UnixMs): Cell {
+  const { chain, operatorAt } = options;
+  const { offline, byStatus, epoch, performance } = shown;
+  const refused = refusal(value.statusRefusal, operatorAt, now, 'the status of validators');
+  if (epoch === undefined) return refused ?? NOT_KNOWN;
+  const online = shown.validators.filter((one) => one.online).length;
+  const statuses = [...byStatus].filter(([, number]) => number > 0);
+  const score = performance?.scores.total;
+  return lines(
+    `${count(online)} of ${plural(shown.validators.length, 'validator')} online`,
+    ...(offline.length > 0
+      ? [
+          html`offline: ${named(
+            chain,
+            offline.map(({ index }) => index),
+          )}`,
+        ]
+      : []),
+    quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
+    ...(score === undefined ? [] : [quiet(`BeaconScore of 24 hours: ${percent(score, 2)}`)]),
+    html`epoch ${epoch}, ${time(slotTime(chain, epoch * SLOTS_PER_EPOCH) * 1000, now)}`,
+    ...(refused ? [refused] : []),
+  );
+}
+
+function committees(options: ValidatorsOptions, value: Validators, now: UnixMs): Cell {
+  const { chain, operatorAt } = options;
+  const period = periodAt(chain, now);
+  const [current, next] = [period, period + 1].map((one) => watchedMembers(options, value, one));
+  const turn = time(startOf(chain, period + 1), now);
+  const refused = refusal(value.membersRefusal, operatorAt, now, 'the members');
+  if (!current && !next && refused) return refused;
+  return lines(
+    current?.length ? html`now ${named(chain, current)}; ends ${turn}` : `now ${current ? 'none' : NOT_KNOWN}`,
+    next?.length ? html`next ${named(chain, next)}; begins ${turn}` : `next ${next ? 'none' : NOT_KNOWN}`,
+    ...(refused ? [refused] : []),
+  );
+}
+
+function refusal(refusal: Refusal | undefined, operatorAt: UnixMs, now: UnixMs, what: string): Html | undefined {
+  if (!refusal || now >= refusedUntil(refusal, operatorAt)) return undefined;
+  return quiet(
+    `The service refuses to list ${what} (${spaced(refusal.reason)}). The exporter tries again every day, and after a reload or restart.`,
+  );
+}
+
+/** Links a few validators to their pages in the explorer, and counts the others. */
+function named(chain: Chain, validators: readonly number[]): Html {
+  const few = validators
+    .slice(0, MAX_NAMED)
+    .map((validator) => link(String(validator), validatorUrl(chain, validator)));
+  const more = validators.length - few.length;
+  return html`${few.flatMap((one, i) => (i === 0 ? [one] : [', ', one]))}${more > 0 ? ` and ${count(more)} more` : ''}`;
+}
