@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiRequest } from '../../../src/api/client.ts';
+import { watchOf } from '../../../src/lib/watch.ts';
+import { validatorsSource } from '../../../src/sources/validators/index.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/schema.ts';
+import { failed } from '../../support/fake-api.ts';
+import { samplesOf, sampleValue } from '../../support/samples.ts';
+import { attempts, DAY, HOUR, timing } from '../../support/timing.ts';
+import {
+  CURRENT,
+  EPOCH,
+  membersAnswer,
+  NOW,
+  PERIOD,
+  poll,
+  serviceOf,
+  startOfEpoch,
+  validatorsOptions,
+} from '../../support/validators.ts';
+
+const OPTIONS = validatorsOptions({ status: false, syncCommittee: true, watch: watchOf([{ first: 1, last: 99 }]) });
+const SOURCE = validatorsSource(OPTIONS);
+const START = startOfEpoch(CURRENT * 256);
+const NEXT_KNOWN = START + 5 * EPOCH;
+
+/** Members by period; `next` is the one after `head`, and others are not known yet. */
+function membersOf(committees: Record<number, readonly unknown[]>, head = CURRENT) {
+  return serviceOf({
+    sync_committee_members: ({ path }: ApiRequest) => {
+      const selector = path.split('/').at(-1);
+      const period = selector === 'next' ? head + 1 : Number(selector);
+      const members = committees[period];
+      return members ? membersAnswer(period, members) : { status: 'OK', data: [] };
+    },
+  });
+}
+
+const KNOWN = { [CURRENT]: [7, 500_000, 12, 7, 99], [CURRENT + 1]: [500_001, 3] };
+
+function asked(api: ReturnType<typeof serviceOf>): (string | undefined)[] {
+  return api.requests.map(({ path }) => path.split('/').at(-1));
+}
+
+function shown(state: Validators, now = NOW): Record<string, string[] | undefined> {
+  const families = SOURCE.families(state, timing({ now }));
+  return Object.fromEntries(
+    ['current', 'next'].map((period) => {
+      const series = samplesOf(families, 'beaconchain_watched_sync_committee_validator').filter(
+        ({ labels }) => labels['period'] === period,
+      );
+      const count = sampleValue(families, 'beaconchain_watched_sync_committee_validators', {
+        chain: 'mainnet',
+        period,
+      });
+      expect(series).toHaveLength(count ?? 0);
+      return [period, count === undefined ? undefined : series.map(({ labels }) => labels['validator'] ?? '')];
+    }),
+  );
+}
+
+function due(state: Validators, lastAttemptAt: number, now = lastAttemptAt): number {
+  return SOURCE.due(state, attempts(lastAttemptAt), timing({ now, intervalMs: EPOCH }));
+}
+
+describe('the sync committees of watched validators', () => {
+  it('are read once: the current one and the next, each watched member once, the seats kept in order', async () => {
+    const api = membersOf(KNOWN);
+    const { value: state, failure, oneTimeRequests } = await poll(api, NO_VALIDATORS, OPTIONS);
+    expect(failure).toBeUndefined();
+    expect(asked(api)).toEqual([String(CURRENT), 'next']);
+    expect(api.requests[0]).toMatchObject({ endpoint: 'sync_committee_members', chain: 'mainnet' });
+    expect(oneTimeRequests).toBe(1);
+    expect(shown(state)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
+    expect(state.committees).toContainEqual({ period: CURRENT, seats: [7, 500_000, 12, 7, 99] });
+    expect(due(state, NOW)).toBe(START + PERIOD + 5 * EPOCH);
+  });
+
+  it('none known is not the same as no member', async () => {
+    const { value: state } = await poll(membersOf({ [CURRENT]: [500_000] }), NO_VALIDATORS, OPTIONS);
+    expect(shown(state)).toEqual({ current: [], next: undefined });
+    expect(shown(NO_VALIDATORS)).toEqual({ current: undefined, next: undefined });
+  });
+
+  it('move on at the boundary without a request, and without a poll', async () => {
+    const { value: state } = await poll(membersOf(KNOWN), NO_VALIDATORS, OPTIONS);
+    const boundary = START + PERIOD;
+    expect(SOURCE.nextChange(state, timing({ now: NOW }))).toBe(boundary);
+    expect(shown(state, boundary - 1)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
+    expect(shown(state, boundary)).toEqual({ current: ['3'], next: undefined });
+    const api = membersOf({ [CURRENT + 2]: [1] }, CURRENT + 1);
+    expect(due(state, boundary, boundary)).toBe(boundary + 5 * EPOCH);
+    const { value: later } = await poll(api, state, OPTIONS, boundary + 5 * EPOCH);
+    expect(asked(api)).toEqual(['next']);
+    expect(shown(later, boundary + 5 * EPOCH)).toEqual({ current: ['3'], next: ['1'] });
+    expect(later.committees.map(({ period }) => period)).toEqual([CURRENT + 1, CURRENT + 2]);
+  });
+
+  it('the next one is not asked for in the first five epochs, in which the service does not know it', async () => {
+    const api = membersOf(KNOWN);
+    const { value: state } = await poll(api, NO_VALIDATORS, OPTIONS, START + EPOCH);
+    expect(asked(api)).toEqual([String(CURRENT)]);
+    expect(due(state, START + EPOCH)).toBe(NEXT_KNOWN);
+  });
+
+  it.each([
+    ['an empty list', { status: 'OK', data: [] }],
+    ['a committee without seats', membersAnswer(CURRENT, [])],
+    ['null for its seats', membersAnswer(CURRENT, null)],
+    ['another period', membersAnswer(CURRENT - 1, [7])],
+  ])('%s means that they are not known: asked again an hour later', async (_, body) => {
+    const { value: state, failure } = await poll(
+      serviceOf({ sync_committee_members: () => body }),
+      NO_VALIDATORS,
+      OPTIONS,
+    );
+    expect(failure).toBeUndefined();
+    expect(shown(state)).toEqual({ current: undefined, next: undefined });
+    expect(due(state, NOW)).toBe(NOW + HOUR);
+  });
+
+  it('one seat that cannot be read makes all positions doubtful', async () => {
+    const { value: state, failure } = await poll(membersOf({ [CURRENT]: [7, 'x', 12] }), NO_VALIDATORS, OPTIONS);
+    expect(failure).toMatchObject({ reason: 'invalid_body' });
+    expect(state.committees).toEqual([]);
+  });
+
+  it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
+    '%s refuses them for a day without a failure, told once; what is known stays, and the status is read',
+    async (reason) => {
+      const told: string[] = [];
+      const options = { ...OPTIONS, status: true, onRefused: (part: string) => told.push(part) };
+      const { value: known } = await poll(membersOf({ [CURRENT]: [7] }), NO_VALIDATORS, options);
+      const api = serviceOf({
+        sync_committee_members: (request) => {
+          throw failed(request, reason);
+        },
+      });
+      const now = NOW + HOUR;
+      const { value: state, failure } = await poll(api, known, options, now);
+      expect(failure).toBeUndefined();
+      expect(told).toEqual(['sync_committee']);
+      expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toHaveLength(10);
+      expect(shown(state, now)).toEqual({ current: ['7'], next: undefined });
+      expect(due(state, now)).toBe(now + DAY);
+    },
+  );
+
+  it('a 400 alone is a failure, because it can be a database that fails for a moment', async () => {
+    const api = serviceOf({
+      sync_committee_members: (request) => {
+        throw failed(request, 'bad_request');
+      },
+    });
+    const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
+    expect(failure).toMatchObject({ reason: 'bad_request' });
+    expect(due(state, NOW)).toBe(NOW + HOUR);
+  });
+
+  it('are asked for again after the clock was set back', async () => {
+    const state: Validators = { ...NO_VALIDATORS, membersAskedAt: NOW + DAY };
+    expect(due(state, NOW)).toBe(NOW + EPOCH);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { watchOf } from '../../../src/lib/watch.ts';
+import { validatorsSource } from '../../../src/sources/validators/index.ts';
+import type { Validators } from '../../../src/sources/validators/schema.ts';
+import { failed } from '../../support/fake-api.ts';
+import { sampleValue } from '../../support/samples.ts';
+import { DAY, timing } from '../../support/timing.ts';
+import {
+  EPOCH,
+  identifiersOf,
+  NOW,
+  performanceAnswer,
+  poll,
+  serviceOf,
+  validatorsOptions,
+} from '../../support/validators.ts';
+
+const MANY = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
+
+function shown(state: Validators, name: string, labels: Record<string, string>, now = NOW): number | undefined {
+  const families = validatorsSource(MANY).families(state, timing({ now, intervalMs: EPOCH }));
+  return sampleValue(families, `beaconchain_watched_validators_${name}`, { chain: 'mainnet', ...labels });
+}
+
+function sizes(api: ReturnType<typeof serviceOf>): number[] {
+  return api.requests
+    .filter(({ endpoint }) => endpoint === 'validators_performance')
+    .map((request) => identifiersOf(request).length);
+}
+
+describe('the performance of watched validators', () => {
+  it('is asked for 100 at a time, with the first poll and then with every ninth', async () => {
+    const api = serviceOf();
+    let state = (await poll(api, undefined, MANY)).value;
+    expect(api.requests.find(({ endpoint }) => endpoint === 'validators_performance')).toMatchObject({
+      path: '/api/v2/ethereum/validators/performance-aggregate',
+      body: { chain: 'mainnet', range: { evaluation_window: '24h' } },
+    });
+    expect(sizes(api)).toEqual([100, 50]);
+    const polls: number[] = [];
+    for (let i = 1; i <= 18; i += 1) {
+      const before = sizes(api).length;
+      state = (await poll(api, state, MANY, NOW + i * EPOCH)).value;
+      if (sizes(api).length > before) polls.push(i);
+    }
+    expect(polls).toEqual([9, 18]);
+  });
+
+  it('sums the duties, and weights the scores by what was assigned; no series where a score is null', async () => {
+    const answers = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, 1)];
+    const api = serviceOf({ validators_performance: () => answers.shift() });
+    const { value: state } = await poll(api, undefined, MANY);
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(400);
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBe(30);
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'done' })).toBe(370);
+    expect(shown(state, 'duties', { duty: 'proposal', status: 'done' })).toBe(2);
+    expect(shown(state, 'score_ratio', { duty: 'attestation' })).toBeCloseTo(0.925, 12);
+    expect(shown(state, 'score_ratio', { duty: 'proposal' })).toBeUndefined();
+  });
+
+  it('takes nulls for what they are', async () => {
+    const data = { beaconscore: null, duties: { attestation: null, proposal: null, sync_committee: null } };
+    const { value: state, failure } = await poll(serviceOf({ validators_performance: () => ({ data }) }));
+    expect(failure).toBeUndefined();
+    expect(shown(state, 'score_ratio', { duty: 'total' })).toBeUndefined();
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(0);
+  });
+
+  it('is asked for 20 at a time where the plan refuses 100, and 100 are tried again after a reload', async () => {
+    const limited = (max: number) =>
+      serviceOf({
+        validators_performance: (request) => {
+          if (identifiersOf(request).length > max) throw failed(request, 'forbidden');
+          return performanceAnswer(1, 0, 1);
+        },
+      });
+    const api = limited(20);
+    const { value: state, failure, oneTimeRequests } = await poll(api, undefined, MANY);
+    expect(failure).toBeUndefined();
+    expect(oneTimeRequests).toBe(1);
+    expect(sizes(api)).toEqual([100, 20, 20, 20, 20, 20, 20, 20, 10]);
+    const due: Validators = { ...state, pollsSincePerformance: 8 };
+    const next = limited(20);
+    await poll(next, due, MANY, NOW + EPOCH);
+    expect(sizes(next)).toEqual([20, 20, 20, 20, 20, 20, 20, 10]);
+    const upgraded = limited(100);
+    await poll(upgraded, due, { ...MANY, operatorAt: 6 }, NOW + EPOCH);
+    expect(sizes(upgraded)).toEqual([100, 50]);
+  });
+
+  it('is off for a day where 20 are refused too, told once; the status goes on', async () => {
+    const told: string[] = [];
+    const options = { ...MANY, onRefused: (part: string) => told.push(part) };
+    const api = serviceOf({
+      validators_performance: (request) => {
+        throw failed(request, 'forbidden');
+      },
+    });
+    const { value: state, failure } = await poll(api, undefined, options);
+    expect(failure).toBeUndefined();
+    expect(sizes(api)).toEqual([100, 20]);
+    expect(told).toEqual(['performance']);
+    const due: Validators = { ...state, pollsSincePerformance: 8 };
+    await poll(api, due, options, NOW + EPOCH);
+    expect(sizes(api)).toHaveLength(2);
+    await poll(api, due, options, NOW + DAY);
+    expect(sizes(api)).toHaveLength(3);
+    expect(told).toEqual(['performance']);
+  });
+
+  it('keeps what is known unless all was read, and withdraws it after 18 intervals', async () => {
+    const { value: known } = await poll(serviceOf(), undefined, MANY);
+    let requests = 0;
+    const api = serviceOf({
+      validators_performance: (request) => {
+        requests += 1;
+        if (requests === 2) throw failed(request, 'server_error');
+        return performanceAnswer(1, 1, 0);
+      },
+    });
+    const { value: state, failure } = await poll(api, { ...known, pollsSincePerformance: 8 }, MANY, NOW + EPOCH);
+    expect(failure).toMatchObject({ reason: 'server_error' });
+    expect(state.performance).toEqual(known.performance);
+    expect(shown(state, 'score_ratio', { duty: 'total' }, NOW + 27 * EPOCH)).toBeDefined();
+    expect(shown(state, 'score_ratio', { duty: 'total' }, NOW + 27 * EPOCH + 1)).toBeUndefined();
+  });
+});
