@@ -16,6 +16,8 @@ interface FlagDescription {
   readonly help: string;
   /** What the help calls its value. */
   readonly value?: string;
+  /** The value if the flag is given without one. */
+  readonly fallback?: string;
   /** It may be given several times. */
   readonly isRepeatable?: true;
   /** A boolean that is true by default. */
@@ -48,6 +50,11 @@ const CHECK = {
     help: 'Probe, and write the responses to this empty directory, with personal data replaced.',
   },
   yes: { help: 'Probe without asking for confirmation.' },
+  'safe-to-restart': {
+    value: 'DURATION',
+    fallback: '30m',
+    help: 'Ask whether a watched validator is in a sync committee within this time (default 30m). Exit 0: none is; 5: one is, or it is not known.',
+  },
 } satisfies Table;
 
 const BACKFILL = {

@@ -49,7 +49,10 @@ export function parseCommand(argv: readonly string[], env: Environment): Command
 /** The flags of a command line with their values, and its other words. */
 function readLine(argv: readonly string[]): { typed: Map<string, string[]>; words: string[] } {
   const options = Object.fromEntries(
-    TABLE.map(({ name, value }) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]),
+    TABLE.map(({ name, value, fallback }) => [
+      name,
+      { type: value && !fallback ? ('string' as const) : ('boolean' as const) },
+    ]),
   );
   const { tokens } = parseArgs({
     args: [...argv],
@@ -92,6 +95,7 @@ function textOf({ name, rawName, value, inlineValue }: OptionToken): string {
   const flag = flagOf(name);
   if (!flag && name !== 'help' && name !== 'version') throw new UsageError(unknown('flag', rawName, FLAG_WORDS));
   if (!flag?.value) return value ?? 'true';
+  if (flag.fallback !== undefined) return value ?? flag.fallback;
   const swallowed = !inlineValue && value?.startsWith('-');
   if (!value || swallowed) throw new UsageError(`${rawName} expects a value: ${rawName}=${flag.value}`);
   return value;
@@ -141,7 +145,8 @@ export function variableOf(name: string): string {
 }
 
 /** A flag as the help writes it. */
-export function usageOf({ name, value, isOn }: Flag): string {
+export function usageOf({ name, value, fallback, isOn }: Flag): string {
+  if (fallback !== undefined) return `--${name}[=${value}]`;
   return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;
 }
 

@@ -27,7 +27,7 @@ type Running = { stop(): Promise<void>; reload?(): Promise<unknown> };
 type Given = Settings & { readonly proxies: Proxies | undefined };
 type Flagged = Extract<Command, { flags: unknown }>;
 
-const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4 } as const;
+const EXIT = { stopped: 0, refused: 1, usage: 2, addressTaken: 3, partly: 4, notSafe: 5 } as const;
 const EXIT_OF_VERDICT = { understood: EXIT.stopped, refused: EXIT.refused, partly: EXIT.partly };
 
 /** The interface promises five seconds. */
@@ -84,6 +84,13 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
   const settings = await read();
   if (name === 'backfill') return runBackfill(flags, settings);
   if (name === 'check') {
+    const restart = flags['safe-to-restart'];
+    if (restart !== undefined) {
+      const { askSafeToRestart } = await import('./safe-to-restart.ts');
+      const { isSafe, reason } = await askSafeToRestart({ settings, proxies: settings.proxies }, restart);
+      print(`${reason}\n`);
+      return isSafe ? EXIT.stopped : EXIT.notSafe;
+    }
     const { check } = await import('./check.ts');
     const { askService, mayAsk } = await import('./probe/ask-service.ts');
     const log = await openLogger(settings.config.log);

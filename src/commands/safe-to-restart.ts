@@ -1,0 +1,101 @@
+import { emptyLedger } from '../budget/ledger.ts';
+import { openClient } from '../exporter/client.ts';
+import type { Settings } from '../exporter/settings.ts';
+import { systemClock } from '../lib/clock.ts';
+import { parseDuration } from '../lib/duration.ts';
+import type { Proxies } from '../lib/proxies.ts';
+import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import { watchOf } from '../lib/watch.ts';
+import { listed, plural, utc } from '../lib/words.ts';
+import { periodAt, readMembers, startOf, watchedMembers } from '../sources/validators/committees.ts';
+import type { ValidatorsOptions } from '../sources/validators/options.ts';
+import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
+import { UsageError } from './flags.ts';
+
+export interface Verdict {
+  readonly isSafe: boolean;
+  /** Why, and until when. */
+  readonly reason: string;
+}
+
+/** Asks for the members of this and the next sync committee of each chain. @throws UsageError for an invalid duration */
+export async function askSafeToRestart(
+  { settings, proxies }: { readonly settings: Settings; readonly proxies: Proxies | undefined },
+  text: string,
+): Promise<Verdict> {
+  const withinMs = parseDuration(text);
+  if (withinMs === undefined)
+    throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);
+  const { chains, validators } = settings.config;
+  const watched = chains.flatMap(({ name }) => {
+    const watch = watchOf(validators.watch[name]);
+    return watch.length === 0 ? [] : [{ chain: name, watch }];
+  });
+  if (watched.length === 0) return { isSafe: false, reason: 'not known: validators.watch names no validator' };
+  const client = openClient({ settings: () => settings, proxies, clock: systemClock, ledger: emptyLedger() });
+  const verdicts: Verdict[] = [];
+  try {
+    for (const { chain, watch } of watched) {
+      const now = systemClock.now();
+      const options = {
+        ...validators,
+        chain,
+        watch,
+        weight: 1,
+        syncCommittee: true,
+        isAlone: false,
+        operatorAt: now,
+        onRefused: () => undefined,
+      };
+      const context = { options, api: client.api, now, signal: new AbortController().signal };
+      const { value, failure } = await readMembers(context, NO_VALIDATORS);
+      verdicts.push(safeToRestart(options, value, withinMs, now, failure ?? refusalOf(value)));
+    }
+  } finally {
+    await client.close();
+  }
+  const bad = verdicts.filter(({ isSafe }) => !isSafe);
+  return { isSafe: bad.length === 0, reason: (bad.length > 0 ? bad : verdicts).map(({ reason }) => reason).join('; ') };
+}
+
+function refusalOf({ membersRefusal }: Validators): Error | undefined {
+  return membersRefusal && new Error(`the service refuses to list the members (${membersRefusal.reason})`);
+}
+
+/** Pure. Whether no watched validator is in a sync committee now or within this time. */
+export function safeToRestart(
+  options: Pick<ValidatorsOptions, 'chain' | 'watch'>,
+  value: Validators,
+  withinMs: Milliseconds,
+  now: UnixMs,
+  failure?: Error,
+): Verdict {
+  const { chain } = options;
+  const current = periodAt(chain, now);
+  const last = periodAt(chain, now + withinMs);
+  for (let period = current; period <= last; period += 1) {
+    const members = watchedMembers(options, value, period);
+    const when =
+      period === current ? `until ${utc(startOf(chain, period + 1))}` : `from ${utc(startOf(chain, period))}`;
+    if (!members) {
+      const why = failure?.message ?? 'the service does not know the members yet';
+      return { isSafe: false, reason: `not known for the ${chain} sync committee ${when}: ${why}` };
+    }
+    if (members.length > 0)
+      return { isSafe: false, reason: `no: in the ${chain} sync committee ${when}: ${named(members)}` };
+  }
+  return {
+    isSafe: true,
+    reason: `yes: no watched validator of ${chain} is in a sync committee until ${utc(until(options, value, last))}`,
+  };
+}
+
+/** The end of the last period in a row without a watched member. */
+function until(options: Pick<ValidatorsOptions, 'chain' | 'watch'>, value: Validators, last: number): UnixMs {
+  const isFree = watchedMembers(options, value, last + 1)?.length === 0;
+  return startOf(options.chain, last + (isFree ? 2 : 1));
+}
+
+function named(validators: readonly number[]): string {
+  return `${plural(validators.length, 'watched validator')} (${listed(validators.map(String))})`;
+}
