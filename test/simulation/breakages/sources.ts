@@ -4,10 +4,10 @@ import type { Breakage } from './breakage.ts';
 export const SOURCES_BREAKAGES: readonly Breakage[] = [
   {
     name: 'bad record drops its neighbours',
-    file: 'api/records.ts',
-    find: '    if (parsed.success && isPlausible(parsed.data)) good.push(parsed.data);',
-    replace: `    if (!parsed.success) return [];
-    if (isPlausible(parsed.data)) good.push(parsed.data);`,
+    file: 'api/client.ts',
+    find: '        if (parsed.success && isPlausible(parsed.data)) good.push(parsed.data);',
+    replace: `        if (!parsed.success) return [];
+        if (isPlausible(parsed.data)) good.push(parsed.data);`,
     why: 'One unreadable record hides all others of its page.',
   },
   {
