@@ -31,10 +31,8 @@ export async function readBody(endpoint: Endpoint, body: AsyncIterable<Uint8Arra
   for await (const chunk of body) {
     chunks.push(chunk);
     counts.bytes += chunk.length;
-    for (const byte of chunk) {
-      if (byte === COMMA) counts.commas += 1;
-      else if (byte === BRACKET || byte === BRACE) counts.brackets += 1;
-    }
+    counts.brackets += countOf(BRACKET, chunk) + countOf(BRACE, chunk);
+    counts.commas += countOf(COMMA, chunk);
     for (const what of ['bytes', 'brackets', 'commas'] as const) {
       if (counts[what] > limits[what]) throw invalidBody(endpoint, `more than ${limits[what]} ${what}`);
     }
@@ -44,6 +42,13 @@ export async function readBody(endpoint: Endpoint, body: AsyncIterable<Uint8Arra
   } catch {
     throw invalidBody(endpoint, 'not JSON');
   }
+}
+
+/** Without V8's optimizing compilers (memory.ts) a loop over all bytes takes six times as long: 40 ms for 2 MB. */
+function countOf(byte: number, chunk: Uint8Array): number {
+  let count = 0;
+  for (let i = chunk.indexOf(byte); i !== -1; i = chunk.indexOf(byte, i + 1)) count += 1;
+  return count;
 }
 
 /** Checks the structure around the records of an answer. @throws RequestFailed */

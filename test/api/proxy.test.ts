@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { setDefaultCACertificates } from 'node:tls';
@@ -229,6 +229,23 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     expect(failure).toMatchObject({ reason: 'network' });
     expect(failure.message).toMatch(/CERT/);
     expect(failure.message).not.toContain('proxy');
+  });
+
+  it('a handshake that hangs holds no other request back', async () => {
+    const secure = await listen(createSecureServer(own, echo));
+    let connections = 0;
+    const front = createTcpServer((socket) => {
+      connections += 1;
+      socket.on('error', () => undefined);
+      if (connections === 1) return;
+      const onward = connect(secure, '127.0.0.1').on('error', () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    });
+    const { send } = transportOf({}, 2_000);
+    const request = get(`https://localhost:${await listen(front)}`);
+    const first = failureOf(send(request, noSignal()));
+    expect((await send(request, noSignal())).status).toBe(200);
+    expect((await first).reason).toBe('timeout');
   });
 
   it('what comes over a tunnel is limited in time as without one', async () => {
