@@ -89,7 +89,7 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
     const { verdictOf } = await import('./probe/report.ts');
     const log = await openLogger(settings.config.log);
     const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
-    const isAsked = flags.probe && (await mayProbe(settings, flags.yes ?? false));
+    const isAsked = flags.probe && (await mayProbe(settings.config, flags.yes ?? false));
     const now = systemClock.now();
     const probed = isAsked ? await probe(settings, settings.proxies, now) : undefined;
     print(withWarnings(await check({ ...settings, log, probe: probed, warnings, now }), process.stdout));

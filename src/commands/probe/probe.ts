@@ -5,6 +5,7 @@ import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import { type Headers, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
+import type { Config } from '../../config/config.ts';
 import { openClient } from '../../exporter/client.ts';
 import type { Settings } from '../../exporter/settings.ts';
 import { endpointsOf } from '../../exporter/sources.ts';
@@ -58,9 +59,9 @@ const MAX_PER_CHAIN = 12;
 const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chain is reached`);
 
 /** Prints the cost. On a terminal it asks the user. */
-export async function mayProbe({ config }: Settings, isAgreed: boolean): Promise<boolean> {
+export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
-  const endpoints = enabledEndpoints({ config });
+  const endpoints = enabledEndpoints(config);
   const { length: chains } = config.chains;
   const ofAccount = endpoints.includes('machine_metrics') ? 1 : 0;
   const usual = plural((endpoints.length - ofAccount) * chains + ofAccount, 'request');
@@ -77,7 +78,7 @@ export async function mayProbe({ config }: Settings, isAgreed: boolean): Promise
 }
 
 /** The endpoints that the enabled sources use. */
-function enabledEndpoints({ config }: Pick<Settings, 'config'>): Endpoint[] {
+function enabledEndpoints(config: Config): Endpoint[] {
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   const bySource: Readonly<Partial<Record<Endpoint, boolean>>> = {
     machine_metrics: machines.enabled,
@@ -108,7 +109,7 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
       return answer;
     },
   });
-  const endpoints = enabledEndpoints(settings);
+  const endpoints = enabledEndpoints(settings.config);
   const findings: Finding[] = [];
 
   async function ask(question: Question): Promise<unknown> {
