@@ -155,7 +155,6 @@ export const DEPARTURES: readonly (readonly [file: string, imports: string, why:
   ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
   ['sources/machines/schema.ts', 'lib', 'tells seconds from milliseconds'],
   ['sources/refusal.ts', 'api', 'tells a refusal from a failure that passes'],
-  ['sources/slashings/finalized-pass.ts', 'api', 'a half of poll.ts, which would be too long'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],
   ['sources/slashings/schema.ts', 'sources', 'refusals are kept in one shape'],
