@@ -1,7 +1,6 @@
 import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
-import type { ObservedSlashing } from '../sources/slashings/count.ts';
-import { type Watch, watches } from '../sources/slashings/watch.ts';
+import { type ObservedSlashing, type Watch, watches } from '../sources/slashings/options.ts';
 
 const MAX_NAMED = 20;
 

@@ -9,7 +9,7 @@ import { type BudgetView, type SourceView, sourceViews } from '../scheduler/view
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
-import { watches, watchOf } from '../sources/slashings/watch.ts';
+import { watches, watchOf } from '../sources/slashings/options.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
 import type { MembersOptions } from '../sources/sync-committee/options.ts';
@@ -136,5 +136,6 @@ function slashingsOf({ slashings, chains }: Config, chain: Chain, log: Logger, o
     onUnnamed: ({ message }) =>
       log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
+    onFinalityBack: (from, to) => log.warn({ source: 'slashings', chain, from, to }, 'finalized epoch went back'),
   });
 }

@@ -6,9 +6,8 @@ import { firing, THRESHOLDS } from '../conditions.ts';
 import type { Notice } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
-import type { SlashingsOptions } from './options.ts';
+import { type SlashingsOptions, watches } from './options.ts';
 import type { Slashings } from './schema.ts';
-import { watches } from './watch.ts';
 
 /** An alert fires for an hour after a block is counted, which is up to an hour after the block. */
 const PROPOSER_SLASHING_MS = 2 * MS_PER_HOUR;

@@ -3,9 +3,8 @@ import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Family, MetricType, Sample } from '../../metrics/family.ts';
 import type { Polls, Timing } from '../source.ts';
-import type { SlashingsOptions } from './options.ts';
+import { type SlashingsOptions, type Watch, watchedCount, watches } from './options.ts';
 import { type Head, KINDS, SLOT_STATUSES, type Slashings } from './schema.ts';
-import { type Watch, watchedCount, watches } from './watch.ts';
 
 type SlashingValue = number | null | undefined;
 

@@ -1,8 +1,6 @@
 import type { Chain } from '../../lib/chain.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
-import type { ObservedSlashing } from './count.ts';
-import type { Proposal } from './schema.ts';
-import type { Watch } from './watch.ts';
+import type { Proposal, RecentSlashing } from './schema.ts';
 
 export interface SlashingsOptions {
   readonly chain: Chain;
@@ -22,4 +20,50 @@ export interface SlashingsOptions {
   readonly onUnnamed: (failure: Error) => void;
   /** Called with the number of finalized epochs that were skipped, unless the budget is the reason. */
   readonly onSkipped: (epochs: number) => void;
+  /** Called when finality went back, because the service has named a lower epoch for an hour. */
+  readonly onFinalityBack: (from: number, to: number) => void;
+}
+
+/** A slashing that has just been counted. */
+export interface ObservedSlashing {
+  readonly slot: number;
+  readonly kind: RecentSlashing['kind'];
+  /** All validators of the slashing, ascending. */
+  readonly validators: readonly number[];
+}
+
+/** An inclusive range of validator indices. */
+export interface WatchRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A set of validator indices that costs what its ranges cost: ascending, neither overlapping nor touching. */
+export type Watch = readonly WatchRange[];
+
+export function watchOf(ranges: readonly WatchRange[]): Watch {
+  const merged: { first: number; last: number }[] = [];
+  for (const range of ranges.toSorted((a, b) => a.first - b.first)) {
+    const previous = merged.at(-1);
+    if (previous && range.first <= previous.last + 1) previous.last = Math.max(previous.last, range.last);
+    else merged.push({ ...range });
+  }
+  return merged;
+}
+
+export function watches(watch: Watch, validator: number): boolean {
+  let low = 0;
+  let high = watch.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const range = watch[middle] as WatchRange;
+    if (validator < range.first) high = middle - 1;
+    else if (validator > range.last) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+export function watchedCount(watch: Watch): number {
+  return watch.reduce((count, { first, last }) => count + last - first + 1, 0);
 }

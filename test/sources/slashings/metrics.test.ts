@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
+import { watchOf } from '../../../src/sources/slashings/options.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { watchOf } from '../../../src/sources/slashings/watch.ts';
 import { Follower } from '../../support/follower.ts';
 import { samplesOf } from '../../support/samples.ts';
 import { epochRows } from '../../support/slot-rows.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { prune } from '../../../src/sources/slashings/retention.ts';
+import { watchOf } from '../../../src/sources/slashings/options.ts';
+import { prune } from '../../../src/sources/slashings/poll.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
-import { watchOf } from '../../../src/sources/slashings/watch.ts';
 
 const SCANNED = 400_000;
 const FIRST_OPEN_SLOT = (SCANNED + 1) * 32;

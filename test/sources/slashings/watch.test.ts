@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { watchedCount, watches, watchOf } from '../../../src/sources/slashings/watch.ts';
+import { watchedCount, watches, watchOf } from '../../../src/sources/slashings/options.ts';
 
 const range = fc.tuple(fc.nat(60), fc.nat(8)).map(([first, length]) => ({ first, last: first + length }));
 
