@@ -43,7 +43,7 @@ async function sweepCost(machines: number): Promise<number> {
         const request = { method: 'POST', path, headers, body: JSON.stringify(body) };
         return envelope.parse(JSON.parse(answer(sandbox, request, now).body));
       },
-      records: async (_endpoint, record, items) => items.map((item) => record.parse(item)),
+      records: (_endpoint, record, items) => items.map((item) => record.parse(item)),
     };
     const timing = { now, intervalMs: MINUTE_MS, coverage: 'full' } as const;
     const { value, oneTimeRequests = 0 } = await source.poll(api, entry.value, timing, new AbortController().signal);

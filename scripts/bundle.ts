@@ -15,7 +15,6 @@ const PARTS: Readonly<Record<string, string>> = {
     import request from 'undici/lib/api/api-request.js';
     import connect from 'undici/lib/api/api-connect.js';
     Object.assign(Dispatcher.prototype, { request, connect });
-    export { default as Pool } from 'undici/lib/dispatcher/pool.js';
     export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
     export { default as errors } from 'undici/lib/core/errors.js';`,
   'prom-client': `

@@ -1,13 +1,11 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { errors as undici } from 'undici';
+import { EnvHttpProxyAgent, errors as undici } from 'undici';
 import type { Headers } from '../budget/headers.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Proxies } from '../lib/proxies.ts';
 import type { Milliseconds } from '../lib/time.ts';
-import { connectionFailure, Egress, isProxyPassword, ProxyFailed } from './egress.ts';
 import { type Endpoint, RequestFailed } from './errors.ts';
-import { limitsOf } from './limits.ts';
 
 /** A complete HTTP request. */
 export interface WireRequest {
@@ -26,7 +24,7 @@ export interface Answer {
   readonly headers: Headers;
   /**
    * The decompressed body in chunks, which can be read once. A caller that stops reading drops the connection.
-   * @throws RequestFailed when the body breaks off, takes too long or is too large.
+   * @throws RequestFailed when the body breaks off, takes too long or is not gzip as announced.
    */
   body(): AsyncIterable<Uint8Array>;
   /** Discards a body that is not read. */
@@ -45,19 +43,29 @@ export interface TransportOptions {
 
 export type CreateTransport = (options: TransportOptions) => { send: Transport; close(): Promise<void> };
 
-/** HTTP over undici: one pool per origin, keep-alive, no redirects followed. Call `close` to drop the connections. */
+const NO_PROXIES: Proxies = { http: '', https: '', except: '' };
+
+/** HTTP over undici: keep-alive, no redirects followed, proxies. Call `close` to drop the connections. */
 export function createTransport(options: TransportOptions): ReturnType<CreateTransport> {
-  const egress = new Egress(options.proxies, options.timeoutMs);
+  const { timeoutMs, proxies = NO_PROXIES } = options;
+  const agent = new EnvHttpProxyAgent({
+    httpProxy: proxies.http,
+    httpsProxy: proxies.https,
+    noProxy: proxies.except,
+    connectTimeout: timeoutMs,
+    // If HTTP/2 is possible, all requests to a host wait for its first handshake, which may hang.
+    allowH2: false,
+  });
 
   async function send(request: WireRequest, stop: AbortSignal): Promise<Answer> {
     stop.throwIfAborted();
     const { endpoint, base, path, method, headers, body } = request;
     const url = new URL(base + path);
-    const timeout = AbortSignal.timeout(options.timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([stop, timeout]);
     const failed = (error: unknown): unknown => (stop.aborted ? stop.reason : failureOf(endpoint, timeout, error));
     try {
-      const answered = egress.dispatcherOf(url.origin).request({
+      const answered = agent.request({
         origin: url.origin,
         path: url.pathname,
         method,
@@ -74,9 +82,8 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
         status: response.statusCode,
         headers: response.headers,
         async *body() {
-          const packed = limited(endpoint, response.body);
           try {
-            yield* isGzip(response.headers['content-encoding']) ? unpacked(endpoint, packed) : packed;
+            yield* isGzip(response.headers['content-encoding']) ? unpacked(endpoint, response.body) : response.body;
           } catch (error) {
             throw failed(error);
           }
@@ -86,12 +93,11 @@ export function createTransport(options: TransportOptions): ReturnType<CreateTra
         },
       };
     } catch (error) {
-      const isProxy = timeout.aborted && egress.isAwaited(url);
-      throw failed(isProxy ? new ProxyFailed('the proxy: no connection within api.timeout') : error);
+      throw failed(error);
     }
   }
 
-  return { send, close: () => egress.close() };
+  return { send, close: () => agent.destroy() };
 }
 
 /**
@@ -106,26 +112,15 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-async function* limited(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const limit = limitsOf(endpoint).bytes;
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > limit) throw new RequestFailed(endpoint, 'invalid_body', `body over ${limit} bytes`);
-    yield piece;
-  }
-}
-
 /** Codings are case-insensitive, and x-gzip is gzip (RFC 9110, 8.4.1). */
 function isGzip(coding: string | string[] | undefined): boolean {
   return typeof coding === 'string' && /^(x-)?gzip$/i.test(coding.trim());
 }
 
 async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // A failure of either stream ends the iteration with its error.
-  const gunzip = pipeline(packed, createGunzip(), () => undefined);
   try {
-    yield* limited(endpoint, gunzip);
+    // A failure of either stream ends the iteration with its error.
+    yield* pipeline(packed, createGunzip(), () => undefined);
   } catch (error) {
     if (!codeOf(error)?.startsWith('Z_')) throw error;
     throw new RequestFailed(endpoint, 'invalid_body', 'content-encoding is gzip, but the body is not');
@@ -134,10 +129,11 @@ async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>):
 
 function failureOf(endpoint: Endpoint, timeout: AbortSignal, error: unknown): Error {
   if (error instanceof RequestFailed) return error;
-  if (error instanceof ProxyFailed) return new RequestFailed(endpoint, 'network', error.message);
-  if (isProxyPassword(error)) return new RequestFailed(endpoint, 'network', 'the proxy responded with status 407');
   if (timeout.aborted || error instanceof undici.ConnectTimeoutError) {
     return new RequestFailed(endpoint, 'timeout', 'no complete response within api.timeout');
   }
-  return new RequestFailed(endpoint, 'network', connectionFailure(error));
+  // undici has no code of its own for a proxy that refuses. Other messages can quote URLs and passwords.
+  const [, status] = /^Proxy .*?\((\d{3})\)/.exec(String((error as Error).message)) ?? [];
+  const why = status ? `the proxy responded with status ${status}` : (codeOf(error) ?? 'connection failed');
+  return new RequestFailed(endpoint, 'network', why);
 }

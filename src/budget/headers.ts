@@ -5,12 +5,6 @@ export const WINDOWS = ['second', 'minute', 'hour', 'day', 'month'] as const;
 
 export type WindowName = (typeof WINDOWS)[number];
 
-/** The names of all rate-limit headers. */
-export const RATE_LIMIT_HEADERS: readonly string[] = [
-  ...['limit', 'remaining', 'reset', 'window', 'bucket', 'validapikey'].map((name) => `ratelimit-${name}`),
-  ...['limit', 'remaining'].flatMap((name) => WINDOWS.map((window) => `x-ratelimit-${name}-${window}`)),
-];
-
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 

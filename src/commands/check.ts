@@ -11,33 +11,33 @@ import { StateOfOtherVersion } from '../state/envelope.ts';
 import { peek } from '../state/file.ts';
 import { Replica } from '../state/replica.ts';
 import { describeCosts, stretchWarnings } from './check-costs.ts';
-import type { ProbeAnswer } from './probe/ask-service.ts';
-import { describeRefusal, isKeyRefused } from './probe/verdict.ts';
+import type { Probe } from './probe/probe.ts';
+import { describeRefusal, isKeyRefused, reportOf } from './probe/report.ts';
 
 export interface CheckOptions {
   readonly config: Config;
   readonly key: string;
   readonly log: Logger;
-  /** The responses of the service, if it was asked. */
-  readonly answer?: ProbeAnswer | undefined;
+  /** The answers of the service, if it was asked. */
+  readonly probe?: Probe | undefined;
   readonly warnings: readonly string[];
   readonly now: UnixMs;
 }
 
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */
 export async function check(options: CheckOptions): Promise<string> {
-  const { config, key, log, answer, warnings, now } = options;
+  const { config, key, log, probe, warnings, now } = options;
   const plan = planOf(config, log, now);
   const stored = storedState(config, log);
   const away = await stored.problem([FIRST_START, LEDGER, ...plan.sources.map(sourceId)]);
   const head = ['The configuration is valid.', ...warnings, ...(away === undefined ? [] : [`Warning: ${away}`])];
-  if (answer?.isKeyRefused) {
+  if (probe && isKeyRefused(probe.ledger)) {
     stored.close();
-    return [...head, answer.text, ''].join('\n');
+    return [...head, reportOf(probe), ''].join('\n');
   }
-  const probed = answer && hasLimits(answer.ledger) ? answer.ledger : undefined;
+  const probed = probe && hasLimits(probe.ledger) ? probe.ledger : undefined;
   const ledger = probed ?? (await stored.peek(LEDGER, Ledger));
-  if (!answer && ledger && isRefusedWith(ledger, key)) {
+  if (!probe && ledger && isRefusedWith(ledger, key)) {
     stored.close();
     return [...head, `Warning: ${describeRefusal(ledger)}`, ''].join('\n');
   }
@@ -47,10 +47,10 @@ export async function check(options: CheckOptions): Promise<string> {
     if (entry) entries.set(sourceId(source), entry);
   }
   stored.close();
-  const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, answer !== undefined);
+  const limitsFrom = probed ? 'as reported by the service' : originOf(ledger, config, probe !== undefined);
   const input = { state: { ledger: ledger ?? emptyLedger(), entries }, plan, limitsFrom, now };
   const stretched = stretchWarnings(config, input);
-  return [...head, ...stretched, ...(answer ? [answer.text] : []), describeCosts(input)].join('\n');
+  return [...head, ...stretched, ...(probe ? [reportOf(probe)] : []), describeCosts(input)].join('\n');
 }
 
 /** Whether the service last refused this key. Another key has not been tried. */

@@ -42,13 +42,7 @@ const SERVE = {
 } satisfies Table;
 
 const CHECK = {
-  probe: {
-    help: 'Send one request to each enabled endpoint, and report how responses differ from the specification.',
-  },
-  'probe.dump': {
-    value: 'DIR',
-    help: 'Probe, and write the responses to this empty directory, with personal data replaced.',
-  },
+  probe: { help: 'Send one request to each enabled endpoint, and report what of the answers can be read.' },
   yes: { help: 'Probe without asking for confirmation.' },
   'safe-to-restart': {
     value: 'DURATION',

@@ -92,16 +92,15 @@ async function runCommand(command: Flagged, env: Environment): Promise<number> {
       return isSafe ? EXIT.stopped : EXIT.notSafe;
     }
     const { check } = await import('./check.ts');
-    const { askService, mayAsk } = await import('./probe/ask-service.ts');
+    const { mayProbe, probe } = await import('./probe/probe.ts');
+    const { verdictOf } = await import('./probe/report.ts');
     const log = await openLogger(settings.config.log);
     const warnings = [...doubts.map(doubtText), ...exposures.map(exposureText)];
-    const dump = flags['probe.dump'];
-    const isWanted = (flags.probe ?? false) || dump !== undefined;
-    const isAsked = isWanted && (await mayAsk(settings, flags.yes ?? false));
+    const isAsked = flags.probe && (await mayProbe(settings.config, flags.yes ?? false));
     const now = systemClock.now();
-    const answer = isAsked ? await askService({ ...settings, dump, now }) : undefined;
-    print(withWarnings(await check({ ...settings, log, answer, warnings, now }), process.stdout));
-    return answer ? EXIT_OF_VERDICT[answer.verdict] : EXIT.stopped;
+    const probed = isAsked ? await probe(settings, settings.proxies, now) : undefined;
+    print(withWarnings(await check({ ...settings, log, probe: probed, warnings, now }), process.stdout));
+    return probed ? EXIT_OF_VERDICT[verdictOf(probed)] : EXIT.stopped;
   }
   const log = await openLogger(settings.config.log);
   const warn = warningLog(log);

@@ -5,13 +5,11 @@ import type { Logger } from '../lib/log.ts';
 const MESSAGES: Readonly<Record<Exposure['kind'], string>> = {
   file: 'other users can read the file that contains the API key',
   http: 'the API key is sent without encryption',
-  proxy: 'the API key is sent through a proxy that can read it',
 };
 
 const HELP: Readonly<Record<Exposure['kind'], string>> = {
   file: 'chmod o-rwx, or defaultMode: 0440 for a Kubernetes volume',
   http: 'use https, or a proxy on this machine',
-  proxy: 'add the host to NO_PROXY, or use https',
 };
 
 /** Warns of each exposure and doubt once: after a reload only of new ones. */

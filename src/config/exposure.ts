@@ -1,14 +1,11 @@
 import { stat } from 'node:fs/promises';
-import type { Proxies } from '../lib/proxies.ts';
 import type { Config } from './config.ts';
-import { proxyOf } from './proxies.ts';
 import { valueAt } from './value-at.ts';
 
 /** How others can get the API key. Not a mistake of the file: in a test or on a private network it can be intended. */
 export type Exposure =
   | { readonly kind: 'file'; readonly file: string; readonly mode: string }
-  /** The proxy can read the key, although the URL leads to this machine. */
-  | { readonly kind: 'http' | 'proxy'; readonly host: string; readonly setting: string };
+  | { readonly kind: 'http'; readonly host: string; readonly setting: string };
 
 /**
  * Readable by users other than the owner and the group. Group access is allowed, because pods and services get their
@@ -35,24 +32,15 @@ async function exposedFile(file: string): Promise<Exposure[]> {
 }
 
 /** The hosts that get the key in clear text, each once. */
-export function exposedHosts({ api, chains }: Config, proxies: Proxies | undefined): Exposure[] {
+export function exposedHosts({ api, chains }: Config): Exposure[] {
   const exposures = new Map<string, Exposure>();
   for (const [setting, text] of [
     ['api.base_url', api.baseUrl],
     ...chains.map(({ name, v1BaseUrl }) => [`chains.${name}.v1_base_url`, v1BaseUrl] as const),
   ] as const) {
-    const exposed = exposedHost(new URL(text), proxies);
-    if (exposed && !exposures.has(exposed.host)) exposures.set(exposed.host, { ...exposed, setting });
+    const { protocol, hostname, host } = new URL(text);
+    if (protocol !== 'http:' || LOOPBACK.test(hostname) || exposures.has(host)) continue;
+    exposures.set(host, { kind: 'http', host, setting });
   }
   return [...exposures.values()];
-}
-
-function exposedHost(
-  url: URL,
-  proxies: Proxies | undefined,
-): { readonly kind: 'http' | 'proxy'; readonly host: string } | undefined {
-  if (url.protocol !== 'http:') return undefined;
-  if (!LOOPBACK.test(url.hostname)) return { kind: 'http', host: url.host };
-  const proxy = proxies && proxyOf(url, proxies);
-  return proxy && !LOOPBACK.test(proxy.hostname) ? { kind: 'proxy', host: proxy.host } : undefined;
 }

@@ -81,9 +81,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const mistakes = [...locate(file ?? '', all, document.positionOf), ...there, ...noKey];
   if (mistakes.length > 0 || !parsed.success) throw new ConfigError(mistakes);
   const config = parsed.data;
-  const exposures = keyless
-    ? []
-    : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config, proxied.proxies)];
+  const exposures = keyless ? [] : [...(await exposedFiles(file, document.written, value)), ...exposedHosts(config)];
   const warnings = locate(file ?? '', doubtsIn(config), document.positionOf);
   return { config, key, warnings, exposures, ...(proxied.proxies && { proxies: proxied.proxies }) };
 }

@@ -26,32 +26,6 @@ export function findProxies(env: Environment): { proxies: Proxies | undefined; f
   return { proxies: http || https ? { http, https, except } : undefined, findings };
 }
 
-/** The proxy through which undici's agent asks a http URL; undefined: it asks directly. */
-export function proxyOf(url: URL, { http, except }: Proxies): URL | undefined {
-  return http === '' || isExcepted(url, except) ? undefined : new URL(http);
-}
-
-/** Follows the rules of undici's agent, which does not say beforehand what it will do. */
-function isExcepted({ hostname, port }: URL, except: string): boolean {
-  const host = withoutBrackets(hostname).replace(/(.)\.$/, '$1');
-  return except
-    .toLowerCase()
-    .split(/[,\s]/)
-    .filter((entry) => entry !== '')
-    .some((entry) => {
-      const [, named = entry, only = ''] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
-      if (only !== '' && Number(only) !== Number(port || '80')) return false;
-      const name = withoutBrackets(named)
-        .replace(/^\*?\./, '')
-        .replace(/(.)\.$/, '$1');
-      return name === '*' || host.endsWith(`.${name}`) || (host === name && !entry.startsWith('*'));
-    });
-}
-
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[(.+)\]$/, '$1');
-}
-
 /** Without a scheme it is http. Undefined: it is not the URL of an HTTP proxy. */
 function proxyUrl(text: string): string | undefined {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);

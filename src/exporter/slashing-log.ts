@@ -1,7 +1,7 @@
 import type { Chain } from '../lib/chain.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Watch, watches } from '../lib/watch.ts';
-import type { ObservedSlashing } from '../sources/slashings/count.ts';
+import type { ObservedSlashing } from '../sources/slashings/options.ts';
 
 const MAX_NAMED = 20;
 

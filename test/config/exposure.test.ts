@@ -88,25 +88,4 @@ describe('config/exposure', () => {
       expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY })).toHaveLength(1);
     },
   );
-
-  it.each([
-    ['http://localhost:1', { HTTP_PROXY: 'http://proxy.invalid:3128' }],
-    ['http://127.0.0.1', { http_proxy: 'https://user:S3cret@proxy.invalid:3128', NO_PROXY: 'localhost,127.0.0.0/8' }],
-    ['http://[::1]:8080', { HTTP_PROXY: 'proxy.invalid:3128', no_proxy: '[::1]:80' }],
-  ])('tells of a proxy elsewhere that gets the key for %s of this machine', async (url, env) => {
-    const { file } = files(`api: {base_url: '${url}'}\nchains: {mainnet: {v1_base_url: '${url}'}}`, 0o644);
-    expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY, ...env })).toEqual([
-      { kind: 'proxy', host: 'proxy.invalid:3128', setting: 'api.base_url' },
-    ]);
-  });
-
-  it.each([
-    ['http://localhost:1', { HTTPS_PROXY: 'http://proxy.invalid' }],
-    ['http://localhost:1', { HTTP_PROXY: 'http://127.0.0.1:3128' }],
-    ['http://localhost:1', { HTTP_PROXY: 'http://proxy.invalid', NO_PROXY: 'localhost' }],
-    ['https://localhost:1', { HTTP_PROXY: 'http://proxy.invalid' }],
-  ])('has nothing against %s with %j', async (url, env: Record<string, string>) => {
-    const { file } = files(`api: {base_url: '${url}'}\nchains: {mainnet: {v1_base_url: '${url}'}}`, 0o644);
-    expect(await exposures(file, { BEACONCHAIN_API_KEY: KEY, ...env })).toEqual([]);
-  });
 });

@@ -1,7 +1,6 @@
-import { type Dispatcher, EnvHttpProxyAgent, MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { findProxies, proxyOf } from '../../src/config/proxies.ts';
+import { findProxies } from '../../src/config/proxies.ts';
 
 const KEY = { BEACONCHAIN_API_KEY: 'key' };
 
@@ -54,43 +53,5 @@ describe('config/proxies', () => {
     const refusal = await loadConfig({ env }).catch((error: Error) => error.message);
     expect(refusal).toMatch(/^BEACONCHAIN_API_KEY: .*\nHTTPS_PROXY: /);
     expect(await loadConfig({ env, keyless: true })).not.toHaveProperty('proxies');
-  });
-
-  const hosts = [
-    'localhost',
-    'localhost:8080',
-    'a.test',
-    'b.a.test:81',
-    'ba.test',
-    'a.test.',
-    '10.1.2.3',
-    '[::1]',
-    '[::1]:81',
-  ];
-  const exceptions = [
-    '',
-    '*',
-    '*:80',
-    'a.test',
-    '.a.test',
-    '*.a.test',
-    'A.TEST.',
-    'a.test:80',
-    'x, a.test:81',
-    ' localhost ',
-  ].concat(['10.0.0.0/8', '10.1.2.3', '::1', '[::1]', '[::1]:81', 'test', '.', ':80', '*a.test', 'b.*', 'x\ty *']);
-  it.each(exceptions)('knows what undici does with NO_PROXY %j', async (except) => {
-    for (const host of hosts) {
-      const url = new URL(`http://${host}`);
-      const asked: string[] = [];
-      const factory = (origin: string | URL): Dispatcher => {
-        asked.push(new URL(origin).host);
-        return new MockAgent();
-      };
-      const agent = new EnvHttpProxyAgent({ httpProxy: 'http://proxy.test', httpsProxy: '', noProxy: except, factory });
-      await agent.request({ origin: url.origin, path: '/', method: 'GET' }).catch(() => undefined);
-      const proxy = proxyOf(url, { http: 'http://proxy.test', https: '', except });
-      expect([host, proxy?.host ?? url.host]).toEqual([host, asked.at(-1)]);
-    }
   });
 });

@@ -58,7 +58,7 @@ function slashings(headSlot: number, scale: number): Slashings {
     },
     headEpoch,
     finalizedEpoch: headEpoch - 2,
-    finalizedReadAtHead: headEpoch,
+    isFinalityDue: false,
     scannedEpoch: headEpoch - 3,
     reads: [],
     seen: [['0xabc', headSlot - 1_800]],

@@ -48,7 +48,6 @@ const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
     SLASHINGS,
     {
       ...SLASHINGS.empty,
-      polledAt: NOW,
       headPassAt: NOW,
       headReadAt: NOW,
       head: { slot: 64, epoch: 2, participation: 0.9, baseFeeWei: 7 },

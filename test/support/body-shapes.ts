@@ -14,13 +14,13 @@ export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'of long numbers': (bytes) => `{"data":[${`${'9'.repeat(900)},`.repeat(Math.floor(bytes / 902))}0]}`,
 };
 
-/** Just below the limits on values and objects, of a page and of slashings. */
-const VALUES = [99_900, 599_900] as const;
-const OBJECTS = [9_900, 990] as const;
+/** Just below the limits on commas and brackets, of a page and of slashings. */
+const VALUES = [19_990, 599_900] as const;
+const OBJECTS = [19_990, 990] as const;
 
 /** A list at the limit, with spaces between the items to reach the size. A page has it as `system_metrics`. */
 function listOf(item: string, [ofPage, ofSlashings]: readonly [number, number], bytes: number): string {
-  const isPage = bytes <= 4 * MIB;
+  const isPage = bytes <= MIB;
   const count = isPage ? ofPage : ofSlashings;
   const list = `[${Array.from({ length: count }, () => item).join(`,${' '.repeat(Math.floor(bytes / count) - 4)}`)}]`;
   return isPage ? `{"data":{"system_metrics":${list}}}` : `{"data":${list}}`;
@@ -38,8 +38,8 @@ export function largeBodies(shape: string, { isZipped, slots }: { isZipped: bool
   const of = SHAPES[shape];
   if (!of) throw new RangeError(`no shape ${shape}`);
   const bytes = (mib: number): Buffer => (isZipped ? gzipSync(of(mib * MIB)) : Buffer.from(of(mib * MIB)));
-  const small = bytes(4);
-  const large = bytes(32);
+  const small = bytes(1);
+  const large = bytes(4);
   return {
     request({ path }, genuine) {
       const { status, headers, body } = genuine();

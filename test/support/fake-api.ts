@@ -28,7 +28,7 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
       return parsed.data;
     },
 
-    async records(_endpoint, record, items, isPlausible = () => true) {
+    records(_endpoint, record, items, isPlausible = () => true) {
       const parsed = items.map((item) => record.safeParse(item));
       const good = parsed.flatMap(({ success, data }) => (success ? [data as z.output<typeof record>] : []));
       const plausible = good.filter(isPlausible);

@@ -1,8 +1,7 @@
 import type { FailureReason } from '../../src/api/errors.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import type { ObservedSlashing } from '../../src/sources/slashings/count.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
-import type { SlashingsOptions } from '../../src/sources/slashings/options.ts';
+import type { ObservedSlashing, SlashingsOptions } from '../../src/sources/slashings/options.ts';
 import type { Proposal, Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source, Timing } from '../../src/sources/source.ts';
 import { failed, fakeApi } from './fake-api.ts';
@@ -80,6 +79,8 @@ export class Follower {
   readonly chain = new ScriptedChain();
   readonly sightings: ObservedSlashing[] = [];
   readonly missed: Proposal[] = [];
+  /** Where finality went back from, and to. */
+  readonly goneBack: [from: number, to: number][] = [];
   /** Why proposer slashings were counted without names. */
   readonly unnamed: Error[] = [];
   readonly source: Source<Slashings>;
@@ -96,7 +97,9 @@ export class Follower {
     const onSlashing = (sighting: ObservedSlashing): unknown => this.sightings.push(sighting);
     const onMissedProposal = (proposal: Proposal): unknown => this.missed.push(proposal);
     const onUnnamed = (failure: Error): unknown => this.unnamed.push(failure);
-    this.source = slashingsSource(slashingsOptions({ onSlashing, onMissedProposal, onUnnamed, ...options }));
+    const onFinalityBack = (from: number, to: number): unknown => this.goneBack.push([from, to]);
+    const listeners = { onSlashing, onMissedProposal, onUnnamed, onFinalityBack };
+    this.source = slashingsSource(slashingsOptions({ ...listeners, ...options }));
     this.state = this.source.empty;
   }
 

@@ -15,6 +15,7 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     onMissedProposal: () => undefined,
     onUnnamed: () => undefined,
     onSkipped: () => undefined,
+    onFinalityBack: () => undefined,
     ...overrides,
   };
 }

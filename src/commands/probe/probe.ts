@@ -1,36 +1,84 @@
+import { createInterface } from 'node:readline/promises';
 import * as z from 'zod';
 import type { Api, ApiRequest } from '../../api/client.ts';
 import { type Endpoint, RequestFailed } from '../../api/errors.ts';
+import { type Headers, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, type Ledger } from '../../budget/ledger.ts';
 import { BudgetClosed } from '../../budget/permit.ts';
+import type { Config } from '../../config/config.ts';
 import { openClient } from '../../exporter/client.ts';
 import type { Settings } from '../../exporter/settings.ts';
 import { endpointsOf } from '../../exporter/sources.ts';
+import type { Chain } from '../../lib/chain.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Proxies } from '../../lib/proxies.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { isUnknownToService } from '../../sources/alternatives.ts';
-import { type Finding, findingOf } from './finding.ts';
-import { Recorder } from './recorder.ts';
+import { plural } from '../../lib/words.ts';
+import { absentFields } from './absent-fields.ts';
 import {
-  attesterSlashings,
-  dailyReturns,
-  epochSlots,
-  machineMetrics,
-  proposerSlashings,
+  dailyQuestions,
+  listAt,
+  machinesQuestion,
   type Question,
-  slotToAsk,
-  syncCommittee,
-  syncCommitteeMembers,
-} from './requests.ts';
+  slashingsQuestions,
+  slotsQuestion,
+} from './questions.ts';
+
+/** What became of one question. */
+export interface Finding {
+  readonly endpoint: Endpoint;
+  readonly chain: Chain | undefined;
+  /** The last answer; undefined: none came. */
+  readonly answer: AnswerHead | undefined;
+  /** Why nothing was read; undefined: the answer was read. */
+  readonly failure: Error | undefined;
+  readonly read: number;
+  readonly unreadable: number;
+  /** Why the first of them could not be read. */
+  readonly firstReason: string | undefined;
+  /** The fields that the exporter reads and that the answer does not have. */
+  readonly absent: readonly string[];
+}
+
+export interface AnswerHead {
+  readonly path: string;
+  readonly status: number;
+  readonly bucket: string | undefined;
+  /** By how much `remaining` is lower than in the previous answer of the same bucket; undefined: not known. */
+  readonly fall: number | undefined;
+}
 
 export interface Probe {
+  /** The limits and the status of the key, from the answers. */
   readonly ledger: Ledger;
   readonly findings: readonly Finding[];
 }
 
-/** The endpoints that `probe` asks: those of the specification whose source is enabled, and the optional ones that are wanted. */
-export function askedEndpoints({ config }: Settings): Endpoint[] {
+/** Failed requests are sent again, so without this limit a probe of a service in trouble would cost three times as much. */
+const MAX_PER_CHAIN = 12;
+const ALL_SENT = new Error(`the limit of ${MAX_PER_CHAIN} requests for each chain is reached`);
+
+/** Prints the cost. On a terminal it asks the user. */
+export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
+  const { stdin, stderr } = process;
+  const endpoints = enabledEndpoints(config);
+  const { length: chains } = config.chains;
+  const ofAccount = endpoints.includes('machine_metrics') ? 1 : 0;
+  const usual = plural((endpoints.length - ofAccount) * chains + ofAccount, 'request');
+  stderr.write(
+    `Sends ${usual} (at most ${MAX_PER_CHAIN * chains}) to ${config.api.baseUrl}, which count against your quota.\n`,
+  );
+  if (isAgreed || !stdin.isTTY || !stderr.isTTY) return true;
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** The endpoints that the enabled sources use. */
+function enabledEndpoints(config: Config): Endpoint[] {
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   const bySource: Readonly<Partial<Record<Endpoint, boolean>>> = {
     machine_metrics: machines.enabled,
@@ -42,66 +90,46 @@ export function askedEndpoints({ config }: Settings): Endpoint[] {
   return endpointsOf(config).filter((endpoint) => bySource[endpoint] ?? true);
 }
 
-/**
- * How many requests `probe` sends. If the service does not know a path or a selector, another request uses the
- * alternative.
- */
-export function requestsOf(settings: Settings): { readonly usual: number; readonly further: number } {
-  const endpoints = askedEndpoints(settings);
-  const perChain = endpoints.filter((endpoint) => endpoint !== 'machine_metrics').length;
-  const { length: chains } = settings.config.chains;
-  return { usual: perChain * chains + (endpoints.length - perChain), further: furtherPerChain(endpoints) * chains };
-}
-
-/** With these, no chain takes more than seven requests, unless optional endpoints are wanted: those may take an eighth. */
-function furtherPerChain(endpoints: readonly Endpoint[]): number {
-  const others = endpoints.filter((endpoint) => WITH_ANOTHER_WAY.has(endpoint)).length;
-  return Math.min(others, Math.max(1, 7 - endpoints.length));
-}
-
-const WITH_ANOTHER_WAY: ReadonlySet<Endpoint> = new Set(['daily_returns', 'sync_committee', 'epoch_slots']);
-
-/**
- * Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent.
- */
+/** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
 export async function probe(settings: Settings, proxies: Proxies | undefined, now: UnixMs): Promise<Probe> {
-  const recorder = new Recorder(systemClock);
+  const heads: AnswerHead[] = [];
+  const fallOf = fallMeter();
+  let left = MAX_PER_CHAIN * settings.config.chains.length;
   const client = openClient({
     settings: () => settings,
     proxies,
     clock: systemClock,
     ledger: emptyLedger(),
-    transport: (send) => recorder.record(send),
+    transport: (send) => async (request, signal) => {
+      if (left === 0) throw ALL_SENT;
+      left -= 1;
+      const answer = await send(request, signal);
+      const { status, headers } = answer;
+      heads.push({ path: request.path, status, bucket: readHeaders(headers, now).bucket, fall: fallOf(headers) });
+      return answer;
+    },
   });
-  const endpoints = askedEndpoints(settings);
+  const endpoints = enabledEndpoints(settings.config);
   const findings: Finding[] = [];
-  let further = 0;
 
   async function ask(question: Question): Promise<unknown> {
-    const { request, other } = question;
+    const { request, otherPath } = question;
     if (!endpoints.includes(request.endpoint)) return undefined;
-    const from = recorder.exchanges.length;
-    let failure = await failureOf(client.api, request);
-    if (other && further > 0 && isUnknownToService(failure)) {
-      further -= 1;
-      failure = (await failureOf(client.api, { ...request, ...other })) && failure;
+    const { length: before } = heads;
+    let result = await answerTo(client.api, request);
+    if (otherPath && result instanceof RequestFailed && result.reason === 'not_found') {
+      result = await answerTo(client.api, { ...request, path: otherPath });
     }
-    const exchanges = recorder.exchanges.slice(from);
-    findings.push(findingOf(question, exchanges, failure));
-    const body = exchanges.at(-1)?.body;
-    return failure || !body || !('json' in body) ? undefined : body.json;
+    findings.push(findingOf(question, heads.slice(before).at(-1), result));
+    return result;
   }
 
   try {
-    await ask(machineMetrics(now));
+    await ask(machinesQuestion(now));
     for (const { name: chain } of settings.config.chains) {
-      further = furtherPerChain(endpoints);
-      await ask(dailyReturns(chain));
-      await ask(syncCommittee(chain, now));
-      await ask(syncCommitteeMembers(chain));
-      const epoch = await ask(epochSlots(chain, now));
-      await ask(attesterSlashings(chain, slotToAsk(epoch, 'attesterslashingscount', chain, now)));
-      await ask(proposerSlashings(chain, slotToAsk(epoch, 'proposerslashingscount', chain, now)));
+      for (const question of dailyQuestions(chain)) await ask(question);
+      const slots = await ask(slotsQuestion(chain, now));
+      for (const question of slashingsQuestions(chain, slots, now)) await ask(question);
     }
   } finally {
     await client.close();
@@ -109,13 +137,55 @@ export async function probe(settings: Settings, proxies: Proxies | undefined, no
   return { ledger: client.limiter.ledger, findings };
 }
 
-/** Sends the request. Returns why there is no answer; undefined: there is one. */
-async function failureOf(api: Api, request: ApiRequest): Promise<Error | undefined> {
+/** The JSON of the answer, or why there is none. */
+async function answerTo(api: Api, request: ApiRequest): Promise<unknown> {
   try {
-    await api.request(request, z.unknown(), new AbortController().signal);
-    return undefined;
+    return await api.request(request, z.unknown(), new AbortController().signal);
   } catch (error) {
-    if (error instanceof RequestFailed || error instanceof BudgetClosed) return error;
+    if (error instanceof RequestFailed || error instanceof BudgetClosed || error === ALL_SENT) return error;
     throw error;
   }
+}
+
+/** Tells of each answer by how much `remaining` is lower than in the previous one of the same bucket. */
+function fallMeter(): (headers: Headers) => number | undefined {
+  const before = new Map<string, number>();
+  return (headers) => {
+    const { bucket = '', limits, remaining } = readHeaders(headers, 0);
+    // A window that repeats the limit of a second is no quota.
+    const window = (['month', 'day', 'hour'] as const).find((name) => limits[name] !== limits.second);
+    const left = window && remaining[window];
+    if (left === undefined) return undefined;
+    const last = before.get(bucket);
+    before.set(bucket, left);
+    return last !== undefined && last >= left ? last - left : undefined;
+  };
+}
+
+/** Pure. @param result The JSON of the answer, or the error in its place. */
+export function findingOf(question: Question, answer: AnswerHead | undefined, result: unknown): Finding {
+  const { request, envelope, records } = question;
+  const { endpoint, chain } = request;
+  const none = { endpoint, chain, answer, read: 0, unreadable: 0, firstReason: undefined };
+  if (result instanceof Error) return { ...none, failure: result, absent: [] };
+  const lists = Object.entries(records).map(([path, schema]) => ({ path, schema, items: listAt(result, path) }));
+  const absent = [
+    ...absentFields(envelope, [result]),
+    ...lists.flatMap(({ path, schema, items }) => absentFields(schema, items, `${path}[]`)),
+  ];
+  const opened = envelope.safeParse(result);
+  if (!opened.success) {
+    return { ...none, failure: new Error(`unexpected shape: ${reasonOf(opened.error)}`), absent };
+  }
+  if (lists.length === 0) return { ...none, failure: undefined, absent, read: 1 };
+  const parsed = lists.flatMap(({ schema, items }) => items.map((item) => schema.safeParse(item)));
+  const bad = parsed.flatMap(({ error }) => (error ? [reasonOf(error)] : []));
+  const counts = { read: parsed.length - bad.length, unreadable: bad.length, firstReason: bad[0] };
+  return { ...none, failure: undefined, absent, ...counts };
+}
+
+/** Where a value is not as expected, and what was expected. The value itself may be personal. */
+function reasonOf({ issues: [issue] }: z.ZodError): string {
+  const where = issue?.path.join('.');
+  return `${where ? `${where}: ` : ''}${issue?.message ?? 'not as expected'}`;
 }

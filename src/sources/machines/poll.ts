@@ -1,5 +1,4 @@
-import type { Api } from '../../api/client.ts';
-import { type CountingApi, countingApi } from '../../api/counting.ts';
+import { type Api, type CountingApi, countingApi } from '../../api/client.ts';
 import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Span } from '../history.ts';

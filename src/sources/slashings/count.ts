@@ -1,13 +1,16 @@
+import { type Watch, watches } from '../../lib/watch.ts';
 import { identityOf, kindOf, slashedBy } from './evidence.ts';
-import type { AttesterSlashing, Kind, RecentSlashing, Slashings, SlashingTotals, SlotRow } from './schema.ts';
+import type { ObservedSlashing } from './options.ts';
+import type { AttesterSlashing, EpochRows, Kind, Proposal, Slashings, SlashingTotals, SlotRow } from './schema.ts';
 
-/** A slashing that has just been counted. */
-export interface ObservedSlashing {
-  readonly slot: number;
-  readonly kind: RecentSlashing['kind'];
-  /** All validators of the slashing, ascending. */
-  readonly validators: readonly number[];
-}
+/** How many slashings the status page lists. */
+const MAX_RECENT = 20;
+/** The service reports this index if the proposer is unknown (api-facts 8.1). */
+const NOBODY = 2 ** 31 - 1;
+/** How many proposals the status page lists. */
+const MAX_RECENT_PROPOSALS = 10;
+/** How many validators have a series with the time of their newest missed proposal. */
+const MAX_MISSED = 100;
 
 const NOTHING: SlashingTotals = {
   slots: { proposed: 0, missed: 0, orphaned: 0 },
@@ -54,8 +57,6 @@ export function countSlashings(
   return { state: next, observed };
 }
 
-const MAX_RECENT = 20;
-
 /** Adds a slashing to the list on the status page. */
 export function addRecent(state: Slashings, { slot, kind, validators }: ObservedSlashing): Slashings {
   const recent = [...state.recent, { slot, kind, validators: [...validators], count: validators.length }];
@@ -89,7 +90,8 @@ export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotR
   const { totals } = state;
   const lastProposerSlashing = blocks.findLast((row) => row.proposerslashingscount > 0)?.slot;
   return {
-    ...unstuck(state),
+    ...state,
+    stuckSince: undefined,
     scannedEpoch: epoch,
     ...(lastProposerSlashing === undefined ? {} : { lastProposerSlashingSlot: lastProposerSlashing }),
     totals: {
@@ -115,18 +117,48 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
   const skipped = epoch - (state.scannedEpoch ?? epoch);
   if (skipped <= 0) return state;
   const totals = { ...state.totals, skippedEpochs: state.totals.skippedEpochs + skipped };
-  return { ...unstuck(state), scannedEpoch: epoch, totals };
+  return { ...state, stuckSince: undefined, scannedEpoch: epoch, totals };
 }
 
 /**
- * Restarts the hour for the next epoch and for the names of proposer slashings, because nothing could be read for a
- * while.
+ * The proposals of watched validators in a finalized epoch, by slot. Forks can give a slot several proposers: each has
+ * a proposal of its own. If one proposer has several rows, the canonical one decides.
  */
-export function withNewHour({ namesFailingSince: _, ...state }: Slashings): Slashings {
-  return unstuck(state);
+export function watchedProposals({ rows, allRows }: EpochRows, watch: Watch): Proposal[] {
+  const isWatched = ({ proposer }: SlotRow): boolean =>
+    proposer !== undefined && proposer !== NOBODY && watches(watch, proposer);
+  const byProposal = Map.groupBy(allRows.filter(isWatched), ({ slot, proposer }) => `${slot} ${proposer}`);
+  const proposals = [...byProposal.values()].map((own): Proposal => {
+    const { slot, proposer } = own[0] as SlotRow;
+    const canonical = rows.find((row) => row.slot === slot);
+    const status = canonical?.proposer === proposer ? statusOf(canonical as SlotRow) : statusOnFork(own);
+    return { slot, validator: proposer as number, status };
+  });
+  return proposals.sort((a, b) => a.slot - b.slot);
 }
 
-/** Forgets since when an epoch cannot be read, because it is done. */
-function unstuck({ stuckSince: _, ...state }: Slashings): Slashings {
-  return state;
+function statusOf({ status }: SlotRow): Proposal['status'] {
+  if (status === '1') return 'proposed';
+  return status === '3' ? 'orphaned' : 'missed';
+}
+
+/** The service updates the status by slot (api-facts 5.1), so a block of a fork may be reported as proposed. */
+function statusOnFork(rows: readonly SlotRow[]): Proposal['status'] {
+  return rows.some((row) => statusOf(row) !== 'missed') ? 'orphaned' : 'missed';
+}
+
+export function countProposals(state: Slashings, proposals: readonly Proposal[]): Slashings {
+  if (proposals.length === 0) return state;
+  const watchedProposals = { ...state.totals.watchedProposals };
+  for (const { status } of proposals) watchedProposals[status] += 1;
+  const missed = new Map(state.missedProposals);
+  for (const { slot, validator, status } of proposals) {
+    if (status !== 'proposed') missed.set(validator, Math.max(slot, missed.get(validator) ?? 0));
+  }
+  return {
+    ...state,
+    recentProposals: [...state.recentProposals, ...proposals].slice(-MAX_RECENT_PROPOSALS),
+    missedProposals: [...missed].sort(([, a], [, b]) => a - b).slice(-MAX_MISSED),
+    totals: { ...state.totals, watchedProposals },
+  };
 }

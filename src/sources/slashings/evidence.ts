@@ -13,28 +13,20 @@ interface Attestation {
 }
 
 function attestationsOf(record: AttesterSlashing): readonly [Attestation, Attestation] {
-  return [
-    {
-      slot: record.attestation1_slot,
-      index: record.attestation1_index,
-      beaconBlockRoot: record.attestation1_beaconblockroot,
-      sourceEpoch: record.attestation1_source_epoch,
-      sourceRoot: record.attestation1_source_root,
-      targetEpoch: record.attestation1_target_epoch,
-      targetRoot: record.attestation1_target_root,
-      indices: record.attestation1_indices,
-    },
-    {
-      slot: record.attestation2_slot,
-      index: record.attestation2_index,
-      beaconBlockRoot: record.attestation2_beaconblockroot,
-      sourceEpoch: record.attestation2_source_epoch,
-      sourceRoot: record.attestation2_source_root,
-      targetEpoch: record.attestation2_target_epoch,
-      targetRoot: record.attestation2_target_root,
-      indices: record.attestation2_indices,
-    },
-  ];
+  return [attestationOf(record, 1), attestationOf(record, 2)];
+}
+
+function attestationOf(record: AttesterSlashing, n: 1 | 2): Attestation {
+  return {
+    slot: record[`attestation${n}_slot`],
+    index: record[`attestation${n}_index`],
+    beaconBlockRoot: record[`attestation${n}_beaconblockroot`],
+    sourceEpoch: record[`attestation${n}_source_epoch`],
+    sourceRoot: record[`attestation${n}_source_root`],
+    targetEpoch: record[`attestation${n}_target_epoch`],
+    targetRoot: record[`attestation${n}_target_root`],
+    indices: record[`attestation${n}_indices`],
+  };
 }
 
 /**

@@ -1,59 +1,56 @@
-import { RequestFailed } from '../../api/errors.ts';
-import { SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
+import { MS_PER_HOUR } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { countEpoch, skipTo, withNewHour } from './count.ts';
-import { GIVE_UP_AFTER_MS, withFinality, withoutFutureScan } from './finality.ts';
-import type { Step } from './head-pass.ts';
-import { countProposals, watchedProposals } from './proposals.ts';
-import { mayWaitForNames, readProposerNames } from './proposer-names.ts';
+import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
+import { readProposerNames } from './proposer-names.ts';
 import {
-  type EpochRows,
+  attempt,
   implausible,
   isRequestSpecific,
-  isWhole,
   type PollContext,
   readEpoch,
   readSlashings,
+  type Step,
   unreadBlocks,
 } from './read.ts';
-import type { Proposal, Slashings } from './schema.ts';
+import type { EpochRows, Slashings } from './schema.ts';
 
 export interface FinalizedOptions {
   /** Read only the newest finalized epoch and skip the ones between, because the budget allows no more. */
   readonly sampled: boolean;
   /** Read the finalized view first; otherwise continue with the known finality. */
   readonly readsFinality: boolean;
-  /** The latest epoch, if this poll has read it. */
-  readonly latest: number | undefined;
 }
 
-interface FinalizedStep extends Step {
-  /** Missed and orphaned proposals of watched validators in the epochs that were counted. */
-  readonly missed: readonly Proposal[];
-}
-
+/** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
+const MIN_LAG = 2;
+/** Finality goes back after so many answers that are lower, over the time after which an epoch is given up. */
+const LOWER_ANSWERS = 3;
+/** How long an epoch that cannot be counted is read again. */
+const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 /** At one request a second, this many epochs do not delay the next head pass. */
 const MAX_EPOCHS_PER_POLL = 12;
 /** Epochs further behind are caught up with, at the lowest priority. */
 const FRESH_EPOCHS = 3;
 
-/** Counts every finalized epoch exactly once, in order. */
+/**
+ * Counts every finalized epoch exactly once, in order.
+ * @throws when the finalized view cannot be read or is not plausible
+ */
 export async function finalizedPass(
   context: PollContext,
   previous: Slashings,
-  options: FinalizedOptions,
-): Promise<FinalizedStep> {
+  { sampled, readsFinality }: FinalizedOptions,
+): Promise<Step> {
   let state = previous;
   let view: EpochRows | undefined;
-  const missed: Proposal[] = [];
-  if (options.readsFinality) {
+  if (readsFinality) {
     view = await readEpoch(context, 'finalized', 'finalized_pass');
-    state = afterFinality(context, state, view, options);
+    state = afterFinality(context, state, view.epoch, sampled);
   }
-  const { finalizedEpoch = -1, scannedEpoch } = state;
-  if (scannedEpoch === undefined) return { state, missed };
-  // Only epochs that this response reports as final are counted, even if an earlier response reported a newer one.
-  const newest = Math.min(finalizedEpoch, view?.epoch ?? finalizedEpoch);
+  const { scannedEpoch } = state;
+  if (scannedEpoch === undefined) return { state };
+  const newest = newestToCount(state);
   const count = Math.max(0, Math.min(newest - scannedEpoch, MAX_EPOCHS_PER_POLL));
   const epochs = Array.from({ length: count }, (_, i) => scannedEpoch + 1 + i);
   const drop = new AbortController();
@@ -66,90 +63,94 @@ export async function finalizedPass(
   for (const promise of pending) promise.catch(() => undefined);
   try {
     for (const [i, epoch] of epochs.entries()) {
-      const step = await countWhenRead(context, state, epoch, pending[i] as Promise<EpochRows>, options.sampled);
-      state = step.state;
-      missed.push(...step.missed);
-      if (state.scannedEpoch !== epoch) return { ...step, missed };
+      const step = await countNext(context, state, epoch, pending[i] as Promise<EpochRows>);
+      ({ state } = step);
+      if (state.scannedEpoch !== epoch) return step;
     }
   } finally {
     drop.abort();
   }
-  return { state, missed };
+  return { state };
 }
 
 function afterFinality(
-  { options: { catchUpMs }, chain, now }: PollContext,
+  { options: { chain, catchUpMs, onFinalityBack }, now }: PollContext,
   previous: Slashings,
-  view: EpochRows,
-  { sampled, latest }: FinalizedOptions,
+  epoch: number,
+  sampled: boolean,
 ): Slashings {
-  const { epoch } = view;
-  if (latest !== undefined && (epoch > latest || (epoch === latest && !isWhole(view)))) {
-    throw implausible(`epoch ${epoch} is reported as finalized, but ${latest} as the latest`);
-  }
-  const report = { epoch, readAt: now, ...(latest === undefined ? {} : { head: latest }) };
-  const state = withoutFutureScan(withFinality(previous, report), chain, now);
+  const state = withFinality(previous, epoch, chain, now);
+  const { finalizedEpoch = epoch } = state;
+  const before = previous.finalizedEpoch ?? epoch;
+  if (finalizedEpoch < before) onFinalityBack(before, finalizedEpoch);
   // At least the newest epoch is counted, even if catch_up is short.
   const reach = sampled ? 1 : Math.max(1, Math.floor(catchUpMs / 1000 / SECONDS_PER_EPOCH));
-  return skipTo(state, Math.min(epoch, state.finalizedEpoch ?? epoch) - reach);
+  return skipTo({ ...state, isFinalityDue: false }, finalizedEpoch - reach);
 }
 
-async function countWhenRead(
-  context: PollContext,
-  state: Slashings,
-  epoch: number,
-  pending: Promise<EpochRows>,
-  sampled: boolean,
-): Promise<FinalizedStep> {
-  const { now, signal } = context;
-  let next = state;
-  let failure: Error | undefined;
-  try {
-    const read = await pending;
-    for (const row of unreadBlocks(next, read.rows, 'final')) {
-      const slashings = await readSlashings(context, next, row);
-      next = slashings.state;
-      failure ??= slashings.failure;
-    }
-    if (!failure) return await countUnlessOpen(context, next, read, sampled);
-  } catch (error) {
-    if (signal.aborted || !(error instanceof Error)) throw error;
-    failure = error;
-  }
-  if (!isFaultOfEpoch(failure)) return { state: withNewHour(next), failure, missed: [] };
-  if (hasWaitedLong(next, now)) return { state: skipTo(next, epoch), missed: [] };
-  return { ...waiting(next, now), failure, missed: [] };
+/**
+ * The state after an answer that names `epoch` as the finalized one. An answer that is not lower than the known epoch is
+ * believed. A lower one is ignored, because it may come from a node that lags, unless all answers of an hour are lower.
+ * @throws RequestFailed when the epoch cannot be final by our clock: then epochs would be counted that are not final
+ */
+export function withFinality(state: Slashings, epoch: number, chain: Chain, now: UnixMs): Slashings {
+  const newest = epochAt(chain, now) - MIN_LAG;
+  if (epoch > newest) throw implausible(`epoch ${epoch} is reported as finalized, but by our clock ${newest} can be`);
+  const { finalizedEpoch: known = epoch, lowerFinality: lower } = state;
+  // The first epoch to count is the one that is finalized now: earlier epochs are not read.
+  const { scannedEpoch = epoch - 1 } = state;
+  if (epoch >= known) return { ...state, finalizedEpoch: epoch, scannedEpoch, lowerFinality: undefined };
+  // A time in the future was noted before the clock was set back.
+  const next = { epoch, since: Math.min(lower?.since ?? now, now), answers: (lower?.answers ?? 0) + 1 };
+  if (next.answers < LOWER_ANSWERS || now - next.since < GIVE_UP_AFTER_MS) return { ...state, lowerFinality: next };
+  // Epochs that cannot be final yet were counted while our clock was wrong, so that they are still to be counted. All
+  // others stay counted.
+  const scanned = Math.min(scannedEpoch, newest);
+  return { ...state, finalizedEpoch: epoch, scannedEpoch: scanned, lowerFinality: undefined };
 }
 
-/** Counts an epoch whose slashings are read, unless it may still wait for names or for slots that are scheduled. */
-async function countUnlessOpen(
+/** Counts the next finalized epoch. Until it can be counted completely, it is read again, for up to an hour. */
+async function countNext(
   context: PollContext,
   previous: Slashings,
-  read: EpochRows,
-  sampled: boolean,
-): Promise<FinalizedStep> {
+  epoch: number,
+  pending: Promise<EpochRows>,
+): Promise<Step> {
   const { now, options } = context;
-  const { state, failure } = await readProposerNames(context, previous, read.rows);
-  // With sampled coverage, the next poll would skip an epoch that waits.
-  const hasOpenNames = failure !== undefined && !sampled && mayWaitForNames(state, now);
-  const isOpen = hasOpenNames || read.rows.some((row) => row.status === '0');
-  if (isOpen && !hasWaitedLong(state, now)) return { ...waiting(state, now), failure, missed: [] };
-  if (failure) options.onUnnamed(failure);
+  const read = await attempt(context, () => pending);
+  if (read instanceof Error) {
+    // During an outage, or while the service refuses all requests, no epoch is given up.
+    if (!isRequestSpecific(read)) return { state: { ...previous, stuckSince: undefined }, failure: read };
+    return hasWaitedLong(previous, now)
+      ? { state: skipTo(previous, epoch) }
+      : { state: waiting(previous, now), failure: read };
+  }
+  const slashings = await readSlashings(context, previous, unreadBlocks(previous, read.rows));
+  const names = await readProposerNames(context, slashings.state, read.rows);
+  const { state } = names;
+  const failure = slashings.failure ?? names.failure;
+  const isOpen = read.rows.some((row) => row.status === '0') || unreadBlocks(state, read.rows).length > 0;
+  if ((isOpen || failure) && !hasWaitedLong(state, now)) return { state: waiting(state, now), failure };
+  if (names.failure) options.onUnnamed(names.failure);
   const proposals = watchedProposals(read, options.watch);
-  const missed = proposals.filter(({ status }) => status !== 'proposed');
-  return { state: countProposals(countEpoch(state, read.epoch, read.rows), proposals), missed };
+  for (const proposal of proposals) if (proposal.status !== 'proposed') options.onMissedProposal(proposal);
+  return { state: countProposals(countEpoch(state, epoch, read.rows), proposals) };
 }
 
 /** A time in the future was noted before the clock was set back. */
-function waiting(state: Slashings, now: UnixMs): Step {
-  return { state: { ...state, stuckSince: Math.min(state.stuckSince ?? now, now) } };
-}
-
-/** Whether the failure concerns only the epoch. An epoch that always times out must not block the others forever. */
-function isFaultOfEpoch(failure: Error): boolean {
-  return isRequestSpecific(failure) || (failure instanceof RequestFailed && failure.reason === 'timeout');
+function waiting(state: Slashings, now: UnixMs): Slashings {
+  return { ...state, stuckSince: Math.min(state.stuckSince ?? now, now) };
 }
 
 function hasWaitedLong(state: Slashings, now: UnixMs): boolean {
   return state.stuckSince !== undefined && now - state.stuckSince >= GIVE_UP_AFTER_MS;
+}
+
+export function hasBacklog(state: Slashings): boolean {
+  return state.scannedEpoch !== undefined && state.scannedEpoch < newestToCount(state);
+}
+
+/** Only epochs that the last answer reports as final are counted, even if an earlier one reported a newer one. */
+function newestToCount({ finalizedEpoch = -1, lowerFinality }: Slashings): number {
+  return lowerFinality?.epoch ?? finalizedEpoch;
 }

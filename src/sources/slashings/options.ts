@@ -1,8 +1,7 @@
 import type { Chain } from '../../lib/chain.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { Watch } from '../../lib/watch.ts';
-import type { ObservedSlashing } from './count.ts';
-import type { Proposal } from './schema.ts';
+import type { Proposal, RecentSlashing } from './schema.ts';
 
 export interface SlashingsOptions {
   readonly chain: Chain;
@@ -22,4 +21,14 @@ export interface SlashingsOptions {
   readonly onUnnamed: (failure: Error) => void;
   /** Called with the number of finalized epochs that were skipped, unless the budget is the reason. */
   readonly onSkipped: (epochs: number) => void;
+  /** Called when finality went back, because the service has named a lower epoch for an hour. */
+  readonly onFinalityBack: (from: number, to: number) => void;
+}
+
+/** A slashing that has just been counted. */
+export interface ObservedSlashing {
+  readonly slot: number;
+  readonly kind: RecentSlashing['kind'];
+  /** All validators of the slashing, ascending. */
+  readonly validators: readonly number[];
 }

@@ -1,21 +1,18 @@
 import type { Api } from '../../api/client.ts';
-import { MS_PER_EPOCH } from '../../lib/chain.ts';
+import { MS_PER_EPOCH, SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import { SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { type Watch, watches } from '../../lib/watch.ts';
 import type { Poll, Timing } from '../source.ts';
-import { withNewHour } from './count.ts';
-import { hasBacklog, isFinalityDoubtful } from './finality.ts';
-import { finalizedPass } from './finalized-pass.ts';
+import { finalizedPass, hasBacklog } from './finalized-pass.ts';
 import { headPass } from './head-pass.ts';
 import type { SlashingsOptions } from './options.ts';
-import { isPlausibleRowAt, isRequestSpecific, type PollContext } from './read.ts';
-import { prune } from './retention.ts';
-import type { Slashings } from './schema.ts';
+import { attempt, isRequestSpecific, type PollContext } from './read.ts';
+import type { RecentSlashing, Slashings } from './schema.ts';
 
-/**
- * After a pause this long, the hour restarts for an epoch that could not be read, because it was not tried during the
- * pause.
- */
-const PAUSE_MS = 1_200_000;
+const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
+const MAX_ENTRIES = 100_000;
+const MAX_NAMED = 20;
 
 /** A head pass if one is due, then a finalized pass if the head epoch advanced or epochs are left to read. */
 export async function pollSlashings(
@@ -25,72 +22,75 @@ export async function pollSlashings(
   timing: Timing,
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
-  const { chain, watch, onMissedProposal, onSkipped } = options;
-  const context: PollContext = {
-    options,
-    chain,
-    api,
-    signal,
-    now: timing.now,
-    isPlausible: isPlausibleRowAt(chain, timing.now),
-  };
-  const paused = timing.now - (previous.polledAt ?? 0) > PAUSE_MS + 2 * timing.intervalMs;
-  let state: Slashings = { ...(paused ? withNewHour(previous) : previous), polledAt: timing.now };
+  const context: PollContext = { options, api, signal, now: timing.now };
+  let state = previous;
   let failure: Error | undefined;
-  let latest: number | undefined;
-  if (isHeadPassDue(state, timing)) {
-    ({ state, failure, latest } = await headPass(context, state));
-    if (failure) state = withHeadPassDue(state);
-    // During an outage, or while the service refuses all requests, an unreadable epoch is not given up.
-    if (failure && !isRequestSpecific(failure)) return { value: prune(withNewHour(state), watch), failure };
-  }
-  const readsFinality =
-    timing.coverage !== 'full' || failure !== undefined || hasAdvanced(state) || isFinalityDoubtful(state);
-  if (readsFinality || hasBacklog(state)) {
+  if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
+  // During an outage, or while the service refuses all requests, an epoch that cannot be read is not given up.
+  if (failure && !isRequestSpecific(failure)) state = { ...state, stuckSince: undefined };
+  else {
+    const isAdvanced = state.finalizedEpoch === undefined || state.isFinalityDue === true;
+    const readsFinality = timing.coverage !== 'full' || failure !== undefined || isAdvanced;
     // With at least one pass per epoch, the budget requires no epochs to be skipped.
     const sampled = timing.coverage === 'sampled' && timing.intervalMs > MS_PER_EPOCH;
-    try {
-      const pass = await finalizedPass(context, state, { sampled, readsFinality, latest });
-      state = pass.state;
-      for (const proposal of pass.missed) onMissedProposal(proposal);
-      failure ??= pass.failure;
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Error)) throw error;
-      if (!isRequestSpecific(error)) state = withNewHour(state);
-      failure ??= error;
-    }
+    const pass = await attempt(context, () => finalizedPass(context, state, { sampled, readsFinality }));
+    state = pass instanceof Error ? { ...state, stuckSince: undefined } : pass.state;
+    failure ??= pass instanceof Error ? pass : pass.failure;
   }
   const skipped = state.totals.skippedEpochs - previous.totals.skippedEpochs;
-  if (skipped > 0 && timing.coverage !== 'sampled') onSkipped(skipped);
-  const value = prune(state, watch);
+  if (skipped > 0 && timing.coverage !== 'sampled') options.onSkipped(skipped);
+  const value = prune(state, options.watch);
   return failure ? { value, failure } : { value };
-}
-
-/**
- * Whether finality may have moved. If the passed epoch was not read whole, the head may not really be beyond it: then
- * reading finality can wait for one more poll.
- */
-function hasAdvanced({ headEpoch = 0, finalizedReadAtHead, reread }: Slashings): boolean {
-  const mayWait = reread === headEpoch - 1 && finalizedReadAtHead === headEpoch - 1;
-  return finalizedReadAtHead !== headEpoch && !mayWait;
 }
 
 /** When the next poll is due: at once while there are epochs to be read, otherwise for the next head pass. */
 export function slashingsDue(state: Slashings, timing: Timing, tick: UnixMs): UnixMs {
-  const waits = state.stuckSince !== undefined || state.finalizedClaim !== undefined;
-  if (hasBacklog(state) && !waits) return timing.now;
+  if (hasBacklog(state) && state.stuckSince === undefined) return timing.now;
   if (timing.coverage !== 'full') return tick;
   return isHeadPassDue(state, timing) ? timing.now : (state.headPassAt ?? 0) + timing.intervalMs;
 }
 
-/** After a failed head pass the retry, which comes before the interval has passed, has to make it again. */
-function withHeadPassDue({ headPassAt: _, ...state }: Slashings): Slashings {
-  return state;
+function isHeadPassDue({ headPassAt }: Slashings, { coverage, now, intervalMs }: Timing): boolean {
+  if (coverage !== 'full') return false;
+  // A pass in the future was made before the clock was set back.
+  return headPassAt === undefined || headPassAt > now || headPassAt + intervalMs <= now;
 }
 
-function isHeadPassDue(state: Slashings, timing: Timing): boolean {
-  if (timing.coverage !== 'full') return false;
-  const { headPassAt } = state;
-  // A pass in the future was made before the clock was set back.
-  return headPassAt === undefined || headPassAt > timing.now || headPassAt + timing.intervalMs <= timing.now;
+/**
+ * Drops what is no longer needed: reads of scanned epochs, identities too old to appear again, and the oldest final
+ * entries beyond the limit. The slashing of a watched validator is kept for good.
+ */
+export function prune(whole: Slashings, watch: Watch): Slashings {
+  const state = { ...whole, recent: whole.recent.map((slashing) => withFewValidators(slashing, watch)) };
+  if (state.scannedEpoch === undefined) return state;
+  const firstOpenSlot = (state.scannedEpoch + 1) * SLOTS_PER_EPOCH;
+  const mayGo = ([validator, slot]: [number, number]): boolean => slot < firstOpenSlot && !watches(watch, validator);
+  const recent = state.seen.filter(([, slot]) => slot >= firstOpenSlot - SEEN_SLOTS);
+  return {
+    ...state,
+    namedSlots: state.namedSlots.filter((slot) => slot >= firstOpenSlot),
+    reads: state.reads.filter((read) => read.slot >= firstOpenSlot),
+    seen: bounded(recent, ([, slot]) => slot < firstOpenSlot),
+    slashed: bounded(state.slashed, mayGo),
+    proposerSlashed: bounded(state.proposerSlashed, mayGo),
+    recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
+    missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
+  };
+}
+
+/** Keeps a few validators of a slashing, which can have 131,072, the watched ones first. */
+function withFewValidators(slashing: RecentSlashing, watch: Watch): RecentSlashing {
+  const { validators } = slashing;
+  if (validators.length <= MAX_NAMED) return slashing;
+  const watched = validators.filter((validator) => watches(watch, validator));
+  const others = validators.filter((validator) => !watches(watch, validator));
+  return { ...slashing, validators: [...watched, ...others].slice(0, MAX_NAMED) };
+}
+
+function bounded<T>(entries: [T, number][], mayDrop: (entry: [T, number]) => boolean): [T, number][] {
+  const over = entries.length - MAX_ENTRIES;
+  if (over <= 0) return entries;
+  const oldestFirst = entries.filter(mayDrop).sort((a, b) => a[1] - b[1]);
+  const gone = new Set(oldestFirst.slice(0, over));
+  return entries.filter((entry) => !gone.has(entry));
 }

@@ -1,9 +1,6 @@
-import { MS_PER_DAY } from '../../lib/duration.ts';
-import type { UnixMs } from '../../lib/time.ts';
 import { afterFailure, refusedUntil } from '../refusal.ts';
 import { addRecent } from './count.ts';
-import { GIVE_UP_AFTER_MS } from './finality.ts';
-import { implausible, type PollContext } from './read.ts';
+import { implausible, type PollContext, type Step } from './read.ts';
 import { ProposerSlashing, type Slashings, type SlotRow, V1List } from './schema.ts';
 
 /**
@@ -15,7 +12,7 @@ export async function readProposerNames(
   context: PollContext,
   previous: Slashings,
   rows: readonly SlotRow[],
-): Promise<{ state: Slashings; failure?: Error }> {
+): Promise<Step> {
   const { options, now } = context;
   const { proposerNames, operatorAt, onUnnamed } = options;
   let state = previous;
@@ -26,40 +23,21 @@ export async function readProposerNames(
       const validators = await readValidators(context, row);
       state = withNames(context, { ...state, namesRefusal: undefined }, row.slot, validators);
       if (validators.size < row.proposerslashingscount) throw incomplete(row, validators.size);
-      const { namesFailingSince: _since, ...done } = state;
-      state = { ...done, namedSlots: [...done.namedSlots, row.slot] };
+      state = { ...state, namedSlots: [...state.namedSlots, row.slot] };
     } catch (error) {
       if (context.signal.aborted || !(error instanceof Error)) throw error;
       const { namesRefusal: before } = state;
       const namesRefusal = afterFailure(before, error, now, operatorAt);
       state = { ...state, namesRefusal };
-      if (now >= refusedUntil(namesRefusal, operatorAt)) return { state: failing(state, now), failure: error };
+      if (now >= refusedUntil(namesRefusal, operatorAt)) return { state, failure: error };
       if (refusedUntil(before, operatorAt) === 0) onUnnamed(error);
     }
   }
   return { state };
 }
 
-/**
- * Whether an epoch whose names could not be read may wait for them. The hour starts with the first of several epochs in
- * a row. With an hour for each, the last ones would be hours late.
- */
-export function mayWaitForNames({ namesFailingSince: since }: Slashings, now: UnixMs): boolean {
-  return since !== undefined && now - since < GIVE_UP_AFTER_MS;
-}
-
-/**
- * Failures older than a day are forgotten. So are failures with a time in the future, which were recorded before the
- * clock was set back.
- */
-function failing(state: Slashings, now: UnixMs): Slashings {
-  const { namesFailingSince: since = now } = state;
-  const isKnown = since <= now && now - since < MS_PER_DAY;
-  return { ...state, namesFailingSince: isKnown ? since : now };
-}
-
 /** The validators that the canonical block of a slot slashes as proposers. */
-async function readValidators({ api, chain, signal }: PollContext, row: SlotRow): Promise<Set<number>> {
+async function readValidators({ api, options: { chain }, signal }: PollContext, row: SlotRow): Promise<Set<number>> {
   const path = `/api/v1/slot/${row.slot}/proposerslashings`;
   const request = { endpoint: 'proposer_slashings', priority: 'slashing_details', chain, path } as const;
   const { data } = await api.request(request, V1List, signal);

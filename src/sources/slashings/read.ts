@@ -1,39 +1,26 @@
 import type { Api } from '../../api/client.ts';
 import { type Endpoint, RequestFailed } from '../../api/errors.ts';
 import type { Priority } from '../../budget/priority.ts';
-import { type Chain, epochAt, NONSENSE_AHEAD_SECONDS, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
+import { type Chain, SLOTS_PER_EPOCH, slotTime } from '../../lib/chain.ts';
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { canonicalRows } from './canonical.ts';
 import { countSlashings } from './count.ts';
 import { identityOf } from './evidence.ts';
 import type { SlashingsOptions } from './options.ts';
-import { AttesterSlashing, type Slashings, SlotRow, V1List } from './schema.ts';
+import { AttesterSlashing, type EpochRows, type Slashings, SlotRow, V1List } from './schema.ts';
 
 /** What the passes of one poll share. */
 export interface PollContext {
   readonly options: SlashingsOptions;
-  readonly chain: Chain;
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly now: UnixMs;
-  readonly isPlausible: (row: SlotRow) => boolean;
 }
 
-/** After this many attempts at the head, a block or epoch is left to the finalized pass. */
-export const MAX_TRIES_AT_HEAD = 3;
-
-/** Whether a row is plausible at `now`: its slot is not far in the future. */
-export function isPlausibleRowAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
-  const newest = epochAt(chain, now + NONSENSE_AHEAD_SECONDS * 1000);
-  return ({ epoch, slot }) => epoch <= newest && slot < (newest + 1) * SLOTS_PER_EPOCH;
-}
-
-export interface EpochRows {
-  readonly epoch: number;
-  /** One canonical row for each slot, ascending. */
-  readonly rows: readonly SlotRow[];
-  /** Every row, those of forks included. */
-  readonly allRows: readonly SlotRow[];
+/** The result of a step of a poll: what is known after it, and what went wrong. */
+export interface Step {
+  readonly state: Slashings;
+  readonly failure?: Error | undefined;
 }
 
 /**
@@ -41,23 +28,26 @@ export interface EpochRows {
  * @throws RequestFailed, also when the answer has no readable row of the epoch.
  */
 export async function readEpoch(
-  context: PollContext,
+  { options: { chain }, api, signal, now }: PollContext,
   epoch: number | 'latest' | 'finalized',
   priority: Priority,
 ): Promise<EpochRows> {
-  const { api, chain, signal } = context;
   const path = `/api/v1/epoch/${epoch}/slots`;
   const { data } = await api.request({ endpoint: 'epoch_slots', priority, chain, path }, V1List, signal);
-  const rows = await api.records('epoch_slots', SlotRow, data, context.isPlausible);
+  const rows = await api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, now));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
   const own = rows.filter((row) => row.epoch === read && Math.floor(row.slot / SLOTS_PER_EPOCH) === read);
   if (own.length === 0) throw implausible(`no readable row of epoch ${epoch}`);
   return { epoch: read, rows: canonicalRows(own), allRows: own };
 }
 
-/** An implausible response is treated like an unreadable body. */
-export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
-  return new RequestFailed(endpoint, 'invalid_body', detail, 200);
+/**
+ * Whether a row is plausible at `now`: its slot has begun by our clock. The service may add the slots to come of an
+ * epoch, as scheduled (api-facts 5.1).
+ */
+export function isPlausibleRowAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
+  const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
+  return ({ slot, status }) => slotTime(chain, status === '0' ? slot - SLOTS_PER_EPOCH : slot) <= latest;
 }
 
 /** The epoch of most rows. All rows of a view should have the same one, and a single wrong row must not decide. */
@@ -67,50 +57,82 @@ function commonEpoch(rows: readonly SlotRow[]): number {
   return largest?.[0] ?? -1;
 }
 
-/** Whether the rows were read after the end of the epoch. */
-export function isWhole({ rows }: EpochRows): boolean {
-  return rows.some(({ slot, status }) => slot % SLOTS_PER_EPOCH === SLOTS_PER_EPOCH - 1 && status !== '0');
-}
+/** The order in which the rows of a slot are preferred: proposed, orphaned, missed, scheduled. */
+const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
-/** The service refuses an epoch that the chain has not reached, or answers with scheduled slots (api-facts 5.1). */
-export function errorIfEmpty({ epoch, rows }: EpochRows, why: string): RequestFailed | undefined {
-  return rows.some(({ status }) => status !== '0') ? undefined : implausible(`${why}, but epoch ${epoch} has no block`);
-}
-
-/** Blocks whose slashings are not completely read; at the head, only those that were not tried too often. */
-export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], where: 'head' | 'final'): SlotRow[] {
-  return rows.filter((row) => {
-    if (row.status !== '1' || row.attesterslashingscount === 0) return false;
-    const read = state.reads.find((one) => one.slot === row.slot && one.root === row.blockroot);
-    if (!read) return true;
-    return !read.complete && (where === 'final' || read.tries < MAX_TRIES_AT_HEAD);
+/**
+ * One row for each slot, ascending. A slot can have an orphaned row in addition to the canonical one. The service
+ * updates the status by slot (api-facts 5.1), so both can say "1". In this case the block counts that a later canonical
+ * block names as its parent; without one, the first.
+ */
+export function canonicalRows(rows: readonly SlotRow[]): SlotRow[] {
+  const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => a - b);
+  const parents = new Set<string | null | undefined>();
+  // From the end, so that an orphaned branch of several blocks does not confirm its own blocks.
+  const picked = bySlot.toReversed().map(([, candidates]) => {
+    const row = pick(candidates, parents);
+    if (row.status === '1') parents.add(row.parentroot);
+    return row;
   });
+  return picked.reverse();
+}
+
+function pick(candidates: readonly SlotRow[], parents: ReadonlySet<string | null | undefined>): SlotRow {
+  const ranked = candidates.toSorted((a, b) => STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status));
+  const best = ranked[0] as SlotRow;
+  const rivals = ranked.filter((row) => row.status === best.status);
+  return rivals.find((row) => row.status === '1' && parents.has(row.blockroot)) ?? best;
 }
 
 /**
- * Reads and counts the slashings of one block, and notes the try. Records of another block of the slot (an orphaned
- * one) do not count. The block is completely read when as many distinct slashings were read as its row reports.
+ * Blocks whose slashings are not completely read: as many of each block as its row announces. At the head a block is
+ * tried at most `maxTries` times.
  */
+export function unreadBlocks(
+  state: Slashings,
+  rows: readonly SlotRow[],
+  maxTries = Number.POSITIVE_INFINITY,
+): SlotRow[] {
+  return rows.filter((row) => {
+    if (row.status !== '1' || row.attesterslashingscount === 0) return false;
+    const read = state.reads.find((one) => one.slot === row.slot && one.root === row.blockroot);
+    return !read || (!read.complete && read.tries < maxTries);
+  });
+}
+
+/** Reads and counts the slashings of these blocks. If some cannot be read, the failure is that of the first. */
 export async function readSlashings(
   context: PollContext,
-  state: Slashings,
+  previous: Slashings,
+  blocks: readonly SlotRow[],
+): Promise<Step> {
+  let state = previous;
+  let failure: Error | undefined;
+  for (const block of blocks) {
+    const own = await attempt(context, () => readBlock(context, block));
+    if (own instanceof Error) {
+      state = noteTry(state, block, false);
+      failure ??= own;
+      continue;
+    }
+    const complete = new Set(own.map(identityOf)).size >= block.attesterslashingscount;
+    const counted = countSlashings(noteTry(state, block, complete), block.slot, own);
+    for (const slashing of counted.observed) context.options.onSlashing(slashing);
+    ({ state } = counted);
+  }
+  return { state, failure };
+}
+
+/** The slashings in a block. Records of another block of the slot (an orphaned one) do not count. */
+async function readBlock(
+  { options: { chain }, api, signal }: PollContext,
   row: SlotRow,
-): Promise<{ state: Slashings; failure?: Error }> {
-  const { api, chain, signal } = context;
+): Promise<readonly AttesterSlashing[]> {
   const path = `/api/v1/slot/${row.slot}/attesterslashings`;
   const request = { endpoint: 'attester_slashings', priority: 'slashing_details', chain, path } as const;
-  try {
-    const { data } = await api.request(request, V1List, signal);
-    const records = await api.records('attester_slashings', AttesterSlashing, data);
-    const own = records.filter((record) => record.block_root === row.blockroot);
-    const complete = new Set(own.map(identityOf)).size >= row.attesterslashingscount;
-    const counted = countSlashings(noteTry(state, row, complete), row.slot, own);
-    for (const slashing of counted.observed) context.options.onSlashing(slashing);
-    return { state: counted.state };
-  } catch (error) {
-    if (signal.aborted || !(error instanceof Error)) throw error;
-    return { state: noteTry(state, row, false), failure: error };
-  }
+  const { data } = await api.request(request, V1List, signal);
+  const records = await api.records('attester_slashings', AttesterSlashing, data);
+  return records.filter((record) => record.block_root === row.blockroot);
 }
 
 function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
@@ -120,14 +142,26 @@ function noteTry(state: Slashings, row: SlotRow, complete: boolean): Slashings {
   return { ...state, reads: [...state.reads.filter((other) => !isThis(other)), read] };
 }
 
-/**
- * Whether the failure concerns only this request. Otherwise there is an outage, or the service refuses all requests.
- */
+/** The result, or the failure. @throws when the poll is aborted */
+export async function attempt<T>({ signal }: PollContext, read: () => Promise<T>): Promise<T | Error> {
+  try {
+    return await read();
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    return error;
+  }
+}
+
+/** An implausible response is treated like an unreadable body. */
+export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
+  return new RequestFailed(endpoint, 'invalid_body', detail, 200);
+}
+
+/** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
 export function isRequestSpecific(failure: Error): boolean {
   if (!(failure instanceof RequestFailed)) return false;
   switch (failure.reason) {
     case 'network':
-    case 'timeout':
     case 'rate_limited':
     case 'revoked':
     case 'unauthorized':

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { Alternatives } from '../alternatives.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -54,6 +53,14 @@ export const SlotRow = z
   })
   .refine((row) => row.status !== '1' || row.blockroot, 'a proposed block must have a root');
 export type SlotRow = z.infer<typeof SlotRow>;
+
+export interface EpochRows {
+  readonly epoch: number;
+  /** One canonical row for each slot, ascending. */
+  readonly rows: readonly SlotRow[];
+  /** Every row, those of forks included. */
+  readonly allRows: readonly SlotRow[];
+}
 
 /** v1 envelope (api-facts 5); an error with status 200 has `data: null`. */
 export const V1List = z.object({ data: z.array(z.unknown()) });
@@ -128,16 +135,6 @@ export type Head = z.infer<typeof Head>;
 
 const Total = z.number().nonnegative();
 
-/** One report of finality. */
-const FinalityReport = z.object({
-  epoch: Index,
-  /** Unix ms. */
-  readAt: z.number(),
-  /** The latest epoch as the same poll read it. */
-  head: Index.optional(),
-});
-export type FinalityReport = z.infer<typeof FinalityReport>;
-
 const PerStatus = z.object({ proposed: Total, missed: Total, orphaned: Total });
 
 const SlashingTotals = z.object({
@@ -168,40 +165,23 @@ export type RecentSlashing = z.infer<typeof RecentSlashing>;
 
 /** The state of one chain. Persisted as it is. */
 export const Slashings = z.object({
-  /** Unix ms of the last poll. */
-  polledAt: z.number().optional(),
   /** Unix ms of the last head pass; absent if it failed. */
   headPassAt: z.number().optional(),
   /** Unix ms of the last head pass that found a block. */
   headReadAt: z.number().optional(),
   head: Head.optional(),
-  /** How the latest epoch is requested: `latest` or `number`. */
-  selector: Alternatives.optional(),
-  /** The newest epoch that the API reported. */
+  /** The latest epoch in the last answer. */
   headEpoch: Index.optional(),
-  /** An older epoch that the last answer gave. It replaces `headEpoch` only if the next answer agrees. */
-  headClaim: Index.optional(),
-  /** The epoch that has just passed, if it is to be read once more by its number. */
-  reread: Index.optional(),
-  /** Whether it was read once more, and the response was from before its end. */
-  rereadEarly: z.boolean().optional(),
-  /** How often it was refused, or the response was unusable. */
-  rereadTries: z.number().optional(),
+  /** The epoch that has just passed, while it is to be read once more by its number. */
+  passed: z.object({ epoch: Index, tries: z.number() }).optional(),
   finalizedEpoch: Index.optional(),
-  /** The head epoch at which the finalized view was last read. */
-  finalizedReadAtHead: Index.optional(),
-  /**
-   * When finality was known to be at this epoch, as Unix ms and as head epoch. It limits how far finality can have
-   * moved since.
-   */
-  finalizedFrom: z.object({ readAt: z.number(), head: Index.optional(), isLate: z.boolean() }).optional(),
-  /** The last report, if it is not plausible. It is taken over only if the next report agrees. */
-  finalizedClaim: FinalityReport.optional(),
+  /** Whether the head epoch has advanced since the finalized view was last read. */
+  isFinalityDue: z.boolean().optional(),
+  /** The last answers about finality, if they were lower: the epoch of the last one, and since when (Unix ms). */
+  lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
   /** Every finalized epoch up to this one is counted (or counted as skipped); -1 before the first of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
-  /** Since when (Unix ms) the scanned epoch has been beyond the finalized one and in the future. */
-  scannedAheadSince: z.number().optional(),
-  /** Since when (Unix ms) the next epoch cannot be read completely. */
+  /** Since when (Unix ms) the next epoch cannot be counted completely. */
   stuckSince: z.number().optional(),
   /** Blocks above the scanned epoch whose slashings were asked for. */
   reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),
@@ -214,8 +194,6 @@ export const Slashings = z.object({
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),
-  /** Since when (Unix ms) the names of proposer slashings cannot be read. No epoch waits for them longer than an hour after this. */
-  namesFailingSince: z.number().optional(),
   /** The last proposals of watched validators by slot, ascending. */
   recentProposals: z.array(Proposal),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */

@@ -1,15 +1,26 @@
-import { type Chain, slotTime, slotUrl } from '../../lib/chain.ts';
+import { type Chain, slotTime, slotUrl, validatorUrl } from '../../lib/chain.ts';
 import { type Html, html } from '../../lib/html.ts';
+import type { UnixMs } from '../../lib/time.ts';
 import { type Watch, watches } from '../../lib/watch.ts';
 import { count, plural } from '../../lib/words.ts';
-import { badge, type Cell, lines, link, NOT_KNOWN, quiet, type Row, type Summary, time } from '../content.ts';
+import {
+  badge,
+  type Cell,
+  lines,
+  link,
+  NOT_KNOWN,
+  quiet,
+  type Row,
+  type Summary,
+  type Table,
+  time,
+} from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
 import { slashingsNotices } from './conditions.ts';
 import { isHeadOutdated, shownHead } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
 import { plainChain } from './plain.ts';
-import { proposalCounts, proposalTable } from './proposals-summary.ts';
-import type { RecentSlashing, Slashings } from './schema.ts';
+import type { Proposal, RecentSlashing, Slashings } from './schema.ts';
 
 const KIND_WORDS: Readonly<Record<RecentSlashing['kind'], string>> = {
   double_vote: 'double vote',
@@ -103,4 +114,33 @@ function validatorList(watch: Watch, validators: readonly number[], all: number)
     watches(watch, validator) ? badge('bad', `${validator} watched`) : `${validator}`,
   ]);
   return html`${named}${all > validators.length ? ` and ${count(all - validators.length)} more` : ''}`;
+}
+
+function proposalCounts({ totals }: Slashings): Cell {
+  const { proposed, missed, orphaned } = totals.watchedProposals;
+  return `${count(proposed)} proposed, ${count(missed)} missed, ${count(orphaned)} orphaned`;
+}
+
+/** The last proposals of watched validators, newest first. */
+function proposalTable({ chain, watch }: SlashingsOptions, state: Slashings, now: UnixMs): Table {
+  const shown = state.recentProposals.filter(({ validator }) => watches(watch, validator));
+  return {
+    title: 'Last proposals of watched validators',
+    columns: ['Slot', 'Chain', 'Time', 'Validator', 'Outcome'],
+    rows: shown
+      .toReversed()
+      .map(({ slot, validator, status }) => [
+        link(`${slot}`, slotUrl(chain, slot)),
+        chain,
+        time(slotTime(chain, slot) * 1000, now),
+        link(`${validator}`, validatorUrl(chain, validator)),
+        outcome(status),
+      ]),
+    size: shown.length,
+    empty: 'None in the finalized epochs counted so far.',
+  };
+}
+
+function outcome(status: Proposal['status']): Cell {
+  return badge(status === 'proposed' ? 'good' : 'warning', status);
 }

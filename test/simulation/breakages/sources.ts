@@ -4,10 +4,10 @@ import type { Breakage } from './breakage.ts';
 export const SOURCES_BREAKAGES: readonly Breakage[] = [
   {
     name: 'bad record drops its neighbours',
-    file: 'api/records.ts',
-    find: '    if (parsed.success && isPlausible(parsed.data)) good.push(parsed.data);',
-    replace: `    if (!parsed.success) return [];
-    if (isPlausible(parsed.data)) good.push(parsed.data);`,
+    file: 'api/client.ts',
+    find: '        if (parsed.success && isPlausible(parsed.data)) good.push(parsed.data);',
+    replace: `        if (!parsed.success) return [];
+        if (isPlausible(parsed.data)) good.push(parsed.data);`,
     why: 'One unreadable record hides all others of its page.',
   },
   {
@@ -75,30 +75,30 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'smaller day replaces a larger one',
-    file: 'sources/daily-returns/due.ts',
+    file: 'sources/daily-returns/poll.ts',
     find: 'days.reduce((best, day) => (best && best.day > day.day ? best : day), known);',
     replace: 'days.at(-1) ?? known;',
     why: 'An answer from a node that lags takes a day back.',
   },
   {
     name: 'next day never asked for',
-    file: 'sources/daily-returns/due.ts',
-    find: '  const delay = Math.max(MIN_DELAY_SECONDS,',
-    replace: '  if (newest) return Number.POSITIVE_INFINITY;\n  const delay = Math.max(MIN_DELAY_SECONDS,',
+    file: 'sources/daily-returns/index.ts',
+    find: '      const endsAt = newest &&',
+    replace: '      if (newest) return Number.POSITIVE_INFINITY;\n      const endsAt = newest &&',
     why: 'The day that was newest at the first start is shown for ever.',
   },
   {
     name: 'next sync committee never asked for',
-    file: 'sources/sync-committee/due.ts',
-    find: '  const { period } = value;\n',
-    replace: '  const { period } = value;\n  if (period) return Number.POSITIVE_INFINITY;\n',
+    file: 'sources/sync-committee/index.ts',
+    find: '  const endsAt = period &&',
+    replace: '  if (period) return Number.POSITIVE_INFINITY;\n  const endsAt = period &&',
     why: 'The period of the first start is shown for ever.',
   },
   {
     name: 'sync committee asked once after its end',
-    file: 'sources/sync-committee/due.ts',
-    find: 'lastAttemptAt < first && !isKept ? first : Math.max(tick, first);',
-    replace: 'lastAttemptAt < first && !isKept ? first : Number.POSITIVE_INFINITY;',
+    file: 'sources/source.ts',
+    find: 'lastAttemptAt < at && !isKept ? at : Math.max(tick, at);',
+    replace: 'lastAttemptAt < at && !isKept ? at : Number.POSITIVE_INFINITY;',
     why: 'A period that the service does not yet know at that time is not read for a day.',
   },
 ];

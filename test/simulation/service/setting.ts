@@ -90,7 +90,7 @@ export function drawService(random: Random): ServiceSetting {
     timestamps: random.pick(['milliseconds', 'milliseconds', 'seconds']),
     odd: { machines: share(), rows: share(), slashings: share(), days: share() },
     liveliness: random.pick([0, 0.1, 1]),
-    views: { latest: random.happens(0.9), finalized: random.happens(0.97), committee: random.happens(0.9) },
+    views: { latest: random.happens(0.97), finalized: random.happens(0.97), committee: random.happens(0.9) },
     dayDelayMs: random.scale(20 * MINUTE, random.happens(0.8) ? 180 * MINUTE : 1_500 * MINUTE),
     clockAheadMs: random.happens(0.5) ? 0 : random.between(-5_000, 5_000),
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalRows } from '../../../src/sources/slashings/canonical.ts';
+import { canonicalRows } from '../../../src/sources/slashings/read.ts';
 import { SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { epochRows, type Fields, rootOf, row } from '../../support/slot-rows.ts';
 

@@ -147,15 +147,25 @@ describe('sources/slashings/finalized-pass', () => {
       expect(follower.sightings).toHaveLength(1);
     });
 
-    it('that come short at finality do not hold the epoch', async () => {
-      const follower = await settled();
-      follower.chain.grow(E + 1, F + 1);
-      follower.chain.slash(slot, [7]);
-      follower.chain.change(slot, { attesterslashingscount: 3 });
-      await follower.poll();
-      expect(follower.state.scannedEpoch).toBe(F + 1);
-      expect(follower.sightings).toHaveLength(1);
-    });
+    it.each([undefined, 'server_error'] as const)(
+      'that come short at finality hold the epoch for an hour, with a failure: %s',
+      async (reason) => {
+        const follower = await settled();
+        follower.chain.grow(E + 1, F + 1);
+        follower.chain.slash(slot, [7]);
+        follower.chain.change(slot, { attesterslashingscount: 3 });
+        await follower.poll();
+        follower.fault = (what) => (what === `slot/${slot}` ? reason : undefined);
+        for (let i = 1; i < HOUR / MINUTE; i += 1) expect(await follower.poll()).toContain(`slot/${slot}`);
+        expect(follower.failure).toEqual(reason && expect.objectContaining({ reason }));
+        expect(follower.state.scannedEpoch).toBe(F);
+        await follower.poll();
+        expect(follower.failure).toBeUndefined();
+        expect(follower.state.scannedEpoch).toBe(F + 1);
+        expect(follower.sightings).toHaveLength(1);
+        expect(follower.value('slots_total', { status: 'proposed' })).toBe(64);
+      },
+    );
 
     it.each<FailureReason>(['server_error', 'bad_request'])(
       'that cannot be read (%s) hold the epoch, and are counted when they can',

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../../src/api/errors.ts';
+import { epochAt, slotTime } from '../../../src/lib/chain.ts';
+import { isPlausibleRowAt } from '../../../src/sources/slashings/read.ts';
+import { SlotRow } from '../../../src/sources/slashings/schema.ts';
 import { Follower } from '../../support/follower.ts';
 import { epochRows, rootOf, row, slashing } from '../../support/slot-rows.ts';
 import { MINUTE } from '../../support/timing.ts';
@@ -74,13 +77,58 @@ describe('sources/slashings/head-pass', () => {
     expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E + 8}`]);
   });
 
-  it('is not led back by an answer that lags', async () => {
+  it('shows what the newest answer says, also where that lags, and goes on when it has caught up', async () => {
     const follower = await settled();
     follower.chain.latest = E - 1;
+    follower.chain.epochs.set(E - 1, epochRows(E - 1));
     expect(await follower.poll()).toEqual(['latest']);
+    expect(follower.value('head_epoch')).toBe(E - 1);
     follower.chain.latest = E;
+    expect(await follower.poll()).toEqual(['latest', `${E - 1}`, 'finalized']);
+    expect(follower.value('head_epoch')).toBe(E);
     expect(await follower.poll()).toEqual(['latest']);
-    expect(follower.state.headEpoch).toBe(E);
+  });
+
+  it('takes blocks more than five minutes ahead of our clock for bad records', async () => {
+    const follower = await settled();
+    const epoch = epochAt('mainnet', follower.now) + 1;
+    follower.chain.epochs.set(epoch - 1, epochRows(epoch - 1));
+    follower.chain.epochs.set(epoch, epochRows(epoch));
+    follower.chain.latest = epoch;
+    const start = slotTime('mainnet', epoch * 32) * 1000;
+    await follower.poll(start - 5 * MINUTE - follower.now - 1);
+    expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
+    expect(follower.value('head_epoch')).toBe(E);
+    await follower.poll(1);
+    expect(follower.failure).toBeUndefined();
+    expect(follower.value('head_slot')).toBe(epoch * 32);
+  });
+
+  it('takes the slots to come of an epoch for good records, if they are scheduled', () => {
+    const isPlausible = isPlausibleRowAt('mainnet', slotTime('mainnet', E * 32) * 1000);
+    const ahead = (slots: number, status: string) => isPlausible(SlotRow.parse(row({ slot: E * 32 + slots, status })));
+    expect([25, 26].map((slots) => ahead(slots, '1'))).toEqual([true, false]);
+    expect([31, 26 + 32].map((slots) => ahead(slots, '0'))).toEqual([true, false]);
+  });
+
+  it('reads the epoch that passed again where that was answered before its end, three times at most', async () => {
+    const follower = await settled();
+    follower.chain.epochs.set(E, epochRows(E, { 31: { status: '0' } }));
+    follower.chain.grow(E + 1, E - 2);
+    for (let i = 0; i < 3; i += 1) expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
+    expect(await follower.poll()).toEqual(['latest']);
+  });
+
+  it('gives the epoch that passed up after three failures', async () => {
+    const follower = await settled();
+    follower.chain.grow(E + 1, E - 2);
+    follower.fault = (what) => (what === `${E}` ? 'bad_request' : undefined);
+    for (let i = 0; i < 3; i += 1) {
+      await follower.poll();
+      expect(follower.failure).toMatchObject({ reason: 'bad_request' });
+    }
+    expect(await follower.poll()).toEqual(['latest']);
+    expect(follower.failure).toBeUndefined();
   });
 
   it('takes an answer without a readable row for a failure, keeps the head and goes on with finality', async () => {

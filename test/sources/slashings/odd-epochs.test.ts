@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CHAINS, SECONDS_PER_EPOCH } from '../../../src/lib/chain.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { pollSlashings } from '../../../src/sources/slashings/poll.ts';
 import { Slashings } from '../../../src/sources/slashings/schema.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { slashingsOptions } from '../../support/slashings-options.ts';
 import { epochRows, row } from '../../support/slot-rows.ts';
-import { HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+import { HOUR, noSignal, timing } from '../../support/timing.ts';
 
 const E = 470_000;
 
@@ -35,14 +34,6 @@ describe('sources/slashings odd answers', () => {
     expect(value.finalizedEpoch).toBeUndefined();
   });
 
-  it('reads on when the clock is hours behind the chain', async () => {
-    const api = fakeApi(({ path }) => ({ status: 'OK', data: epochRows(path.includes('latest') ? E : E - 2) }));
-    const now = (CHAINS.mainnet.genesis + E * SECONDS_PER_EPOCH) * 1000 - 20 * HOUR;
-    const { value, failure } = await pollSlashings(options, api, NO_SLASHINGS, timing({ now }), noSignal());
-    expect(failure).toBeUndefined();
-    expect(value).toMatchObject({ headEpoch: E, scannedEpoch: E - 2 });
-  });
-
   it('can save what it knows before the first epoch of a chain is counted', async () => {
     const api = fakeApi(({ path }) => ({
       status: 'OK',
@@ -67,23 +58,5 @@ describe('sources/slashings odd answers', () => {
     const sampled = await pollSlashings(options, api, previous, scarce, noSignal());
     expect(sampled.value.totals.skippedEpochs).toBe(99);
     expect(skipped).toEqual([91]);
-  });
-
-  it('gives an epoch that could not be read its hour anew after a pause', async () => {
-    const api = fakeApi(({ path }) => {
-      if (path.includes(`/${E - 1}/`)) return { status: 'OK', data: [] };
-      return { status: 'OK', data: epochRows(path.includes('latest') ? E + 2 : E) };
-    });
-    const stuck = {
-      ...NO_SLASHINGS,
-      headEpoch: E + 2,
-      finalizedEpoch: E,
-      scannedEpoch: E - 2,
-      stuckSince: NOW - 10 * HOUR,
-    };
-    const after = await pollSlashings(options, api, { ...stuck, polledAt: NOW - 2 * HOUR }, timing(), noSignal());
-    expect(after.value).toMatchObject({ scannedEpoch: E - 2, stuckSince: NOW });
-    const tried = await pollSlashings(options, api, { ...stuck, polledAt: NOW - MINUTE }, timing(), noSignal());
-    expect(tried.value.scannedEpoch).toBeGreaterThanOrEqual(E - 1);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { slashingsPace } from '../../../src/sources/slashings/pace.ts';
+import { slashingsPace } from '../../../src/sources/slashings/index.ts';
 import type { Coverage } from '../../../src/sources/source.ts';
 import { defaultConfig } from '../../support/default-config.ts';
 import { DAY, MINUTE } from '../../support/timing.ts';

@@ -107,8 +107,7 @@ describe('sources/slashings patience', () => {
 
     it('gives each epoch its own hour', async () => {
       const follower = await settled();
-      follower.fault = (what) => ([`${BAD}`, `${BAD + 1}`, 'finalized'].includes(what) ? 'bad_request' : undefined);
-      follower.state = { ...follower.state, finalizedEpoch: F + 2, finalizedReadAtHead: E + 2 };
+      follower.fault = (what) => ([`${BAD}`, `${BAD + 1}`].includes(what) ? 'bad_request' : undefined);
       await follower.poll();
       await pass(follower, HOUR);
       expect(counts(follower)).toMatchObject({ skipped: 1, scanned: BAD });
@@ -134,7 +133,6 @@ describe('sources/slashings patience', () => {
 
     it.each<[FailureReason, string]>([
       ['network', 'latest'],
-      ['timeout', 'latest'],
       ['rate_limited', 'latest'],
       ['network', `${BAD}`],
       ['rate_limited', `${BAD}`],
@@ -152,5 +150,23 @@ describe('sources/slashings patience', () => {
       await follower.poll();
       expect(counts(follower)).toMatchObject({ skipped: 1, scanned: F + 2 });
     });
+
+    it.each<FailureReason>(['network', 'timeout', 'server_error', 'unauthorized', 'invalid_body'])(
+      'gives nothing up in an outage of two hours, nor right after it: %s',
+      async (reason) => {
+        const follower = await settled();
+        failing(follower, `${BAD}`, 'server_error');
+        await pass(follower, HOUR / 2);
+        follower.chain.grow(E + 3, F + 3);
+        follower.fault = () => reason;
+        await pass(follower, 2 * HOUR);
+        failing(follower, `${BAD}`, 'server_error');
+        await pass(follower, HOUR);
+        expect(counts(follower)).toEqual({ proposed: 32, missed: 0, orphaned: 0, skipped: 0, scanned: F });
+        follower.fault = () => undefined;
+        await follower.poll();
+        expect(counts(follower)).toEqual({ proposed: 4 * 32, missed: 0, orphaned: 0, skipped: 0, scanned: F + 3 });
+      },
+    );
   });
 });

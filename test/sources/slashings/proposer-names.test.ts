@@ -190,42 +190,6 @@ describe('sources/slashings/proposer-names', () => {
     },
   );
 
-  it('holds up no epoch for more than an hour where several in a row have slashings that cannot be read', async () => {
-    const follower = await following();
-    follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);
-    for (let epoch = F + 1; epoch <= F + 6; epoch += 1) {
-      follower.chain.grow(epoch + 2, epoch);
-      follower.chain.slashProposers(epoch * 32 + 1, [epoch % 7]);
-    }
-    for (let i = 0; i <= HOUR / MINUTE; i += 1) await follower.poll();
-    expect(follower.state.scannedEpoch).toBe(F + 6);
-    expect(follower.value('proposer_slashings_total')).toBe(6);
-    expect(follower.unnamed).toHaveLength(6);
-
-    // Once the service has answered, there is an hour again.
-    follower.fault = () => undefined;
-    follower.chain.grow(F + 9, F + 7);
-    follower.chain.slashProposers((F + 7) * 32 + 1, [8]);
-    await follower.poll();
-    expect(shown(follower)).toEqual([8]);
-    follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);
-    follower.chain.grow(F + 10, F + 8);
-    follower.chain.slashProposers((F + 8) * 32 + 1, [9]);
-    await follower.poll();
-    expect(follower.state.scannedEpoch).toBe(F + 7);
-  });
-
-  it('counts a sampled epoch at once: by the next poll it would be skipped, with its proposals', async () => {
-    const follower = await following();
-    follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);
-    follower.chain.grow(E + 1, F + 1);
-    follower.chain.slashProposers(SLOT + 1, [1]);
-    await follower.poll(5 * HOUR, { coverage: 'sampled', intervalMs: 5 * HOUR });
-    expect(follower.failure).toBeUndefined();
-    expect(follower.unnamed).toHaveLength(1);
-    expect(follower.state.scannedEpoch).toBe(F + 1);
-  });
-
   it('waits no more for names that are no longer wanted', async () => {
     const follower = await following();
     follower.fault = (what) => (what.startsWith('names/') ? 'server_error' : undefined);

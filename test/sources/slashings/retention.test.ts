@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { watchOf } from '../../../src/lib/watch.ts';
 import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
-import { prune } from '../../../src/sources/slashings/retention.ts';
+import { prune } from '../../../src/sources/slashings/poll.ts';
 import type { Slashings } from '../../../src/sources/slashings/schema.ts';
 
 const SCANNED = 400_000;

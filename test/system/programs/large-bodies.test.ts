@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 
 /** A service whose answers have this shape, but for slot rows: they announce slashings. */
 function hostile(shape: (bytes: number) => string) {
-  const [small, large] = [shape(4 * MIB), shape(32 * MIB)];
+  const [small, large] = [shape(MIB), shape(4 * MIB)];
   const headers = { 'x-ratelimit-limit-second': '5' };
   return startService(KEY, {
     request({ path }) {

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { mayBeAbsent } from '../../../src/commands/probe/absent-fields.ts';
+import { findingOf } from '../../../src/commands/probe/probe.ts';
+import {
+  dailyQuestions,
+  machinesQuestion,
+  type Question,
+  slashingsQuestions,
+  slotsQuestion,
+} from '../../../src/commands/probe/questions.ts';
+import { datapoint, returnsPage } from '../../support/datapoint.ts';
+import { machinesPage, nodeRecord, systemRecord, validatorRecord } from '../../support/machine-records.ts';
+import { epochRows, rootOf, slashing } from '../../support/slot-rows.ts';
+
+const NOW = 1_790_769_700_000;
+const EPOCH = 479_000;
+const SLOTS = { data: epochRows(EPOCH, { 1: { status: '2' } }) };
+const RANGE = { epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } };
+
+const [days, committee, members] = dailyQuestions('mainnet') as [Question, Question, Question];
+const [attester, proposer] = slashingsQuestions('mainnet', SLOTS, NOW) as [Question, Question];
+
+/** Every question with a whole answer to it, and how many records that has. */
+const ANSWERS: readonly (readonly [string, Question, unknown, number])[] = [
+  [
+    'machine_metrics',
+    machinesQuestion(NOW),
+    machinesPage({ system: [systemRecord()], validator: [validatorRecord()], node: [nodeRecord()] }),
+    3,
+  ],
+  ['daily_returns', days, returnsPage(datapoint()), 1],
+  ['sync_committee', committee, { data: { period: 1 }, range: RANGE }, 1],
+  ['sync_committee_members', members, { data: { period: 1, validators: [5, 6] } }, 2],
+  ['epoch_slots', slotsQuestion('mainnet', NOW), SLOTS, 32],
+  ['attester_slashings', attester, { data: [slashing(1, [2, 3])] }, 1],
+  ['proposer_slashings', proposer, { data: [{ block_root: rootOf(1), proposerindex: 7 }] }, 1],
+];
+
+/** The same JSON without any member of this name. */
+function without(json: unknown, name: string): unknown {
+  return JSON.parse(JSON.stringify(json), (key, value) => (key === name ? undefined : value));
+}
+
+describe('commands/probe: findings', () => {
+  it.each(ANSWERS)('finds nothing missing in a whole answer of %s', (endpoint, question, answer, records) => {
+    const finding = findingOf(question, undefined, answer);
+    expect(question.request.endpoint).toBe(endpoint);
+    expect(finding).toMatchObject({ failure: undefined, read: records, unreadable: 0 });
+    expect(finding.absent.filter((field) => !mayBeAbsent(field))).toEqual([]);
+  });
+
+  it.each([
+    ['daily_returns', 'moving_averages', ['data[].moving_averages']],
+    [
+      'daily_returns',
+      'execution_layer',
+      ['rewards', 'apr', 'moving_averages.window_7d.apr'].map((of) => `data[].${of}.execution_layer`),
+    ],
+    ['sync_committee', 'timestamp', ['range.timestamp']],
+    ['sync_committee_members', 'validators', ['data.validators']],
+    ['epoch_slots', 'exec_gas_used', ['data[].exec_gas_used']],
+    ['attester_slashings', 'attestation2_indices', ['data[].attestation2_indices']],
+    ['proposer_slashings', 'proposerindex', ['data[].proposerindex']],
+    ['machine_metrics', 'misc_os', ['data.system_metrics[].misc_os']],
+  ])('of %s, misses %s', (endpoint, name, fields) => {
+    const [, question, answer] = ANSWERS.find(([of]) => of === endpoint) ?? [];
+    if (!question) throw new TypeError(endpoint);
+    expect(findingOf(question, undefined, without(answer, name)).absent).toEqual(expect.arrayContaining(fields));
+  });
+
+  it('counts what the exporter would drop, and says why', () => {
+    const [, question, answer] = ANSWERS[4] as (typeof ANSWERS)[number];
+    const data = (answer as typeof SLOTS).data.map((row, i) => (i < 2 ? { ...row, slot: 'x' } : row));
+    const finding = findingOf(question, undefined, { data });
+    expect(finding).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
+    expect(finding.firstReason).toBe('slot: Invalid input: expected number, received string');
+  });
+
+  it('drops a record of a machine from the future, as the exporter does', () => {
+    const late = systemRecord({ timestamp: NOW + 3_600_000 });
+    expect(findingOf(machinesQuestion(NOW), undefined, machinesPage({ system: [late] }))).toMatchObject({
+      read: 0,
+      unreadable: 1,
+    });
+  });
+
+  it('asks about a slot with a slashing if there is one, else about the last block', () => {
+    const pathsOf = (slots: unknown): string[] =>
+      slashingsQuestions('mainnet', slots, NOW).map(({ request }) => request.path);
+    const announced = { data: epochRows(EPOCH, { 3: { attesterslashingscount: 1 }, 31: { status: '0' } }) };
+    expect(pathsOf(announced)).toEqual([
+      `/api/v1/slot/${EPOCH * 32 + 3}/attesterslashings`,
+      `/api/v1/slot/${EPOCH * 32 + 30}/proposerslashings`,
+    ]);
+    for (const path of pathsOf(undefined))
+      expect(path).toMatch(/^\/api\/v1\/slot\/\d{8}\/(attester|proposer)slashings$/);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { epochAt } from '../../../src/lib/chain.ts';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
+import { withFinality } from '../../../src/sources/slashings/finalized-pass.ts';
+import type { Slashings } from '../../../src/sources/slashings/schema.ts';
+import { Follower } from '../../support/follower.ts';
+import { epochRows } from '../../support/slot-rows.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
+
+/** The epoch by the clock. Two before it is the newest that can be final. */
+const E = epochAt('mainnet', NOW);
+const F = E - 2;
+const EPOCH_MS = 384_000;
+
+/** Has counted the epoch F, and 32 slots of it. */
+async function settled(...options: ConstructorParameters<typeof Follower>): Promise<Follower> {
+  const follower = new Follower(...options);
+  follower.chain.grow(E, F);
+  await follower.poll(0);
+  return follower;
+}
+
+/** The chain goes on for an epoch and is polled in it. Returns what was asked for. */
+async function nextEpoch(follower: Follower): Promise<string[]> {
+  const { latest, finalized } = follower.chain;
+  follower.chain.grow(latest + 1, finalized + 1);
+  return follower.poll(EPOCH_MS);
+}
+
+/** One poll in which the finalized view names another epoch. */
+async function oddPoll(follower: Follower, finalized: number): Promise<void> {
+  const { chain } = follower;
+  const { finalized: true_ } = chain;
+  if (!chain.epochs.has(finalized)) chain.epochs.set(finalized, epochRows(finalized));
+  chain.finalized = finalized;
+  chain.latest += 1;
+  chain.epochs.set(chain.latest, epochRows(chain.latest));
+  await follower.poll(EPOCH_MS);
+  chain.finalized = true_ + 1;
+}
+
+function proposed(follower: Follower): number | undefined {
+  return follower.value('slots_total', { status: 'proposed' });
+}
+
+describe('sources/slashings finality', () => {
+  it.each([1, 2, 20, 80_000])(
+    '%i epochs beyond what can be final costs its answer, and nothing after it',
+    async (ahead) => {
+      const follower = await settled();
+      await oddPoll(follower, F + 1 + ahead);
+      expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
+      expect(follower.state).toMatchObject({ headEpoch: E + 1, finalizedEpoch: F, scannedEpoch: F });
+      expect(await follower.poll()).toEqual(['latest', 'finalized']);
+      expect(follower.failure).toBeUndefined();
+      expect(await follower.poll()).toEqual(['latest']);
+      expect(proposed(follower)).toBe(2 * 32);
+      expect(follower.value('skipped_epochs_total')).toBe(0);
+    },
+  );
+
+  it('beyond what can be final is not where counting begins', async () => {
+    const follower = new Follower();
+    follower.chain.grow(E, F + 1);
+    await follower.poll(0);
+    expect(follower.state.scannedEpoch).toBeUndefined();
+  });
+
+  it('that is lower for once costs its answer, and nothing after it', async () => {
+    const follower = await settled();
+    await oddPoll(follower, F - 40);
+    expect(follower.failure).toBeUndefined();
+    expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
+    expect(await nextEpoch(follower)).toEqual(['latest', `${E + 1}`, 'finalized', `${F + 1}`]);
+    expect(follower.state).toMatchObject({ finalizedEpoch: F + 2, scannedEpoch: F + 2 });
+    expect(proposed(follower)).toBe(3 * 32);
+    expect(follower.goneBack).toEqual([]);
+  });
+
+  it('goes back when all answers of an hour are lower, which is told, and nothing is counted twice', async () => {
+    const follower = await settled();
+    const { chain } = follower;
+    for (let epoch = F - 40; epoch < F; epoch += 1) chain.epochs.set(epoch, epochRows(epoch));
+    for (let i = 1; i <= 30; i += 1) {
+      Object.assign(chain, { latest: E - 40 + i, finalized: F - 40 + i });
+      await follower.poll(EPOCH_MS);
+      expect(follower.failure).toBeUndefined();
+      // Finality is read from the second poll on, when the latest epoch has advanced.
+      expect(follower.state.finalizedEpoch).toBe(i <= 11 ? F : F - 40 + i);
+    }
+    expect(follower.goneBack).toEqual([[F, F - 28]]);
+    expect(follower.state.scannedEpoch).toBe(F);
+    chain.grow(E + 30, F + 30);
+    await follower.poll(EPOCH_MS);
+    while (follower.due() <= follower.now) await follower.poll(0);
+    expect(follower.state.scannedEpoch).toBe(F + 30);
+    expect(proposed(follower)).toBe(31 * 32);
+  });
+
+  it('does not go back where one answer of the hour is not lower', () => {
+    let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
+    for (let minute = 0; minute < 240; minute += 10) {
+      const epoch = minute % 60 === 50 ? F : F - 3;
+      state = withFinality(state, epoch, 'mainnet', NOW + minute * MINUTE);
+      expect(state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
+    }
+  });
+
+  it.each([
+    [2, 5 * HOUR],
+    [100, HOUR / 100],
+  ])('does not go back after %i lower answers, %i ms apart', (answers, apart) => {
+    let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
+    for (let i = 0; i < answers; i += 1) state = withFinality(state, F - 3, 'mainnet', NOW + i * apart);
+    expect(state.finalizedEpoch).toBe(F);
+  });
+
+  it('goes back an hour after the clock was set back by a day', () => {
+    let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
+    state = withFinality(state, F - 300, 'mainnet', NOW);
+    for (const after of [0, HOUR]) state = withFinality(state, F - 300, 'mainnet', NOW - DAY + after);
+    expect(state.finalizedEpoch).toBe(F - 300);
+  });
+
+  it('that was wrong in an answer counts no epoch that the next answer does not name as final', async () => {
+    const follower = await settled();
+    // Finality stands still for an hour.
+    follower.now += HOUR;
+    follower.fault = (what) => (what === `${F + 1}` ? 'server_error' : undefined);
+    follower.chain.grow(E + 8, F + 5);
+    await follower.poll();
+    expect(follower.state).toMatchObject({ finalizedEpoch: F + 5, scannedEpoch: F });
+    follower.fault = () => undefined;
+    follower.chain.grow(E + 9, F + 2);
+    expect(await follower.poll()).toEqual(['latest', `${E + 8}`, 'finalized', `${F + 1}`]);
+    expect(follower.state).toMatchObject({ finalizedEpoch: F + 5, scannedEpoch: F + 2 });
+    expect(follower.due()).toBeGreaterThan(follower.now);
+    follower.chain.grow(E + 10, F + 6);
+    await follower.poll(EPOCH_MS);
+    expect(follower.state).toMatchObject({ finalizedEpoch: F + 6, scannedEpoch: F + 6 });
+  });
+
+  it('from a clock that was days ahead leads the count back to what can be final, and nothing is counted twice', async () => {
+    const follower = await settled({ catchUpMs: HOUR });
+    const { chain } = follower;
+    follower.now += 10 * DAY;
+    Object.assign(chain, { finalized: F + 2_000 });
+    chain.epochs.set(F + 2_000, epochRows(F + 2_000));
+    chain.grow(E + 1, F + 2_000);
+    await follower.poll();
+    const skipped = follower.value('skipped_epochs_total') ?? 0;
+    expect(follower.state.scannedEpoch).toBe(F + skipped);
+    expect(skipped).toBeGreaterThan(1_000);
+    follower.now = NOW;
+    for (let i = 2; i < 20; i += 1) {
+      chain.grow(E + i - 1, F + i - 1);
+      await follower.poll(EPOCH_MS);
+    }
+    expect(follower.goneBack).toHaveLength(1);
+    const [, to] = follower.goneBack[0] ?? [];
+    expect(follower.state.scannedEpoch).toBe(F + 18);
+    // The epochs that were skipped stay skipped.
+    expect(proposed(follower)).toBe(32 + (F + 18 - Number(to)) * 32);
+    expect(follower.value('skipped_epochs_total')).toBe(skipped);
+  });
+});
