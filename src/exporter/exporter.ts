@@ -150,10 +150,11 @@ export class Exporter implements Pages {
     const { settings, documents, replica, clock, log } = options;
     await using starting = new AsyncDisposableStack();
     starting.defer(() => documents.close());
-    const plan = planOf(settings.config, log, clock.now());
+    let exporter: Exporter | undefined;
+    const plan = planOf(settings.config, log, clock.now(), (id) => exporter?.lastValueOf(id));
     // A replica that does not poll shows what it reads when it begins to follow.
     const known = replica ? NOTHING_KNOWN : await restore(documents, plan.sources, settings.key, clock.now());
-    const exporter = new Exporter(options, plan, known);
+    exporter = new Exporter(options, plan, known);
     await exporter.#begin(known.isFirstStart);
     starting.move();
     return exporter;
@@ -168,6 +169,11 @@ export class Exporter implements Pages {
     if (!this.#replica) await this.#poll(isFirstStart);
     await this.#exposition.refresh();
     this.#rendering = this.#exposition.run(this.#stopping.signal);
+  }
+
+  /** The last saved value of a source. */
+  lastValueOf(id: string): unknown {
+    return this.#scheduler.entries().get(id)?.value;
   }
 
   metrics(format: Format, gzipped: boolean): readonly Buffer[] {
@@ -308,7 +314,7 @@ export class Exporter implements Pages {
    */
   async #adopt(next: Settings): Promise<void> {
     const now = this.#clock.now();
-    const plan = planOf(next.config, this.#log, now);
+    const plan = planOf(next.config, this.#log, now, (id) => this.lastValueOf(id));
     const ids = new Set(plan.sources.map(sourceId));
     const restored = await restoreEntries(this.#options.documents, plan.sources, this.#scheduler.entries());
     await this.#scheduler.interrupt(

@@ -12,7 +12,10 @@ import { machinesSource } from '../sources/machines/index.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
+import { seatsOf } from '../sources/validators/committees.ts';
 import { validatorsSource } from '../sources/validators/index.ts';
+import { NO_VALIDATORS, type Validators } from '../sources/validators/schema.ts';
+import { slashedIn } from '../sources/validators/status.ts';
 import { emptyEntry, sourceId } from '../state/entry.ts';
 import { budgetOptionsOf } from './budget-options.ts';
 import { routesOf } from './client.ts';
@@ -28,10 +31,13 @@ export interface SourcePlan {
   readonly routeOf: (source: Source) => string;
 }
 
+/** The last value of a source by its id, if it is on: what one source knows, another one may use. */
+export type LastValueOf = (id: string) => unknown;
+
 /** `operatorAt`: when the operator started or reloaded the program. */
-export function planOf(config: Config, log: Logger, operatorAt: UnixMs): SourcePlan {
+export function planOf(config: Config, log: Logger, operatorAt: UnixMs, lastValueOf?: LastValueOf): SourcePlan {
   return {
-    sources: sourcesOf(config, log, operatorAt),
+    sources: sourcesOf(config, log, operatorAt, lastValueOf),
     budgetOptions: budgetOptionsOf(config),
     routeOf: routesOf(config),
   };
@@ -79,7 +85,12 @@ const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
  * started or reloaded the program: what was refused before may be asked again.
  */
-export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Source[] {
+export function sourcesOf(
+  config: Config,
+  log: Logger,
+  operatorAt: UnixMs,
+  lastValueOf: LastValueOf = () => undefined,
+): Source[] {
   const chains = config.chains.map(({ name }) => name);
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   return [
@@ -96,7 +107,7 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
         ]
       : []),
     ...chains.flatMap((chain) => validatorsOf(config, chain, log, operatorAt)),
-    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, log, operatorAt)),
+    ...(slashings.enabled ? chains : []).map((chain) => slashingsOf(config, chain, log, operatorAt, lastValueOf)),
   ];
 }
 
@@ -121,21 +132,39 @@ function validatorsOf(config: Config, chain: Chain, log: Logger, operatorAt: Uni
   ];
 }
 
-function slashingsOf({ slashings, validators, chains }: Config, chain: Chain, log: Logger, operatorAt: UnixMs): Source {
+function slashingsOf(
+  { slashings, validators, chains }: Config,
+  chain: Chain,
+  log: Logger,
+  operatorAt: UnixMs,
+  lastValueOf: LastValueOf,
+): Source {
   const watch = watchOf(validators.watch[chain]);
+  const isWatching = watch.length > 0;
+  const known = (): Validators => {
+    return (lastValueOf(sourceId({ name: 'validators', chain })) as Validators | undefined) ?? NO_VALIDATORS;
+  };
+  const toldOnce = new Set<number>();
   return slashingsSource({
     chain,
     intervalMs: slashings.intervalMs,
     weight: WEIGHTS.slashings / chains.length,
     catchUpMs: slashings.catchUpMs,
     watch,
-    proposerNames: watch.length > 0 && validators.proposerSlashings,
+    proposerNames: isWatching && validators.proposerSlashings,
+    seatsOf: isWatching && validators.syncCommittee ? (period) => seatsOf(known(), period) : undefined,
+    slashedByStatus: () => slashedIn(known()),
     operatorAt,
     onSlashing: (slashing) => logSlashing(log, chain, watch, slashing),
     onMissedProposal: ({ slot, validator, status }) =>
       log.warn({ chain, slot, validator, status }, 'watched validator missed a proposal'),
     onUnnamed: ({ message }) =>
       log.warn({ source: 'slashings', chain, err: message }, 'names of slashed proposers cannot be read'),
+    onNoCommittee: (period) => {
+      if (toldOnce.has(period)) return;
+      toldOnce.add(period);
+      log.warn({ source: 'slashings', chain, period }, 'seats are not counted, because the members are not known');
+    },
     onSkipped: (epochs) => log.warn({ source: 'slashings', chain, epochs }, 'finalized epochs skipped'),
     onFinalityBack: (from, to) => log.warn({ source: 'slashings', chain, from, to }, 'finalized epoch went back'),
   });

@@ -15,6 +15,7 @@ const MAX_MISSED = 100;
 const NOTHING: SlashingTotals = {
   slots: { proposed: 0, missed: 0, orphaned: 0 },
   watchedProposals: { proposed: 0, missed: 0, orphaned: 0 },
+  syncDuties: { participated: 0, missed: 0 },
   attestations: 0,
   deposits: 0,
   voluntaryExits: 0,
@@ -32,6 +33,7 @@ export const NO_SLASHINGS: Slashings = {
   seen: [],
   slashed: [],
   proposerSlashed: [],
+  statusSlashed: [],
   namedSlots: [],
   recentProposals: [],
   missedProposals: [],

@@ -2,6 +2,7 @@ import { type Chain, epochAt, SECONDS_PER_EPOCH } from '../../lib/chain.ts';
 import { MS_PER_HOUR } from '../../lib/duration.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
+import { countParticipation, withCommittee } from './participation.ts';
 import { readProposerNames } from './proposer-names.ts';
 import {
   attempt,
@@ -134,7 +135,8 @@ async function countNext(
   if (names.failure) options.onUnnamed(names.failure);
   const proposals = watchedProposals(read, options.watch);
   for (const proposal of proposals) if (proposal.status !== 'proposed') options.onMissedProposal(proposal);
-  return { state: countProposals(countEpoch(state, epoch, read.rows), proposals) };
+  const counted = countProposals(countEpoch(state, epoch, read.rows), proposals);
+  return { state: countParticipation(context, await withCommittee(context, counted, epoch), epoch, read.rows) };
 }
 
 /** A time in the future was noted before the clock was set back. */

@@ -144,7 +144,8 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
 }
 
 /** beaconchain_watched_*: the validators that the operator names. */
-function watchedFamilies({ chain, watch }: SlashingsOptions, state: Slashings): Family[] {
+function watchedFamilies({ chain, watch, seatsOf }: SlashingsOptions, state: Slashings): Family[] {
+  if (watch.length === 0) return [];
   const slashed = watchedSlashed(watch, state);
   const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));
   const timePerValidator = (slots: readonly [validator: number, slot: number][]): Sample[] =>
@@ -166,6 +167,16 @@ function watchedFamilies({ chain, watch }: SlashingsOptions, state: Slashings): 
       type: 'counter',
       help: 'Proposals of watched validators in finalized epochs by outcome; each counts once (proposer, status).',
       samples: SLOT_STATUSES.flatMap((status) => sample(chain, state.totals.watchedProposals[status], { status })),
+    },
+    {
+      name: 'beaconchain_watched_sync_committee_duties_total',
+      type: 'counter',
+      help: 'Seats of watched validators in the canonical blocks of finalized epochs; each seat and block counts once (syncaggregate_bits).',
+      samples: seatsOf
+        ? (['participated', 'missed'] as const).flatMap((status) =>
+            sample(chain, state.totals.syncDuties[status], { status }),
+          )
+        : [],
     },
     gauge(
       'watched_validator_missed_proposal_timestamp_seconds',
@@ -189,9 +200,12 @@ function timeOf(chain: Chain, slot: number | undefined): UnixSeconds | undefined
 }
 
 /** The watched validators that were seen slashed, each with the slot that included the slashing. */
-export function watchedSlashed(watch: Watch, { slashed, proposerSlashed }: Slashings): [number, number][] {
+export function watchedSlashed(
+  watch: Watch,
+  { slashed, proposerSlashed, statusSlashed }: Slashings,
+): [number, number][] {
   const first = new Map<number, number>();
-  for (const [validator, slot] of [...slashed, ...proposerSlashed]) {
+  for (const [validator, slot] of [...slashed, ...proposerSlashed, ...statusSlashed]) {
     if (watches(watch, validator)) first.set(validator, Math.min(slot, first.get(validator) ?? slot));
   }
   return [...first];

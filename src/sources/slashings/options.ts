@@ -11,6 +11,10 @@ export interface SlashingsOptions {
   readonly watch: Watch;
   /** Whether to request the names of slashed proposers, which is not in the specification. */
   readonly proposerNames: boolean;
+  /** The members of a period in the order of the committee, if they are known. Absent: seats are not counted. */
+  readonly seatsOf?: ((period: number) => readonly number[] | undefined) | undefined;
+  /** Watched validators that their status shows as slashed, each with the first slot of the epoch of that answer. */
+  readonly slashedByStatus: () => readonly (readonly [validator: number, slot: number])[];
   /** When the operator last started or reloaded the program. */
   readonly operatorAt: UnixMs;
   /** Called with every slashing when it is counted, and with every proposer slashing whose validator is known. */
@@ -19,6 +23,8 @@ export interface SlashingsOptions {
   readonly onMissedProposal: (proposal: Proposal) => void;
   /** Called when proposer slashings are counted without their validators, although names are asked for. */
   readonly onUnnamed: (failure: Error) => void;
+  /** Called when seats are not counted, because the members of the period are not known. */
+  readonly onNoCommittee: (period: number) => void;
   /** Called with the number of finalized epochs that were skipped, unless the budget is the reason. */
   readonly onSkipped: (epochs: number) => void;
   /** Called when finality went back, because the service has named a lower epoch for an hour. */

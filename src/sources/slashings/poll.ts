@@ -23,7 +23,7 @@ export async function pollSlashings(
   signal: AbortSignal,
 ): Promise<Poll<Slashings>> {
   const context: PollContext = { options, api, signal, now: timing.now };
-  let state = previous;
+  let state = withStatusSlashed(previous, options.slashedByStatus());
   let failure: Error | undefined;
   if (isHeadPassDue(state, timing)) ({ state, failure } = await headPass(context, state));
   // During an outage, or while the service refuses all requests, an epoch that cannot be read is not given up.
@@ -41,6 +41,13 @@ export async function pollSlashings(
   if (skipped > 0 && timing.coverage !== 'sampled') options.onSkipped(skipped);
   const value = prune(state, options.watch);
   return failure ? { value, failure } : { value };
+}
+
+/** Each validator with the slot at which it was first seen slashed. */
+function withStatusSlashed(state: Slashings, slashed: ReturnType<SlashingsOptions['slashedByStatus']>): Slashings {
+  const known = new Set(state.statusSlashed.map(([validator]) => validator));
+  const fresh = slashed.filter(([validator]) => !known.has(validator)).map(([...one]): [number, number] => one);
+  return fresh.length === 0 ? state : { ...state, statusSlashed: [...state.statusSlashed, ...fresh] };
 }
 
 /** When the next poll is due: at once while there are epochs to be read, otherwise for the next head pass. */
@@ -73,6 +80,7 @@ export function prune(whole: Slashings, watch: Watch): Slashings {
     seen: bounded(recent, ([, slot]) => slot < firstOpenSlot),
     slashed: bounded(state.slashed, mayGo),
     proposerSlashed: bounded(state.proposerSlashed, mayGo),
+    statusSlashed: state.statusSlashed.filter(([validator]) => watches(watch, validator)),
     recentProposals: state.recentProposals.filter(({ validator }) => watches(watch, validator)),
     missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };

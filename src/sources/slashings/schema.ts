@@ -45,6 +45,12 @@ export const SlotRow = z
     voluntaryexitscount: Count,
     withdrawalcount: Count,
     syncaggregate_participation: Quantity,
+    /** 512 bits. Other text has no meaning, and the rest of the row is still valid. */
+    syncaggregate_bits: z
+      .string()
+      .regex(/^0x[0-9a-f]{128}$/i)
+      .nullish()
+      .catch(undefined),
     exec_base_fee_per_gas: Quantity,
     exec_block_number: Quantity,
     exec_gas_limit: Quantity,
@@ -135,11 +141,14 @@ export type Head = z.infer<typeof Head>;
 
 const Total = z.number().nonnegative();
 
+const SyncDuties = z.object({ participated: Total, missed: Total });
 const PerStatus = z.object({ proposed: Total, missed: Total, orphaned: Total });
 
 const SlashingTotals = z.object({
   slots: PerStatus,
   watchedProposals: PerStatus,
+  /** Seats of watched validators in sync committees. */
+  syncDuties: SyncDuties,
   attestations: Total,
   deposits: Total,
   voluntaryExits: Total,
@@ -191,9 +200,13 @@ export const Slashings = z.object({
   slashed: z.array(z.tuple([Index, Index])),
   /** Validators slashed as a proposer, each with the slot of the block that included it. */
   proposerSlashed: z.array(z.tuple([Index, Index])),
+  /** Watched validators that their status shows as slashed, each with the first slot of the epoch of that answer. */
+  statusSlashed: z.array(z.tuple([Index, Index])),
   /** Slots above the scanned epoch whose proposer slashings are known by name. */
   namedSlots: z.array(Index),
   namesRefusal: Refusal.optional(),
+  /** Members of the period that is being counted, in the order of the committee; none: they could not be read. Asked for at `askedAt` (Unix ms). */
+  committee: z.object({ period: Index, seats: z.array(Index), askedAt: z.number() }).optional(),
   /** The last proposals of watched validators by slot, ascending. */
   recentProposals: z.array(Proposal),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */

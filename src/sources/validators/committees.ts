@@ -34,11 +34,16 @@ export function startOf(chain: Chain, period: number): UnixMs {
 /** The watched members of a period, each once, ascending; undefined: not known. */
 export function watchedMembers(
   { watch }: Pick<ValidatorsOptions, 'watch'>,
-  { committees }: Validators,
+  value: Validators,
   period: number,
 ): number[] | undefined {
-  const seats = committees.find((one) => one.period === period)?.seats;
+  const seats = seatsOf(value, period);
   return seats && [...new Set(seats)].filter((validator) => watches(watch, validator)).sort((a, b) => a - b);
+}
+
+/** The seats of a period in the order of the committee, if they are known. */
+export function seatsOf({ committees }: Validators, period: number): readonly number[] | undefined {
+  return committees.find((one) => one.period === period)?.seats;
 }
 
 /** When members are to be asked for. Infinity: they are not wanted. */
@@ -71,7 +76,8 @@ export async function readMembers(context: PollContext, previous: Validators): P
   const { membersRefusal: before, ...rest } = previous;
   let value: Validators = {
     ...rest,
-    committees: rest.committees.filter(({ period }) => period >= current),
+    // The last epochs of a period are counted after its end.
+    committees: rest.committees.filter(({ period }) => period >= current - 1),
     membersAskedAt: now,
   };
   let oneTimeRequests = 0;

@@ -1,5 +1,5 @@
 import { RequestFailed } from '../../api/errors.ts';
-import { epochAt } from '../../lib/chain.ts';
+import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import type { UnixMs } from '../../lib/time.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
@@ -124,4 +124,11 @@ function withHistory(read: Validator, before: Validator | undefined): Validator 
     ...(read.online === false && { offlineSince: Math.min(before?.offlineSince ?? epoch, epoch) }),
     ...(slashedSince !== undefined && { slashedSince }),
   };
+}
+
+/** The validators that were seen slashed, each with the first slot of the epoch of that answer. */
+export function slashedIn({ validators }: Validators): [validator: number, slot: number][] {
+  return validators.flatMap(({ index, slashedSince }) =>
+    slashedSince === undefined ? [] : [[index, slashedSince * SLOTS_PER_EPOCH]],
+  );
 }

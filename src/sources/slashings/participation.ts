@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from '../../lib/chain.ts';
+import { MS_PER_HOUR } from '../../lib/duration.ts';
+import { watches } from '../../lib/watch.ts';
+import { attempt, type PollContext } from './read.ts';
+import type { Slashings, SlotRow } from './schema.ts';
+
+/** The members of a period, in the order of the committee (api-facts 12.4). */
+const MembersAnswer = z.object({
+  data: z.object({ period: z.number(), validators: z.array(z.number().int().nonnegative()).max(512) }),
+});
+
+/** How often members that could not be read are asked for. */
+const RETRY_MS = MS_PER_HOUR;
+
+export function periodOf(epoch: number): number {
+  return Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+}
+
+/**
+ * The state with the members of the period of an epoch that is about to be counted. They are asked for here only if nothing else
+ * has read them: at a first start, and for a period that was over at the start.
+ */
+export async function withCommittee(context: PollContext, previous: Slashings, epoch: number): Promise<Slashings> {
+  const { options, api, signal, now } = context;
+  const { chain, seatsOf } = options;
+  const period = periodOf(epoch);
+  const known = previous.committee?.period === period ? previous.committee : undefined;
+  if (!seatsOf || seatsOf(period) || known?.seats.length) return previous;
+  // A time in the future is from before the clock was set back.
+  if (known && known.askedAt <= now && now - known.askedAt < RETRY_MS) return previous;
+  const path = `/api/v1/sync_committee/${period}`;
+  const request = { endpoint: 'sync_committee_members', priority: 'sync_committee', chain, path } as const;
+  const read = await attempt(context, () => api.request(request, MembersAnswer, signal));
+  const seats = read instanceof Error || read.data.period !== period ? [] : read.data.validators;
+  return { ...previous, committee: { period, seats, askedAt: now } };
+}
+
+/**
+ * Counts the seats of watched validators in the canonical blocks of a finalized epoch. An epoch whose members are not known is
+ * left out: counting never waits for them.
+ */
+export function countParticipation(
+  { options }: PollContext,
+  state: Slashings,
+  epoch: number,
+  rows: readonly SlotRow[],
+): Slashings {
+  const { seatsOf, watch, onNoCommittee } = options;
+  if (!seatsOf) return state;
+  const period = periodOf(epoch);
+  const seats = seatsOf(period) ?? (state.committee?.period === period ? state.committee.seats : []);
+  if (seats.length === 0) {
+    onNoCommittee(period);
+    return state;
+  }
+  const own = seats.flatMap((validator, position) => (watches(watch, validator) ? [position] : []));
+  const { participated, missed } = participationIn(rows, own);
+  const { syncDuties } = state.totals;
+  const counted = { participated: syncDuties.participated + participated, missed: syncDuties.missed + missed };
+  return { ...state, totals: { ...state.totals, syncDuties: counted } };
+}
+
+/** Pure. Bit i of the aggregate of a block is the seat at position i of its committee (consensus-specs altair). */
+export function participationIn(
+  rows: readonly SlotRow[],
+  positions: readonly number[],
+): { participated: number; missed: number } {
+  let [participated, missed] = [0, 0];
+  for (const { status, syncaggregate_bits: bits } of rows) {
+    if (status !== '1' || !bits) continue;
+    const bytes = Buffer.from(bits.slice(2), 'hex');
+    for (const position of positions) {
+      if (((bytes[position >> 3] ?? 0) >> (position & 7)) & 1) participated += 1;
+      else missed += 1;
+    }
+  }
+  return { participated, missed };
+}
