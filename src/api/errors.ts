@@ -8,7 +8,7 @@ export const ENDPOINTS = [
 ] as const;
 
 /** Endpoints that are not in the specification. They are used only if the configuration enables them. */
-export const OPTIONAL_ENDPOINTS = ['sync_committee_members', 'proposer_slashings'] as const;
+export const OPTIONAL_ENDPOINTS = ['machine_names', 'sync_committee_members', 'proposer_slashings'] as const;
 
 export type Endpoint = (typeof ENDPOINTS | typeof OPTIONAL_ENDPOINTS)[number];
 

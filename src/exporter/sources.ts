@@ -8,6 +8,7 @@ import type { UnixMs } from '../lib/time.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
+import type { Warning } from '../sources/machines/poll.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
 import { watches, watchOf } from '../sources/slashings/options.ts';
 import type { Source } from '../sources/source.ts';
@@ -61,9 +62,10 @@ export function viewsOf({ ledger, entries }: State, plan: SourcePlan, now: UnixM
 }
 
 /** The endpoints that this configuration can use. */
-export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
+export function endpointsOf({ machines, slashings, syncCommittee }: Config): Endpoint[] {
   return [
     ...ENDPOINTS,
+    ...(machines.enabled ? (['machine_names'] as const) : []),
     ...(syncCommittee.enabled && syncCommittee.members ? (['sync_committee_members'] as const) : []),
     ...(slashings.enabled && slashings.proposerNames ? (['proposer_slashings'] as const) : []),
   ];
@@ -71,6 +73,12 @@ export function endpointsOf({ slashings, syncCommittee }: Config): Endpoint[] {
 
 /** Shares of a scarce budget. The daily sources come before them. */
 const WEIGHTS = { machines: 2, slashings: 3 } as const;
+
+const READ_IN_PART = 'machine metrics were read only in part';
+const MACHINE_WARNINGS: Partial<Record<Warning, string>> = {
+  network_counters_fell: 'network counters withheld',
+  names_refused: 'names of machines cannot be listed',
+};
 
 /**
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
@@ -90,11 +98,8 @@ export function sourcesOf(config: Config, log: Logger, operatorAt: UnixMs): Sour
     ),
     ...(machines.enabled
       ? [
-          machinesSource({ ...machines, weight: WEIGHTS.machines, chains }, (reason, names) =>
-            log.warn(
-              { source: 'machines', reason, machines: names },
-              names ? 'network counters withheld' : 'machine metrics were read only in part',
-            ),
+          machinesSource({ ...machines, weight: WEIGHTS.machines, chains, operatorAt }, (reason, names) =>
+            log.warn({ source: 'machines', reason, machines: names }, MACHINE_WARNINGS[reason] ?? READ_IN_PART),
           ),
         ]
       : []),

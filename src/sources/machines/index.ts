@@ -4,13 +4,10 @@ import { type Attempts, evenPace, nextTick, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions } from './options.ts';
-import { pollMachines } from './poll.ts';
-import type { Warn } from './reading.ts';
+import { pollMachines, type Warn } from './poll.ts';
 import { Machines } from './schema.ts';
 import { machinesSummary } from './summary.ts';
-
-/** The largest delay of a sweep, as a share of the interval. */
-const JITTER = 0.1;
+import { JITTER } from './sweep.ts';
 
 /**
  * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay

@@ -1,6 +1,6 @@
 import type { Chain } from '../../lib/chain.ts';
 import { readableText } from '../../lib/text.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { Machine } from './schema.ts';
 
 /** config `machines`. */
@@ -18,12 +18,12 @@ export interface MachinesOptions {
   /** auto: see `chainOf`. */
   readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
+  /** When the operator last started or reloaded the program. */
+  readonly operatorAt: UnixMs;
 }
 
 /** The maximum of the service (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this length has a push of each. */
-export const MAX_PUSH_SECONDS = 62;
 
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';
