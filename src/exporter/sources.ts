@@ -8,7 +8,7 @@ import type { UnixMs } from '../lib/time.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
-import type { Warning } from '../sources/machines/poll.ts';
+import type { Warning } from '../sources/machines/options.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
 import { watches, watchOf } from '../sources/slashings/options.ts';
 import type { Source } from '../sources/source.ts';

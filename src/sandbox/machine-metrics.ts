@@ -51,7 +51,7 @@ export function machineMetrics(sandbox: Sandbox, body: unknown, now: UnixMs): st
   });
 }
 
-/** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 12.3). */
+/** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
 export function machineNames({ fleet }: Sandbox, _body: unknown, now: UnixMs): string {
   const window = { oldest: now - LISTED_MS, newest: now, gap: 1 };
   const listed = [...fleet.machines.values()].filter(

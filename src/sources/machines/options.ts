@@ -1,3 +1,4 @@
+import type { Ending } from '../../api/paginate.ts';
 import type { Chain } from '../../lib/chain.ts';
 import { readableText } from '../../lib/text.ts';
 import type { Milliseconds, UnixMs } from '../../lib/time.ts';
@@ -21,6 +22,11 @@ export interface MachinesOptions {
   /** When the operator last started or reloaded the program. */
   readonly operatorAt: UnixMs;
 }
+
+/** What the operator is told after a sweep that did not fail. */
+export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
+/** `names`: the machines to which the warning applies, if not to all. */
+export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
 /** The maximum of the service (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;

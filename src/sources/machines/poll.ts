@@ -1,13 +1,13 @@
 import { type Api, countingApi } from '../../api/client.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { type Ending, eachPage } from '../../api/paginate.ts';
+import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
 import type { Milliseconds } from '../../lib/time.ts';
 import type { PastPage, Span } from '../history.ts';
 import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { type MachinesOptions, machineName } from './options.ts';
+import { type MachinesOptions, machineName, type Warn } from './options.ts';
 import { isPlausibleAt, MACHINES_PATH, requestPage } from './reading.ts';
 import { ListedName, MachineNames, type MachineRecord, type Machines } from './schema.ts';
 import { staleAfter } from './shown.ts';
@@ -24,11 +24,6 @@ import {
   startSweep,
   unknownNames,
 } from './sweep.ts';
-
-/** What the operator is told after a sweep that did not fail. */
-export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
-/** `names`: the machines to which the warning applies, if not to all. */
-export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
 /** What the requests of one sweep share. */
 interface Context {

@@ -98,7 +98,7 @@ export const MachineMetricsPage = z.object({
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** api-facts 12.3. */
+/** api-facts 2. */
 export const MachineNames = z.object({ data: z.array(z.unknown()) });
 export const ListedName = z.object({ name: WellFormed });
 

@@ -179,7 +179,7 @@ function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
 }
 
-/** The service lists the names of the last five hours (api-facts 12.3). */
+/** The service lists the names of the last five hours (api-facts 2). */
 const LIST_EVERY_MS = 6 * MS_PER_HOUR;
 
 /** Whether the service is to be asked for the names that it knows. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import type { Warning } from '../../../src/sources/machines/poll.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
 import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';

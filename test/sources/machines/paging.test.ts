@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pollMachines, type Warning } from '../../../src/sources/machines/poll.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
+import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pollMachines, type Warning } from '../../../src/sources/machines/poll.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
+import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
 import type { FleetRequest } from '../../support/fleet.ts';

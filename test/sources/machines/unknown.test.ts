@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
-import { pollMachines, type Warning } from '../../../src/sources/machines/poll.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
+import { pollMachines } from '../../../src/sources/machines/poll.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import type { Poll } from '../../../src/sources/source.ts';
 import { failed, fakeApi } from '../../support/fake-api.ts';
