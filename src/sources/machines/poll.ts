@@ -102,10 +102,11 @@ async function readNew(context: Context, staleMs: Milliseconds): Promise<number>
 }
 
 /** Asks for the names that the service knows, where it answers that. */
-async function listNames({ options, api, sweep, timing: { now }, signal, warn }: Context): Promise<void> {
+async function listNames({ options, api, sweep, timing, signal, warn }: Context): Promise<void> {
   const { operatorAt } = options;
+  const { now } = timing;
   const { namesRefusal: before } = sweep.progress;
-  if (!isListDue(sweep.progress, operatorAt, now)) return;
+  if (!isListDue(sweep.progress, timing, operatorAt)) return;
   const request = { endpoint: 'machine_names', priority: 'machines', path: `${MACHINES_PATH}/machine-names` } as const;
   const ask = async (): Promise<void> => {
     const { data } = await api.request({ ...request, body: {} }, MachineNames, signal);

@@ -109,6 +109,17 @@ const OVERLAP_SECONDS = 5;
 /** Records that come up to five minutes late, and the minute in which each machine has one of them. */
 const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
+/** The service lists the names of the last five hours (api-facts 2). */
+const LIST_EVERY_MS = 6 * MS_PER_HOUR;
+/** On a scarce budget, what is not part of each sweep is part of one in so many: the plan counts the others. */
+const MIN_SWEEPS = 30;
+
+type When = Pick<Timing, 'now' | 'intervalMs'>;
+
+function isDue(last: UnixMs | undefined, everyMs: Milliseconds, { now, intervalMs }: When): boolean {
+  // A time in the future is from before the clock was set back.
+  return last === undefined || last > now || now - last >= Math.max(everyMs, MIN_SWEEPS * intervalMs);
+}
 
 export interface SweepRange extends Span {
   /** All records from this time on are read. The earlier ones are read as far as a few pages go. */
@@ -117,19 +128,14 @@ export interface SweepRange extends Span {
 
 /**
  * The range of a sweep: what came since the last complete one began. The first one, and then one an hour, also looks for
- * records that came late. Where sweeps are an hour or more apart that would make each of them dearer.
+ * records that came late.
  */
-export function rangeOf(
-  { beganAt, lateAt }: Progress,
-  { now, intervalMs }: Pick<Timing, 'now' | 'intervalMs'>,
-): SweepRange {
-  const seconds = Math.floor(now / 1000);
+export function rangeOf({ beganAt, lateAt }: Progress, when: When): SweepRange {
+  const seconds = Math.floor(when.now / 1000);
   const oldest = seconds - MAX_SWEPT_SECONDS;
-  // A time in the future is from before the clock was set back.
   const newFrom = beganAt === undefined || beganAt > seconds ? oldest : Math.max(oldest, beganAt - OVERLAP_SECONDS);
-  const isLateDue =
-    lateAt === undefined || lateAt > now || (now - lateAt >= LATE_EVERY_MS && intervalMs < LATE_EVERY_MS);
-  return { start: isLateDue ? seconds - LATE_SECONDS : newFrom, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
+  const start = isDue(lateAt, LATE_EVERY_MS, when) ? seconds - LATE_SECONDS : newFrom;
+  return { start, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
 }
 
 /** The `machines` filter takes this many names (api-facts 2). */
@@ -153,7 +159,7 @@ export function absentNames(
   sweep: Sweep,
   { newFrom }: SweepRange,
   staleMs: Milliseconds,
-  { now, intervalMs }: Pick<Timing, 'now' | 'intervalMs'>,
+  { now, intervalMs }: When,
 ): Batch[] {
   const least = Math.min(staleMs / 2, staleMs - (1 + JITTER) * intervalMs);
   const absent: { name: string; seen: UnixSeconds }[] = [];
@@ -179,14 +185,9 @@ function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
 }
 
-/** The service lists the names of the last five hours (api-facts 2). */
-const LIST_EVERY_MS = 6 * MS_PER_HOUR;
-
 /** Whether the service is to be asked for the names that it knows. */
-export function isListDue({ namesAt = 0, namesRefusal }: Progress, operatorAt: UnixMs, now: UnixMs): boolean {
-  // A time in the future is from before the clock was set back.
-  const isRecent = namesAt <= now && now - namesAt < LIST_EVERY_MS;
-  return !isRecent && now >= refusedUntil(namesRefusal, operatorAt);
+export function isListDue({ namesAt, namesRefusal }: Progress, when: When, operatorAt: UnixMs): boolean {
+  return isDue(namesAt, LIST_EVERY_MS, when) && when.now >= refusedUntil(namesRefusal, operatorAt);
 }
 
 /** Notes the names of a list that are not known. More than there is room for are not. */

@@ -126,9 +126,9 @@ describe('sources/machines/sweep', () => {
       expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
     });
 
-    it('reaches no further back each time where sweeps are an hour or more apart', () => {
-      expect(since({ lateAt: NOW - 2 * HOUR }, { now: NOW, intervalMs: HOUR })).toEqual([-75, -75]);
-      expect(since({ lateAt: NOW - 2 * HOUR }, { now: NOW, intervalMs: HOUR - 1 })).toEqual([-360, -75]);
+    it('reaches further back in one of thirty where sweeps are further apart', () => {
+      expect(since({ lateAt: NOW - 60 * HOUR + 1 }, { now: NOW, intervalMs: 2 * HOUR })).toEqual([-75, -75]);
+      expect(since({ lateAt: NOW - 60 * HOUR }, { now: NOW, intervalMs: 2 * HOUR })).toEqual([-360, -75]);
     });
 
     it('is that of a first sweep after the clock was set back', () => {

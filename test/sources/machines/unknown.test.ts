@@ -29,7 +29,11 @@ class Account {
   /** Requests of the last poll. */
   requests = 0;
 
-  async poll(now: number, options: Parameters<typeof machinesOptions>[0] = {}): Promise<Poll<Machines>> {
+  async poll(
+    now: number,
+    options: Parameters<typeof machinesOptions>[0] = {},
+    intervalMs = MINUTE,
+  ): Promise<Poll<Machines>> {
     const api = fakeApi((request) => {
       const { range, machines: [name] = [] } = request.body as FleetRequest;
       const isList = request.endpoint === 'machine_names';
@@ -43,7 +47,8 @@ class Account {
       return machinesPage(age === undefined ? {} : { system: [systemRecord({ machine: name, timestamp: now - age })] });
     });
     const warn = (warning: Warning): unknown => this.warnings.push(warning);
-    const poll = await pollMachines(machinesOptions(options), api, this.state, timing({ now }), noSignal(), warn);
+    const when = timing({ now, intervalMs });
+    const poll = await pollMachines(machinesOptions(options), api, this.state, when, noSignal(), warn);
     this.state = Machines.parse(JSON.parse(JSON.stringify(poll.value)));
     this.requests = api.requests.length;
     return poll;
@@ -117,6 +122,12 @@ describe('sources/machines machine-names', () => {
     await account.sweep(NOW, 1 + 6 * 60);
     expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
     expect(account.requests).toBe(2);
+  });
+
+  it('are asked for in one of thirty sweeps where sweeps are further apart', async () => {
+    const account = new Account();
+    for (let i = 0; i <= 60; i += 1) await account.poll(NOW + 2 * i * HOUR, {}, 2 * HOUR);
+    expect(account.lists).toEqual([NOW, NOW + 60 * HOUR, NOW + 120 * HOUR]);
   });
 
   it('are asked for at once after the clock was set back', async () => {
