@@ -7,7 +7,7 @@ import type { MachinesOptions, Warn } from './options.ts';
 import { pollMachines } from './poll.ts';
 import { Machines } from './schema.ts';
 import { machinesSummary } from './summary.ts';
-import { JITTER } from './sweep.ts';
+import { JITTER, RARE_REQUESTS } from './sweep.ts';
 
 /**
  * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay
@@ -30,7 +30,8 @@ export function machinesSource(options: MachinesOptions, warn: Warn): Source<Mac
     due: (_value, attempts, { intervalMs }) => nextTick(attempts, intervalMs + jitterMs(attempts, intervalMs)),
     isDaily: false,
     weight: options.weight,
-    pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
+    pace: (requestsPerDay, requestsPerPoll) =>
+      evenPace(options.intervalMs, requestsPerDay, requestsPerPoll + RARE_REQUESTS),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),

@@ -111,8 +111,10 @@ const LATE_SECONDS = 360;
 const LATE_EVERY_MS = MS_PER_HOUR;
 /** The service lists the names of the last five hours (api-facts 2). */
 const LIST_EVERY_MS = 6 * MS_PER_HOUR;
-/** On a scarce budget, what is not part of each sweep is part of one in so many: the plan counts the others. */
+/** On a scarce budget, late records and the list are for one sweep in so many. */
 const MIN_SWEEPS = 30;
+/** What they cost then, per sweep. */
+export const RARE_REQUESTS = 2 / MIN_SWEEPS;
 
 type When = Pick<Timing, 'now' | 'intervalMs'>;
 
