@@ -33,7 +33,8 @@ async function sweepRow(options: FleetRunOptions): Promise<string[]> {
   const pages = options.pageSizeOver === 'each' ? 1 : 3;
   const bound = boundOf(live, options.pageSizeOver);
   const requests = summary(steady.map((sweep) => sweep.requests.length));
-  const missed = steady.flatMap((sweep, i) => missedBy(run.fleet, steady[i - 1], sweep, STALE_MS));
+  const staleMs = Math.max(STALE_MS, 2 * run.sim.view('machines').timing.intervalMs + 180_000);
+  const missed = steady.flatMap((sweep, i) => missedBy(run.fleet, steady[i - 1], sweep, staleMs));
   const gaps = steady.slice(1).map(({ start }, i) => (start - (steady[i]?.start ?? start)) / 1_000);
   return [
     `${options.machines}`,
