@@ -1,6 +1,6 @@
 import { unit } from '../../lib/random.ts';
 import type { Milliseconds } from '../../lib/time.ts';
-import { type Attempts, evenPace, nextTick, type Source } from '../source.ts';
+import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
 import type { MachinesOptions, Warn } from './options.ts';
@@ -19,6 +19,13 @@ function jitterMs({ lastAttemptAt = 0, durationMs }: Attempts, intervalMs: Milli
   return Math.floor(unit(lastAttemptAt) * Math.max(0, most));
 }
 
+/** A scarce budget also has to pay for what is part of few sweeps. */
+function sweepPace(configuredMs: Milliseconds, requestsPerDay: number, requestsPerPoll: number): Pace {
+  const pace = evenPace(configuredMs, requestsPerDay, requestsPerPoll);
+  if (pace.intervalMs === configuredMs) return pace;
+  return evenPace(configuredMs, requestsPerDay, requestsPerPoll + RARE_REQUESTS);
+}
+
 /** The user's own machines, all chains in one account. */
 export function machinesSource(options: MachinesOptions, warn: Warn): Source<Machines> {
   return {
@@ -30,8 +37,7 @@ export function machinesSource(options: MachinesOptions, warn: Warn): Source<Mac
     due: (_value, attempts, { intervalMs }) => nextTick(attempts, intervalMs + jitterMs(attempts, intervalMs)),
     isDaily: false,
     weight: options.weight,
-    pace: (requestsPerDay, requestsPerPoll) =>
-      evenPace(options.intervalMs, requestsPerDay, requestsPerPoll + RARE_REQUESTS),
+    pace: (requestsPerDay, requestsPerPoll) => sweepPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),

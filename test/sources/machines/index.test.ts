@@ -25,8 +25,9 @@ describe('sources/machines/index', () => {
     expect(new Set(delays).size).toBeGreaterThan(45);
   });
 
-  it('asks for as many requests as a sweep costs, and for those of one sweep in thirty', () => {
-    expect(source.pace(Number.POSITIVE_INFINITY, 2.5).requestsPerDay).toBeCloseTo((2.5 + 2 / 30) * 1_440);
+  it('asks for as many requests as a sweep costs, on a scarce budget also for those of one sweep in thirty', () => {
+    expect(source.pace(Number.POSITIVE_INFINITY, 2.5).requestsPerDay).toBe(2.5 * 1_440);
+    expect(source.pace(24, 1).intervalMs).toBeCloseTo((1 + 2 / 30) * HOUR);
   });
 
   it('says when what it shows will change', () => {
