@@ -8,7 +8,7 @@ import { benchRate } from './rate.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
 import { benchScrape } from './scrape.ts';
-import { benchLatency, benchSweep } from './sweep.ts';
+import { benchSweep } from './sweep.ts';
 
 const SECTIONS = {
   scrape: benchScrape,
@@ -16,7 +16,6 @@ const SECTIONS = {
   daemon: benchDaemon,
   bodies: benchLargeBodies,
   sweep: benchSweep,
-  latency: benchLatency,
   rate: benchRate,
   churn: benchChurn,
   crowd: benchCrowd,

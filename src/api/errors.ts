@@ -9,6 +9,7 @@ export const ENDPOINTS = [
 
 /** Endpoints that are not in the specification. They are used only if the configuration enables them. */
 export const OPTIONAL_ENDPOINTS = [
+  'machine_names',
   'sync_committee_members',
   'proposer_slashings',
   'validators',

@@ -3,7 +3,7 @@ import type { Chain } from '../lib/chain.ts';
 import { parseDuration, SECONDS_PER_DAY } from '../lib/duration.ts';
 import type { UnixMs, UnixSeconds } from '../lib/time.ts';
 import { type PastRange, WINDOWS } from '../sources/history.ts';
-import { RECORDS_KEPT_SECONDS } from '../sources/machines/lookback.ts';
+import { RECORDS_KEPT_SECONDS } from '../sources/machines/sweep.ts';
 import type { Flags } from './flag-table.ts';
 import { UsageError } from './flags.ts';
 

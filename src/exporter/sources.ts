@@ -9,6 +9,7 @@ import { watchOf } from '../lib/watch.ts';
 import { type BudgetView, type SourceView, sourceViews } from '../scheduler/views.ts';
 import { dailyReturnsSource } from '../sources/daily-returns/index.ts';
 import { machinesSource } from '../sources/machines/index.ts';
+import type { Warning } from '../sources/machines/options.ts';
 import { slashingsSource } from '../sources/slashings/index.ts';
 import type { Source } from '../sources/source.ts';
 import { syncCommitteeSource } from '../sources/sync-committee/index.ts';
@@ -67,11 +68,12 @@ export function viewsOf({ ledger, entries }: State, plan: SourcePlan, now: UnixM
 }
 
 /** The endpoints that this configuration can use. */
-export function endpointsOf({ validators, slashings }: Config): Endpoint[] {
+export function endpointsOf({ machines, validators, slashings }: Config): Endpoint[] {
   const { watch, status, syncCommittee, proposerSlashings } = validators;
   const watches = Object.values(watch).some((ranges) => ranges.length > 0);
   return [
     ...ENDPOINTS,
+    ...(machines.enabled ? (['machine_names'] as const) : []),
     ...(watches && syncCommittee ? (['sync_committee_members'] as const) : []),
     ...(watches && slashings.enabled && proposerSlashings ? (['proposer_slashings'] as const) : []),
     ...(watches && status ? (['validators', 'validators_performance'] as const) : []),
@@ -80,6 +82,12 @@ export function endpointsOf({ validators, slashings }: Config): Endpoint[] {
 
 /** Shares of a scarce budget. The daily sources come before them. */
 const WEIGHTS = { machines: 2, validators: 2, slashings: 3 } as const;
+
+const READ_IN_PART = 'machine metrics were read only in part';
+const MACHINE_WARNINGS: Partial<Record<Warning, string>> = {
+  network_counters_fell: 'network counters withheld',
+  names_refused: 'names of machines cannot be listed',
+};
 
 /**
  * Every enabled source, the cheapest first. The chains of a source share its weight. `operatorAt` is when the operator
@@ -98,11 +106,8 @@ export function sourcesOf(
     ...(syncCommittee.enabled ? chains : []).map((chain) => syncCommitteeSource(chain, syncCommittee.intervalMs)),
     ...(machines.enabled
       ? [
-          machinesSource({ ...machines, weight: WEIGHTS.machines, chains }, (reason, names) =>
-            log.warn(
-              { source: 'machines', reason, machines: names },
-              names ? 'network counters withheld' : 'machine metrics were read only in part',
-            ),
+          machinesSource({ ...machines, weight: WEIGHTS.machines, chains, operatorAt }, (reason, names) =>
+            log.warn({ source: 'machines', reason, machines: names }, MACHINE_WARNINGS[reason] ?? READ_IN_PART),
           ),
         ]
       : []),

@@ -3,7 +3,7 @@ import type { PlanLimits } from '../lib/plans.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { parseBody } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
-import { machineMetrics } from './machine-metrics.ts';
+import { machineMetrics, machineNames } from './machine-metrics.ts';
 import { limitsOf } from './plan.ts';
 import { charge, revokedHeaders } from './rate-limit.ts';
 import { Refusal, v1Error, v2Error } from './refusal.ts';
@@ -113,6 +113,7 @@ function serveV1(sandbox: Sandbox, { chain, path }: RequestTarget, { method }: S
 function serveV2(sandbox: Sandbox, { path }: RequestTarget, { method, body }: SandboxRequest, now: UnixMs): string {
   const endpoint = new Map([
     ['/api/v2/machine-metrics', machineMetrics],
+    ['/api/v2/machine-metrics/machine-names', machineNames],
     [`/api/v2/ethereum/${sandbox.dailyReturnsPath}`, dailyReturns],
     ['/api/v2/ethereum/sync-committee', syncCommittee],
     ['/api/v2/ethereum/validators', validators],

@@ -1,3 +1,4 @@
+import { MS_PER_MINUTE } from '../lib/duration.ts';
 import type { UnixMs } from '../lib/time.ts';
 import { accepted, type Bounds, MachineMetricsBody } from './body.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -11,6 +12,8 @@ import {
 } from './machines-data.ts';
 import { type Push, recordOf } from './machines-records.ts';
 import type { Sandbox } from './world.ts';
+
+const LISTED_MS = 300 * MS_PER_MINUTE;
 
 /**
  * Where each array continues on the next page, and what the first page decided for all pages: the end and the thinning.
@@ -46,6 +49,15 @@ export function machineMetrics(sandbox: Sandbox, body: unknown, now: UnixMs): st
     data: { system_metrics: system, validator_metrics: validator, node_metrics: node },
     paging: { next_cursor: isLast ? '' : encodeCursor(query, next) },
   });
+}
+
+/** POST /api/v2/machine-metrics/machine-names: the machines of the last five hours (api-facts 2). */
+export function machineNames({ fleet }: Sandbox, _body: unknown, now: UnixMs): string {
+  const window = { oldest: now - LISTED_MS, newest: now, gap: 1 };
+  const listed = [...fleet.machines.values()].filter(
+    (one) => newestPushes([one], 'system', window, undefined, 1).length > 0,
+  );
+  return JSON.stringify({ data: listed.map(({ name }) => name) });
 }
 
 /** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */

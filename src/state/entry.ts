@@ -73,7 +73,7 @@ export function mostRequestsPerPoll({ costs = [] }: Entry): number {
 
 /**
  * How long a poll usually takes, waits for the budget included, because the interval that is shown is to be met; 0 while
- * not known. A single poll is not representative: a large fleet is read in two halves only from the second poll on.
+ * not known. A single poll is not representative: the first sweep also looks for late records.
  */
 export function msPerPoll({ durations = [] }: Entry): Milliseconds {
   return durations.length < 2 ? 0 : median(durations);

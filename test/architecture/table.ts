@@ -151,8 +151,8 @@ export const TABLE: readonly Row[] = [
 /** Where the code departs from the table, and why it may. One that is not needed any more fails the test. */
 export const DEPARTURES: readonly (readonly [file: string, imports: string, why: string])[] = [
   ['lib/log.ts', 'pino-pretty', 'writes the lines of pino for a terminal'],
-  ['sources/machines/reading.ts', 'api', 'the requests of poll.ts'],
   ['sources/machines/schema.ts', 'lib', 'tells seconds from milliseconds'],
+  ['sources/machines/schema.ts', 'sources', 'refusals are kept in one shape'],
   ['sources/refusal.ts', 'api', 'tells a refusal from a failure that passes'],
   ['sources/slashings/read.ts', 'api', 'the requests of poll.ts'],
   ['sources/slashings/read.ts', 'budget', 'the type of a priority'],

@@ -106,13 +106,15 @@ export class Traffic {
 
 const SOURCES: Partial<Record<Endpoint, string>> = {
   machine_metrics: 'machines',
+  machine_names: 'machines',
   daily_returns: 'daily_returns',
   sync_committee: 'sync_committee',
 };
 
 export function sourceOf({ endpoint, base, body = '' }: WireRequest): string {
   const chain = base.includes('hoodi') || body.includes('"hoodi"') ? 'hoodi' : 'mainnet';
-  return endpoint === 'machine_metrics' ? 'machines' : `${SOURCES[endpoint] ?? 'slashings'}-${chain}`;
+  const source = SOURCES[endpoint] ?? 'slashings';
+  return source === 'machines' ? source : `${source}-${chain}`;
 }
 
 export function keyOf({ headers }: WireRequest): string {

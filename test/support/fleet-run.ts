@@ -48,7 +48,10 @@ export class FleetRun {
       ...(onChange ? { onChange } : {}),
       sandbox: { plan, machines: 0 },
       sources: [machinesSource(machinesOptions(options), (ending) => this.warnings.push(ending))],
-      instead: (_, body, now) => this.fleet.answer(JSON.parse(body), now),
+      instead: (path, body, now) =>
+        path.endsWith('/machine-names')
+          ? JSON.stringify({ data: this.fleet.listed(now) })
+          : this.fleet.answer(JSON.parse(body), now),
     });
     this.#lastStart = this.sim.view('machines').entry.lastAttemptAt;
   }
@@ -89,10 +92,9 @@ export class FleetRun {
   }
 }
 
-/** The largest number of requests of a sweep in a steady state, if `page_size` applies to each array. */
-export function boundOf(live: number, isMinute = true): number {
-  const pages = (live < 100 || !isMinute ? 1.25 : 1.14) * Math.ceil(live / 10);
-  return pages + Math.max(2, 0.04 * pages);
+/** The largest number of requests of a sweep in a steady state, except that of each hour which looks for late records. */
+export function boundOf(live: number, pageSizeOver: FleetOptions['pageSizeOver'] = 'each'): number {
+  return (1.3 * Math.ceil(live / 10) + 2) * (pageSizeOver === 'each' ? 1 : 3);
 }
 
 /**
@@ -101,8 +103,7 @@ export function boundOf(live: number, isMinute = true): number {
  */
 export function missedBy(fleet: Fleet, before: SweepSeen | undefined, sweep: SweepSeen, staleMs: number): string[] {
   const { start, machines } = sweep;
-  const interval = start - (before?.start ?? start - 75_000);
-  const since = Math.min(interval, 62_000);
+  const since = Math.min(start - (before?.start ?? 0), 73_000);
   const missed: string[] = [];
   for (const name of fleet.names) {
     const held = machines.get(name);

@@ -121,6 +121,13 @@ export class Fleet {
     return pushes.some(({ time }) => Math.floor(time / 1_000) === seconds);
   }
 
+  /** The names that the service lists at `now`: those of machines with a record in the last five hours. */
+  listed(now: number): string[] {
+    const start = now - 300 * MINUTE;
+    const found = [...this.#members.values()].filter((one) => this.#pushes(one, 'system', start, now, now).length > 0);
+    return found.map(({ name }) => name);
+  }
+
   /** The body of the answer at `now`. @throws Error for a cursor with other filters than those it was given for. */
   answer(request: FleetRequest, now: number): string {
     this.requests.push({ at: now, body: request });

@@ -82,6 +82,8 @@ function enabledEndpoints(config: Config): Endpoint[] {
   const { machines, dailyReturns, slashings, syncCommittee } = config;
   const bySource: Readonly<Partial<Record<Endpoint, boolean>>> = {
     machine_metrics: machines.enabled,
+    // The exporter does without.
+    machine_names: false,
     daily_returns: dailyReturns.enabled,
     sync_committee: syncCommittee.enabled,
     epoch_slots: slashings.enabled,

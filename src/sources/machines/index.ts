@@ -1,16 +1,13 @@
 import { unit } from '../../lib/random.ts';
 import type { Milliseconds } from '../../lib/time.ts';
-import { type Attempts, evenPace, nextTick, type Source } from '../source.ts';
+import { type Attempts, evenPace, nextTick, type Pace, type Source } from '../source.ts';
 import { machinesHistory } from './history.ts';
 import { machineFamilies, nextMachineChange } from './metrics.ts';
-import type { MachinesOptions } from './options.ts';
+import type { MachinesOptions, Warn } from './options.ts';
 import { pollMachines } from './poll.ts';
-import type { Warn } from './reading.ts';
 import { Machines } from './schema.ts';
 import { machinesSummary } from './summary.ts';
-
-/** The largest delay of a sweep, as a share of the interval. */
-const JITTER = 0.1;
+import { JITTER, RARE_REQUESTS } from './sweep.ts';
 
 /**
  * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay
@@ -20,6 +17,13 @@ const JITTER = 0.1;
 function jitterMs({ lastAttemptAt = 0, durationMs }: Attempts, intervalMs: Milliseconds): Milliseconds {
   const most = Math.min(JITTER * intervalMs, intervalMs - durationMs);
   return Math.floor(unit(lastAttemptAt) * Math.max(0, most));
+}
+
+/** A scarce budget also has to pay for what is part of few sweeps. */
+function sweepPace(configuredMs: Milliseconds, requestsPerDay: number, requestsPerPoll: number): Pace {
+  const pace = evenPace(configuredMs, requestsPerDay, requestsPerPoll);
+  if (pace.intervalMs === configuredMs) return pace;
+  return evenPace(configuredMs, requestsPerDay, requestsPerPoll + RARE_REQUESTS);
 }
 
 /** The user's own machines, all chains in one account. */
@@ -33,7 +37,7 @@ export function machinesSource(options: MachinesOptions, warn: Warn): Source<Mac
     due: (_value, attempts, { intervalMs }) => nextTick(attempts, intervalMs + jitterMs(attempts, intervalMs)),
     isDaily: false,
     weight: options.weight,
-    pace: (requestsPerDay, requestsPerPoll) => evenPace(options.intervalMs, requestsPerDay, requestsPerPoll),
+    pace: (requestsPerDay, requestsPerPoll) => sweepPace(options.intervalMs, requestsPerDay, requestsPerPoll),
     poll: (api, previous, timing, signal) => pollMachines(options, api, previous, timing, signal, warn),
     summary: (value, timing, polls) => machinesSummary(options, value, timing, polls),
     families: (value, timing) => machineFamilies(options, value, timing),

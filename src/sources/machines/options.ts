@@ -1,6 +1,7 @@
+import type { Ending } from '../../api/paginate.ts';
 import type { Chain } from '../../lib/chain.ts';
 import { readableText } from '../../lib/text.ts';
-import type { Milliseconds } from '../../lib/time.ts';
+import type { Milliseconds, UnixMs } from '../../lib/time.ts';
 import type { Machine } from './schema.ts';
 
 /** config `machines`. */
@@ -18,12 +19,17 @@ export interface MachinesOptions {
   /** auto: see `chainOf`. */
   readonly chain: Chain | 'auto';
   readonly chainRules: readonly { readonly match: string; readonly chain: Chain }[];
+  /** When the operator last started or reloaded the program. */
+  readonly operatorAt: UnixMs;
 }
+
+/** What the operator is told after a sweep that did not fail. */
+export type Warning = Exclude<Ending, 'end'> | 'too_many_machines' | 'network_counters_fell' | 'names_refused';
+/** `names`: the machines to which the warning applies, if not to all. */
+export type Warn = (reason: Warning, names?: readonly string[]) => void;
 
 /** The maximum of the service (api-facts 7.2). */
 export const RECORDS_PER_PAGE = 10;
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1): a span of this length has a push of each. */
-export const MAX_PUSH_SECONDS = 62;
 
 /** The label of a machine whose name is empty in the API. */
 const UNNAMED = 'unnamed';

@@ -1,6 +1,5 @@
 import { type PlainObject, plainNumber } from '../plain.ts';
-import { diskFree, memoryUsed, shownValue } from './conditions.ts';
-import { isFresh, type ListedMachine } from './listed.ts';
+import { diskFree, isFresh, type ListedMachine, memoryUsed, shownValue } from './conditions.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 
 /** A machine in /status.json. Values that are withdrawn from the metrics are null. */

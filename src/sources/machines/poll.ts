@@ -1,24 +1,43 @@
-import { type Api, type CountingApi, countingApi } from '../../api/client.ts';
+import { type Api, countingApi } from '../../api/client.ts';
+import { RequestFailed } from '../../api/errors.ts';
 import { eachPage } from '../../api/paginate.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
-import type { Span } from '../history.ts';
+import type { Milliseconds } from '../../lib/time.ts';
+import type { PastPage, Span } from '../history.ts';
+import { afterFailure, isRefusal, refusedUntil } from '../refusal.ts';
 import type { Poll, Timing } from '../source.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { lookBack } from './lookback.ts';
-import { MAX_PUSH_SECONDS, type MachinesOptions } from './options.ts';
-import { isLate, type LateRange, lateRange, mainStart, NO_REACH, nextReach } from './reach.ts';
-import { isPlausibleAt, readPage, readRange, type SweepContext, type Warn } from './reading.ts';
-import type { Machine, Machines } from './schema.ts';
-import { lastSeen, staleAfter } from './shown.ts';
-import { type Batch, endSweep, MIN_PAGES_TO_SPLIT, namesToAsk, type Sweep, splitRange, startSweep } from './sweep.ts';
+import { type MachinesOptions, machineName, type Warn } from './options.ts';
+import { isPlausibleAt, MACHINES_PATH, requestPage } from './reading.ts';
+import { ListedName, MachineNames, type MachineRecord, type Machines } from './schema.ts';
+import { staleAfter } from './shown.ts';
+import {
+  absentNames,
+  addRecord,
+  type Batch,
+  endSweep,
+  isListDue,
+  noteNames,
+  RECORDS_KEPT_SECONDS,
+  rangeOf,
+  type Sweep,
+  startSweep,
+  unknownNames,
+} from './sweep.ts';
 
-/** One page holds the records of one machine over this time. */
-const TOGETHER_SECONDS = 600;
+/** What the requests of one sweep share. */
+interface Context {
+  readonly options: MachinesOptions;
+  readonly api: Api;
+  readonly sweep: Sweep;
+  readonly timing: Timing;
+  readonly signal: AbortSignal;
+  readonly warn: Warn;
+}
 
 /**
- * One sweep. It reads the new records and a part of those that may have come late, then asks by name for the machines
- * that are still missing. The first sweeps also look for machines that were silent before. Records that were read
- * before a failure are kept.
+ * One sweep. It reads the new records, asks by name for live machines that are not among them, and then for names that
+ * are not known. Records that were read before a failure are kept.
  */
 export async function pollMachines(
   options: MachinesOptions,
@@ -31,101 +50,129 @@ export async function pollMachines(
   const { now } = timing;
   const staleMs = staleAfter(options, timing);
   const sweep = startSweep(options, previous, now, staleMs);
-  const counter = countingApi(api);
-  const context: SweepContext = {
-    options,
-    api: counter.api,
-    sweep,
-    now,
-    warn,
-    signal,
-    isPlausible: isPlausibleAt(now),
-  };
-  const end = (): Machines => {
-    const value = endSweep(sweep);
-    const withheld = value.machines.filter(
-      (machine) => isNetworkWithheld(machine, now) && !isNetworkWithheld(sweep.before.get(machine.name) ?? {}, now),
-    );
-    if (withheld.length > 0)
-      warn(
-        'network_counters_fell',
-        withheld.map(({ name }) => name),
-      );
-    return value;
-  };
+  const context: Context = { options, api, sweep, timing, signal, warn };
   try {
-    await readNew(context, counter, staleMs);
+    const latePages = await readNew(context, staleMs);
     const once = countingApi(api);
-    await lookBack({ ...context, api: once.api });
+    await listNames({ ...context, api: once.api });
+    await askUnknown({ ...context, api: once.api });
     if (sweep.dropped.size > 0 && previous.dropped === 0) warn('too_many_machines');
-    return { value: end(), ...(once.requests() > 0 ? { oneTimeRequests: once.requests() } : {}) };
+    return { value: ended(context), oneTimeRequests: latePages + once.requests() };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
-    return { value: end(), failure: error };
+    return { value: ended(context), failure: error };
   }
 }
 
-/** Reads the new records. Once all of them are read, the next sweep starts where this one started. */
-async function readNew(context: SweepContext, { requests }: CountingApi, staleMs: number): Promise<void> {
-  const { sweep, now } = context;
-  const { reach = NO_REACH } = sweep;
-  const seconds = Math.floor(now / 1000);
-  const isLive = (machine: Machine): boolean => now - lastSeen(machine) * 1000 <= staleMs;
-  const liveMachines = (): number => [...sweep.machines.values()].filter(isLive).length;
-  const start = mainStart(reach, liveMachines(), seconds);
-  // A page needs the cursor of the one before. Two ranges at once hide the latency of each.
-  const ranges = splitRange({ start, end: seconds }, liveMachines()).map((range) =>
-    range.end === seconds ? { ...range, end: seconds + CLOCK_AHEAD_SECONDS } : range,
+function ended({ sweep, timing: { now }, warn }: Context): Machines {
+  const value = endSweep(sweep);
+  const withheld = value.machines.filter(
+    (machine) => isNetworkWithheld(machine, now) && !isNetworkWithheld(sweep.before.get(machine.name) ?? {}, now),
   );
-  await allOf(ranges.map((range) => readRange(context, range)));
-  const main = { requests: requests(), records: Math.max(...Object.values(sweep.records)), start };
-  const ages = agesOf(sweep, seconds);
-  // Counted twice, because a machine that is not in the minute before is requested again.
-  const named = 2 * namesToAsk(sweep, start, staleMs, now).length;
-  const late = lateRange(reach, { ...main, live: liveMachines(), named }, seconds);
-  // A late record may be old. Therefore a machine that is found only there does not count as found, and is requested by
-  // name.
-  if (late) await readLate({ ...context, sweep: { ...sweep, found: new Set() } }, late);
-  await askAbsent(context, staleMs, start);
-  // If the range was empty, the machines that were requested by name show how late records come.
-  sweep.reach = nextReach(reach, seconds, ages.length > 0 ? ages : agesOf(sweep, seconds).filter(isLate), late);
+  if (withheld.length > 0)
+    warn(
+      'network_counters_fell',
+      withheld.map(({ name }) => name),
+    );
+  return value;
 }
 
-/** Seconds since the newest record of each machine found. */
-function agesOf({ found, machines }: Sweep, seconds: number): number[] {
-  return [...found].map((name) => seconds - lastSeen(machines.get(name) ?? { name }));
+/** Late records are looked for on no more pages: six minutes of fifty machines. */
+const MAX_PAGES_WITH_LATE = 30;
+
+/** Returns how many pages had late records alone. */
+async function readNew(context: Context, staleMs: Milliseconds): Promise<number> {
+  const { sweep, timing, warn } = context;
+  const { now } = timing;
+  const range = rangeOf(sweep.progress, timing);
+  let [pages, latePages] = [0, 0];
+  const ending = await eachPage(async (cursor) => {
+    const { records, count, cursor: next } = await readPage(context, range, undefined, cursor);
+    pages += 1;
+    // The newest records come first.
+    const isLate = records.length > 0 && records.every(([, { timestamp }]) => timestamp < range.newFrom);
+    if (isLate) latePages += 1;
+    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };
+  });
+  if (ending !== 'end') warn(ending);
+  const lateAt = range.start < range.newFrom ? now : sweep.progress.lateAt;
+  sweep.progress = { ...sweep.progress, beganAt: Math.floor(now / 1000), lateAt };
+  for (const batch of absentNames(sweep, range, staleMs, timing)) await readNewest(context, batch);
+  return latePages;
 }
 
-async function readLate(context: SweepContext, { pages, ...range }: LateRange): Promise<void> {
-  const parts = pages < MIN_PAGES_TO_SPLIT ? [range] : splitRange(range, Number.POSITIVE_INFINITY);
-  const maxPages = Math.ceil(pages / parts.length);
-  await allOf(parts.map((part) => eachPage((cursor) => readPage(context, part, undefined, cursor), maxPages)));
+/** Asks for the names that the service knows, where it answers that. */
+async function listNames({ options, api, sweep, timing, signal, warn }: Context): Promise<void> {
+  const { operatorAt } = options;
+  const { now } = timing;
+  const { namesRefusal: before } = sweep.progress;
+  if (!isListDue(sweep.progress, timing, operatorAt)) return;
+  const request = { endpoint: 'machine_names', priority: 'machines', path: `${MACHINES_PATH}/machine-names` } as const;
+  const ask = async (): Promise<void> => {
+    const { data } = await api.request({ ...request, body: {} }, MachineNames, signal);
+    const items = data.map((name) => ({ name }));
+    const listed = await api.records('machine_names', ListedName, items);
+    noteNames(
+      sweep,
+      options,
+      listed.map(({ name }) => name),
+    );
+  };
+  const refusal = await askOnce(ask, () => {
+    sweep.progress = { ...sweep.progress, namesAt: now };
+  });
+  const namesRefusal = refusal && afterFailure(before, refusal, now, operatorAt);
+  sweep.progress = { ...sweep.progress, namesRefusal };
+  if (refusedUntil(before, operatorAt) === 0 && refusedUntil(namesRefusal, operatorAt) > 0) warn('names_refused');
+}
+
+async function askUnknown(context: Context): Promise<void> {
+  const { options, sweep, timing } = context;
+  const { now } = timing;
+  const end = Math.floor(now / 1000) + CLOCK_AHEAD_SECONDS;
+  for (const name of unknownNames(sweep, options, now)) {
+    await askOnce(
+      () => readPage(context, { start: end - RECORDS_KEPT_SECONDS, end }, [name]),
+      () => sweep.asked.set(name, now),
+    );
+  }
 }
 
 /**
- * Requests machines without a record since `swept` by name: first in the minute before it, where nearly all of them
- * are, then the others back to the newest known record. Requesting the whole time at once would return many records of
- * each.
+ * Sends a request that is no part of each sweep. It counts as done after any answer: what is asked again after each
+ * failure could fail every sweep. A refusal is returned, because it is no failure of the sweep.
  */
-async function askAbsent(context: SweepContext, staleMs: number, swept: number): Promise<void> {
-  const minute = swept - MAX_PUSH_SECONDS;
-  const absent = (): Batch[] => namesToAsk(context.sweep, swept, staleMs, context.now);
-  await allOf(absent().map(({ names }) => readRange(context, { start: minute, end: swept }, names)));
-  await allOf(absent().flatMap(({ names, since }) => readBack(context, names, { start: since, end: minute })));
+async function askOnce(ask: () => Promise<unknown>, done: () => void): Promise<RequestFailed | undefined> {
+  try {
+    await ask();
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error;
+    done();
+    if (!isRefusal(error)) throw error;
+    return error;
+  }
+  done();
+  return undefined;
 }
 
-function readBack(context: SweepContext, names: string[], range: Span): Promise<unknown>[] {
-  const seconds = range.end - range.start;
-  if (seconds < 0) return [];
-  if (seconds <= TOGETHER_SECONDS) return [readRange(context, range, names)];
-  // In one request, hours of records of one machine could come before the newest record of another. If a machine is
-  // requested alone, its newest record is on the first page.
-  return names.map((name) => readPage(context, range, [name]));
+/** Reads until each of the machines is found. The newest record of each comes before the older ones. */
+async function readNewest(context: Context, { names, range }: Batch): Promise<void> {
+  const ending = await eachPage(async (cursor) => {
+    const page = await readPage(context, range, names, cursor);
+    const isFound = names.every((name) => context.sweep.found.has(machineName(name)));
+    return { cursor: isFound ? undefined : page.cursor, records: page.count };
+  });
+  if (ending !== 'end') context.warn(ending);
 }
 
-/** Waits for all sequences before it throws the first failure, so that the records of the others are kept. */
-async function allOf(sequences: readonly Promise<unknown>[]): Promise<void> {
-  const results = await Promise.allSettled(sequences);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
+/** Reads one page into the sweep: the newest records of a range, or the page at the cursor. */
+async function readPage(
+  { options, api, sweep, timing, signal }: Context,
+  { start, end }: Span,
+  names?: readonly string[],
+  cursor?: string,
+): Promise<PastPage<MachineRecord>> {
+  const page = await requestPage(api, { range: { start, end }, names, cursor }, signal, isPlausibleAt(timing.now));
+  for (const record of page.records) addRecord(sweep, options, record);
+  return page;
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CHAIN_NAMES } from '../../lib/chain.ts';
 import { isMilliseconds } from '../../lib/time.ts';
+import { Refusal } from '../refusal.ts';
 
 /** JSON numbers that count or measure: unsigned in the service's storage (api-facts 1.1). */
 const Quantity = z.number().nonnegative().nullish();
@@ -8,10 +9,9 @@ const Flag = z.boolean().nullish();
 /** In code points: what a label can take without making every scrape large. */
 const MAX_TEXT_LENGTH = 1_000;
 /** A lone surrogate cannot be written as UTF-8: two names that differ only there would be one series. */
-const Text = z
-  .string()
-  .refine((text) => text.isWellFormed() && (text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH))
-  .nullish();
+const isShort = (text: string): boolean => text.length <= MAX_TEXT_LENGTH || [...text].length <= MAX_TEXT_LENGTH;
+const WellFormed = z.string().refine((text) => text.isWellFormed() && isShort(text));
+const Text = WellFormed.nullish();
 
 /** Unix seconds, from seconds or milliseconds: pushing clients send milliseconds, one page of the docs says seconds. */
 const Timestamp = z
@@ -98,6 +98,10 @@ export const MachineMetricsPage = z.object({
   paging: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
+/** api-facts 2. */
+export const MachineNames = z.object({ data: z.array(z.unknown()) });
+export const ListedName = z.object({ name: WellFormed });
+
 /** A head that a node reported while it said that it is synced. */
 const Head = z.object({
   /** Unix seconds. */
@@ -135,31 +139,14 @@ export const Machines = z.object({
   machines: z.array(Machine),
   /** How many names the last sweep left out because of `machines.max`. */
   dropped: z.number(),
-  /** The state of the search beyond the last minute; absent before the first sweep. */
-  lookback: z
-    .object({
-      /** Whether the search for silent machines is done. */
-      probed: z.boolean(),
-      /** Expected machines that were requested, and when (Unix ms). */
-      asked: z.array(z.tuple([z.string(), z.number()])),
-      /** How many probes into the past were answered while `probed` is false. */
-      probes: z.number().optional(),
-      /** How often the next request was tried without a response. */
-      tries: z.number().optional(),
-    })
-    .optional(),
-  /** What the next sweep needs to know, in seconds; absent before the first complete one. */
-  reach: z
-    .object({
-      /** Unix time at which the last complete sweep began. */
-      beganAt: z.number().optional(),
-      /** How far the next sweep reaches back beyond that, because records come late. */
-      overlap: z.number(),
-      /** The second of a minute at which the next part of the late records begins. */
-      phase: z.number(),
-      /** How much of a minute of late records is still to be read. */
-      due: z.number(),
-    })
-    .optional(),
+  /** When the last sweep that read all new records began; Unix seconds. */
+  beganAt: z.number().optional(),
+  /** When the last sweep that looked for late records began; Unix ms, like the times below. */
+  lateAt: z.number().optional(),
+  /** When the service was last asked for the names that it knows. */
+  namesAt: z.number().optional(),
+  namesRefusal: Refusal.optional(),
+  /** Names that are not known but expected or listed, and when each was asked for; 0: not yet. */
+  asked: z.array(z.tuple([z.string(), z.number()])).optional(),
 });
 export type Machines = z.infer<typeof Machines>;

@@ -16,8 +16,8 @@ import {
   time,
 } from '../content.ts';
 import type { Polls, Timing } from '../source.ts';
+import { isFresh, isRecent, type ListedMachine, listedMachines } from './conditions.ts';
 import { isNetworkWithheld } from './learned.ts';
-import { isFresh, isRecent, type ListedMachine, listedMachines } from './listed.ts';
 import { chainOf, type MachinesOptions } from './options.ts';
 import { plainMachine } from './plain.ts';
 import { type Machine, type Machines, PROCESSES, type Process } from './schema.ts';

@@ -1,9 +1,16 @@
+import { CLOCK_AHEAD_SECONDS } from '../../lib/clock.ts';
+import { MS_PER_DAY, MS_PER_HOUR, SECONDS_PER_DAY } from '../../lib/duration.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
 import type { Span } from '../history.ts';
+import { refusedUntil } from '../refusal.ts';
+import type { Timing } from '../source.ts';
 import { learnAll } from './learned.ts';
-import { isIncluded, type MachinesOptions, machineName, RECORDS_PER_PAGE } from './options.ts';
-import { type Machine, type MachineRecord, type Machines, PROCESSES, type Process } from './schema.ts';
+import { isIncluded, type MachinesOptions, machineName } from './options.ts';
+import { type Machine, type MachineRecord, type Machines, PROCESSES } from './schema.ts';
 import { isForgotten, lastSeen } from './shown.ts';
+
+/** When earlier sweeps read what. */
+export type Progress = Omit<Machines, 'machines' | 'dropped' | 'asked'>;
 
 /** The state before the sweep, updated with what it has read so far. */
 export interface Sweep {
@@ -17,15 +24,15 @@ export interface Sweep {
   readonly dropped: Set<string>;
   /** Machines that may be dropped if there are too many. The one that has been unseen for longest is last. */
   readonly expendable: string[];
-  /** Records of each process so far. */
-  readonly records: Record<Process, number>;
-  lookback: Machines['lookback'];
-  reach: Machines['reach'];
+  /** Names that are or were asked for alone, and when; 0: not yet. */
+  readonly asked: Map<string, UnixMs>;
+  progress: Progress;
 }
 
 /** @param staleMs Age from which a machine counts as silent. */
 export function startSweep(options: MachinesOptions, previous: Machines, now: UnixMs, staleMs: Milliseconds): Sweep {
-  const known = previous.machines.filter(
+  const { machines, dropped: _, asked = [], ...progress } = previous;
+  const known = machines.filter(
     (machine) => isIncluded(options, machine.name) && !isForgotten(options, lastSeen(machine), now),
   );
   const isExpected = ({ name }: Machine): boolean => options.expected.includes(name);
@@ -45,16 +52,15 @@ export function startSweep(options: MachinesOptions, previous: Machines, now: Un
       .filter((machine) => isSilent(machine) && !isExpected(machine))
       .map(({ name }) => name),
     found: new Set(),
-    records: { system: 0, validator: 0, node: 0 },
-    lookback: previous.lookback,
-    reach: previous.reach,
+    // A time in the future is from before the clock was set back.
+    asked: new Map(asked.filter(([, at]) => at <= now && (at === 0 || now - at < RECORDS_KEPT_SECONDS * 1000))),
+    progress,
   };
 }
 
 /** Adds a record. It replaces the one that is held only if it is newer. */
 export function addRecord(sweep: Sweep, options: MachinesOptions, one: MachineRecord): void {
   const [process, record] = one;
-  sweep.records[process] += 1;
   const name = machineName(record.machine);
   if (!isIncluded(options, name)) return;
   let machine = sweep.machines.get(name);
@@ -83,67 +89,95 @@ function makeRoom({ machines, found, dropped, expendable }: Sweep): boolean {
   return false;
 }
 
-export function endSweep({ machines, before, newRecords, dropped, lookback, reach }: Sweep): Machines {
+export function endSweep({ machines, before, newRecords, dropped, asked, progress }: Sweep): Machines {
   const learnedOf = (machine: Machine): Machine => {
     const records = newRecords.get(machine.name);
     return records ? { ...machine, learned: learnAll(before.get(machine.name), records) } : machine;
   };
-  return { machines: [...machines.values()].map(learnedOf), dropped: dropped.size, lookback, reach };
+  return {
+    ...progress,
+    machines: [...machines.values()].map(learnedOf),
+    dropped: dropped.size,
+    asked: [...asked].filter(([name]) => !machines.has(machineName(name))),
+  };
 }
 
-const SECONDS_PER_PUSH = 60;
-/**
- * A sweep of this many pages is read in two concurrent halves, which hides a latency of 300 ms at 5 requests per
- * second.
- */
-export const MIN_PAGES_TO_SPLIT = 50;
+/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). This has a push of each, and its delivery. */
+const MAX_SWEPT_SECONDS = 75;
+/** A push takes up to 2 s to be delivered, and clocks differ. */
+const OVERLAP_SECONDS = 5;
+/** Records that come up to five minutes late, and the minute in which each machine has one of them. */
+const LATE_SECONDS = 360;
+const LATE_EVERY_MS = MS_PER_HOUR;
+/** The service lists the names of the last five hours (api-facts 2). */
+const LIST_EVERY_MS = 6 * MS_PER_HOUR;
+/** On a scarce budget, late records and the list are for one sweep in so many. */
+const MIN_SWEEPS = 30;
+/** What they cost then, per sweep. */
+export const RARE_REQUESTS = 2 / MIN_SWEEPS;
+
+type When = Pick<Timing, 'now' | 'intervalMs'>;
+
+function isDue(last: UnixMs | undefined, everyMs: Milliseconds, { now, intervalMs }: When): boolean {
+  // A time in the future is from before the clock was set back.
+  return last === undefined || last > now || now - last >= Math.max(everyMs, MIN_SWEEPS * intervalMs);
+}
+
+export interface SweepRange extends Span {
+  /** All records from this time on are read. The earlier ones are read as far as a few pages go. */
+  readonly newFrom: UnixSeconds;
+}
 
 /**
- * Splits a range, so that a large fleet is read in two sequences at once. Both halves contain the second between them,
- * because it is not documented to which second a record with a fraction belongs. That costs the records of one second.
+ * The range of a sweep: what came since the last complete one began. The first one, and then one an hour, also looks for
+ * records that came late.
  */
-export function splitRange(range: Span, machines: number): Span[] {
-  const pages = (machines * (range.end - range.start)) / SECONDS_PER_PUSH / RECORDS_PER_PAGE;
-  const count = pages < MIN_PAGES_TO_SPLIT ? 1 : 2;
-  const cut = (i: number): number => Math.round(range.start + ((range.end - range.start) * i) / count);
-  return Array.from({ length: count }, (_, i) => ({ start: cut(i), end: cut(i + 1) }));
+export function rangeOf({ beganAt, lateAt }: Progress, when: When): SweepRange {
+  const seconds = Math.floor(when.now / 1000);
+  const oldest = seconds - MAX_SWEPT_SECONDS;
+  const newFrom = beganAt === undefined || beganAt > seconds ? oldest : Math.max(oldest, beganAt - OVERLAP_SECONDS);
+  const start = isDue(lateAt, LATE_EVERY_MS, when) ? seconds - LATE_SECONDS : newFrom;
+  return { start, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
 }
 
 /** The `machines` filter takes this many names (api-facts 2). */
 const NAMES_PER_REQUEST = 20;
 
-/** Names for one request, as the API spells them, and the time since which their records are missing. */
+/** Names for one request, as the API spells them, and the range in which they may have records. */
 export interface Batch {
   readonly names: string[];
-  readonly since: UnixSeconds;
+  readonly range: Span;
 }
 
-/** The records of one push are at most this far apart. */
-const PUSH_SECONDS = 2;
+/** A sweep is delayed by up to this share of the interval. */
+export const JITTER = 0.1;
 
 /**
- * Names to request after the time since `swept` was read: live machines that were not in it and whose record is older
- * than half of `staleMs`. A silent machine is not requested, because a sweep finds it when it is back. Machines that
- * were last seen together are requested together, so that no request reads known records again.
+ * Live machines that were not in a sweep of what is new, and whose record is older than half of `staleMs`, or too old at
+ * the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines that were last
+ * seen together are requested together, so that few known records are read again.
  */
-export function namesToAsk(sweep: Sweep, swept: UnixSeconds, staleMs: Milliseconds, now: UnixMs): Batch[] {
-  const isDue = (time: UnixSeconds): boolean => {
-    const age = now - time * 1000;
-    return time < swept && age > staleMs / 2 && age <= staleMs;
-  };
+export function absentNames(
+  sweep: Sweep,
+  { newFrom }: SweepRange,
+  staleMs: Milliseconds,
+  { now, intervalMs }: When,
+): Batch[] {
+  const least = Math.min(staleMs / 2, staleMs - (1 + JITTER) * intervalMs);
   const absent: { name: string; seen: UnixSeconds }[] = [];
   for (const [label, machine] of sweep.machines) {
-    // If a push is in these first seconds, the records of its other processes can be before them, and are not found.
-    if (sweep.found.has(label) && lastSeen(machine) > swept + PUSH_SECONDS) continue;
-    const seen = Math.min(...PROCESSES.flatMap((process) => machine[process]?.timestamp ?? []).filter(isDue));
-    if (seen === Number.POSITIVE_INFINITY) continue;
+    const seen = lastSeen(machine);
+    const age = now - seen * 1000;
+    if (sweep.found.has(label) || age <= least || age > staleMs) continue;
     for (const name of rawNames(machine)) absent.push({ name, seen });
   }
   absent.sort((a, b) => a.seen - b.seen);
   const batches: Batch[] = [];
   for (let i = 0; i < absent.length; i += NAMES_PER_REQUEST) {
     const batch = absent.slice(i, i + NAMES_PER_REQUEST);
-    batches.push({ names: batch.map(({ name }) => name), since: Math.floor(batch[0]?.seen ?? 0) + 1 });
+    const known = Math.floor(batch[0]?.seen ?? 0) + 1;
+    const range = { start: Math.max(known, Math.floor(now / 1000) - LATE_SECONDS), end: newFrom };
+    batches.push({ names: batch.map(({ name }) => name), range });
   }
   return batches;
 }
@@ -151,4 +185,34 @@ export function namesToAsk(sweep: Sweep, swept: UnixSeconds, staleMs: Millisecon
 /** A label can stand for several spellings ("" and "unnamed"). */
 function rawNames(machine: Machine): Set<string> {
   return new Set(PROCESSES.flatMap((process) => (machine[process] ? [machine[process].machine ?? ''] : [])));
+}
+
+/** Whether the service is to be asked for the names that it knows. */
+export function isListDue({ namesAt, namesRefusal }: Progress, when: When, operatorAt: UnixMs): boolean {
+  return isDue(namesAt, LIST_EVERY_MS, when) && when.now >= refusedUntil(namesRefusal, operatorAt);
+}
+
+/** Notes the names of a list that are not known. More than there is room for are not. */
+export function noteNames({ machines, asked }: Sweep, { max }: MachinesOptions, names: readonly string[]): void {
+  for (const name of names) {
+    if (machines.size + asked.size >= max) return;
+    if (!machines.has(machineName(name)) && !asked.has(name)) asked.set(name, 0);
+  }
+}
+
+/** The service keeps records for 31 days (api-facts 2). */
+export const RECORDS_KEPT_SECONDS = 31 * SECONDS_PER_DAY;
+/** One request each: 300 names of an old account are asked for in 30 sweeps. */
+const MAX_ASKED_PER_SWEEP = 10;
+
+/**
+ * The names to ask for alone, over all that the service keeps: in one request the records of one machine could come
+ * before the newest one of another. An expected name is asked for once a day, another one once.
+ */
+export function unknownNames({ machines, asked }: Sweep, options: MachinesOptions, now: UnixMs): string[] {
+  const expected = options.expected.filter((name) => now - (asked.get(name) ?? 0) >= MS_PER_DAY);
+  const listed = [...asked.keys()].filter((name) => asked.get(name) === 0);
+  return [...new Set([...expected, ...listed])]
+    .filter((name) => isIncluded(options, machineName(name)) && !machines.has(machineName(name)))
+    .slice(0, MAX_ASKED_PER_SWEEP);
 }

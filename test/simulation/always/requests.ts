@@ -3,12 +3,9 @@ import { type Scrape, seriesNamed } from '../scrape.ts';
 import type { Sent } from '../traffic.ts';
 import { type Check, when } from './check.ts';
 
-/** A sweep of many pages is read in two halves at once. */
-const AT_ONCE = 2;
-
 /**
  * No two polls of a source overlap (behaviour 11). A poll may have several requests under way, but never two that are the
- * same, and a sweep at most two for pages of all machines.
+ * same, and that of the machines one at a time.
  */
 export function noOverlap(): Check {
   const underWay = new Map<string, Sent[]>();
@@ -18,11 +15,10 @@ export function noOverlap(): Check {
       if (event.kind !== 'sent' && event.kind !== 'end') return undefined;
       const { sent } = event;
       const { base, path, body } = sent.request;
-      const isSweep = sent.endpoint === 'machine_metrics' && !body?.includes('"machines"');
-      const id = `${sent.process} ${isSweep ? '' : `${base}${path}${body}`}`;
+      const id = `${sent.process} ${sent.source === 'machines' ? '' : `${base}${path}${body}`}`;
       const others = underWay.get(id)?.filter((one) => one !== sent && !(Number(one.endedAt) <= sent.at)) ?? [];
       underWay.set(id, event.kind === 'sent' ? [...others, sent] : others);
-      if (event.kind === 'end' || others.length < (isSweep ? AT_ONCE : 1)) return undefined;
+      if (event.kind === 'end' || others.length === 0) return undefined;
       const since = others.map(({ at }) => when(at, world)).join(', ');
       return `${sent.endpoint} is sent at ${when(sent.at, world)} while those of ${since} are under way`;
     },

@@ -12,9 +12,9 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'page that is not full taken for the last',
-    file: 'sources/machines/reading.ts',
-    find: '  return { cursor: page.cursor, records: page.count };',
-    replace: '  return { cursor: page.count < RECORDS_PER_PAGE ? undefined : page.cursor, records: page.count };',
+    file: 'sources/machines/poll.ts',
+    find: '    return { cursor: isLate && pages >= MAX_PAGES_WITH_LATE ? undefined : next, records: count };',
+    replace: '    return { cursor: count < 10 ? undefined : next, records: count };',
     why: 'The machines of the pages that follow are not read.',
   },
   {
@@ -34,7 +34,7 @@ export const SOURCES_BREAKAGES: readonly Breakage[] = [
   {
     name: 'failed sweep publishes nothing',
     file: 'sources/machines/poll.ts',
-    find: '    return { value: end(), failure: error };',
+    find: '    return { value: ended(context), failure: error };',
     replace: '    throw error;',
     why: 'What a sweep read before it failed is lost, so values that are known are withdrawn.',
   },

@@ -105,6 +105,15 @@ export class Machines {
     return undefined;
   }
 
+  /** The names of the machines with a record in the last five hours. */
+  listed(now: number): string[] {
+    const range = { start: now - 300 * MINUTE, end: now };
+    const isListed = (one: Machine): boolean => !this.pushes(one, 'system', range, now).next().done;
+    return this.selected(undefined)
+      .filter(isListed)
+      .map(({ name }) => name);
+  }
+
   /** The machines with these names, or all. */
   selected(names: readonly string[] | undefined): Machine[] {
     return names ? names.flatMap((name) => this.#machines.get(name) ?? []) : [...this.#machines.values()];

@@ -176,6 +176,8 @@ export class Service {
       const page = machinesPage(this.machines, this.#setting, body, now);
       return page ? { status: 200, ...page } : { status: 400, body: v2Error(400) };
     }
+    if (path === '/api/v2/machine-metrics/machine-names')
+      return { status: 200, body: JSON.stringify({ data: this.machines.listed(now) }) };
     const text =
       path === '/api/v2/ethereum/sync-committee'
         ? this.periods.periodBody(body, this.#setting.views, now)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
-import type { Warning } from '../../../src/sources/machines/reading.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
 import { fakeApi } from '../../support/fake-api.ts';
 import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
 import { attempts, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
@@ -25,8 +25,9 @@ describe('sources/machines/index', () => {
     expect(new Set(delays).size).toBeGreaterThan(45);
   });
 
-  it('asks for as many requests as a sweep costs', () => {
+  it('asks for as many requests as a sweep costs, on a scarce budget also for those of one sweep in thirty', () => {
     expect(source.pace(Number.POSITIVE_INFINITY, 2.5).requestsPerDay).toBe(2.5 * 1_440);
+    expect(source.pace(24, 1).intervalMs).toBeCloseTo((1 + 2 / 30) * HOUR);
   });
 
   it('says when what it shows will change', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Warning } from '../../../src/sources/machines/options.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
-import type { Warning } from '../../../src/sources/machines/reading.ts';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, fakeApi } from '../../support/fake-api.ts';
 import {
@@ -12,7 +12,7 @@ import {
   systemRecord,
   validatorRecord,
 } from '../../support/machine-records.ts';
-import { noSignal, timing } from '../../support/timing.ts';
+import { NOW, noSignal, timing } from '../../support/timing.ts';
 
 interface Body {
   readonly page_size: number;
@@ -48,7 +48,7 @@ describe('sources/machines paging', () => {
 
   async function poll(api: FakeApi): Promise<Machines> {
     endings.length = 0;
-    const empty = { machines: [], dropped: 0, lookback: { probed: true, asked: [] } };
+    const empty = { machines: [], dropped: 0, namesAt: NOW, lateAt: NOW };
     const warn = (ending: Warning): unknown => endings.push(ending);
     return (await pollMachines(machinesOptions(), api, empty, timing(), noSignal(), warn)).value;
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../../src/api/client.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
 import { pollMachines } from '../../../src/sources/machines/poll.ts';
-import type { Warning } from '../../../src/sources/machines/reading.ts';
 import { Machines } from '../../../src/sources/machines/schema.ts';
 import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
+import type { FleetRequest } from '../../support/fleet.ts';
 import {
   type Arrays,
   machinesOptions,
@@ -14,14 +14,17 @@ import {
 } from '../../support/machine-records.ts';
 import { MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
-/** After the first sweep. */
-const EMPTY: Machines = { machines: [], dropped: 0, lookback: { probed: true, asked: [] } };
 const SECONDS = NOW / 1000;
+
+/** A state in which neither late records nor names are due at `now`. */
+function quietAt(now: number): Machines {
+  return { machines: [], dropped: 0, lateAt: now, namesAt: now, asked: [] };
+}
+const EMPTY = quietAt(NOW);
 
 describe('sources/machines/poll', () => {
   const endings: Warning[] = [];
-  /** After the first sweep that begins now. */
-  const REACH = { beganAt: SECONDS, overlap: 2, phase: 0, due: 0 };
+  const DONE = { value: { ...EMPTY, beganAt: SECONDS }, oneTimeRequests: 0 };
 
   function poll(api: FakeApi, previous = EMPTY, now = NOW) {
     endings.length = 0;
@@ -42,7 +45,7 @@ describe('sources/machines/poll', () => {
 
   it('asks for the last 75 seconds, and 5 minutes ahead because clocks differ', async () => {
     const api = fakeApi(() => machinesPage({}));
-    expect(await poll(api)).toEqual({ value: { ...EMPTY, reach: REACH } });
+    expect(await poll(api)).toEqual(DONE);
     expect(api.requests).toEqual([
       {
         endpoint: 'machine_metrics',
@@ -148,7 +151,7 @@ describe('sources/machines/poll', () => {
 
   it('takes arrays that are left out or null for empty ones', async () => {
     for (const data of [{}, { system_metrics: null, validator_metrics: [] }]) {
-      expect(await poll(fakeApi(() => ({ data })))).toEqual({ value: { ...EMPTY, reach: REACH } });
+      expect(await poll(fakeApi(() => ({ data })))).toEqual(DONE);
     }
   });
 
@@ -162,53 +165,39 @@ describe('sources/machines/poll', () => {
     /** A machine whose newest record is `age` ms old. */
     const quiet = (machine: string, age: number): unknown => systemRecord({ machine, timestamp: NOW - age });
 
-    async function namesAsked(known: Arrays, found: Arrays = {}): Promise<unknown[]> {
-      const { reach: _, ...previous } = await swept(known, EMPTY, NOW - 10 * MINUTE + 1);
+    async function asked(known: Arrays, found: Arrays = {}): Promise<FleetRequest[]> {
+      const before = NOW - 10 * MINUTE + 1;
+      const { beganAt: _, ...previous } = await swept(known, quietAt(before), before);
       const api = fakeApi((request) => machinesPage('machines' in (request.body ?? {}) ? {} : found));
-      await poll(api, previous);
-      return api.requests.slice(1).map((request: ApiRequest) => request.body);
+      await poll(api, { ...previous, ...EMPTY, machines: previous.machines });
+      return api.requests.slice(1).map(({ body }) => body as FleetRequest);
     }
 
-    it('asks for live machines that fell through the sweep, for the minute before it and then from what is held on', async () => {
-      const body = (start: number, end: number): unknown => ({
-        range: { timestamp: { start, end } },
+    it('asks for live machines that fell through the sweep, from what is held on and at most six minutes back', async () => {
+      const body = (start: number): unknown => ({
+        range: { timestamp: { start, end: SECONDS - 75 } },
         machines: ['a'],
         page_size: 10,
       });
-      expect(await namesAsked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([
-        body(SECONDS - 137, SECONDS - 75),
-        body(SECONDS - 300, SECONDS - 137),
-      ]);
-    });
-
-    it('asks no further for who was in the minute before the sweep', async () => {
-      const { reach: _, ...previous } = await swept(
-        { system: [quiet('a', 6 * MINUTE), quiet('b', 6 * MINUTE)] },
-        EMPTY,
-        NOW - MINUTE,
-      );
-      const api = fakeApi(() => machinesPage(api.requests.length === 2 ? { system: [quiet('a', 100_000)] } : {}));
-      const { value } = await poll(api, previous);
-      const names = api.requests.slice(1).map(({ body }) => (body as { machines: string[] }).machines);
-      expect(names).toEqual([['a', 'b'], ['b']]);
-      expect(value.machines[0]?.system?.timestamp).toBe(SECONDS - 100);
+      expect(await asked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([body(SECONDS - 300)]);
+      expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 360)]);
     });
 
     it('asks for nobody who was found, is young, or is silent', async () => {
       const system = [quiet('found', 6 * MINUTE), quiet('young', 5 * MINUTE), quiet('silent', 10 * MINUTE + 1)];
-      expect(await namesAsked({ system }, { node: [nodeRecord({ machine: 'found' })] })).toEqual([]);
+      expect(await asked({ system }, { node: [nodeRecord({ machine: 'found' })] })).toEqual([]);
     });
 
     it('asks for twenty names per request', async () => {
       const system = Array.from({ length: 41 }, (_, i) => quiet(`m${i}`, 6 * MINUTE));
-      const bodies = (await namesAsked({ system })) as { machines: string[] }[];
-      expect(bodies.map(({ machines }) => machines.length)).toEqual([20, 20, 1, 20, 20, 1]);
+      const bodies = await asked({ system });
+      expect(bodies.map(({ machines }) => machines?.length)).toEqual([20, 20, 1]);
       expect(new Set(bodies.flatMap(({ machines }) => machines)).size).toBe(41);
     });
 
     it('asks by the names that the API gave, not by the labels', async () => {
       const system = [quiet('', 6 * MINUTE), quiet('nul\0', 6 * MINUTE)];
-      const [body] = (await namesAsked({ system, node: [quiet('unnamed', 6 * MINUTE)] })) as { machines: string[] }[];
+      const [body] = await asked({ system, node: [quiet('unnamed', 6 * MINUTE)] });
       expect(body?.machines).toEqual(['', 'unnamed', 'nul\0']);
     });
   });

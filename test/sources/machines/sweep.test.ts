@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { Machines } from '../../../src/sources/machines/schema.ts';
-import { addRecord, endSweep, namesToAsk, startSweep } from '../../../src/sources/machines/sweep.ts';
+import {
+  absentNames,
+  addRecord,
+  endSweep,
+  type Progress,
+  rangeOf,
+  startSweep,
+} from '../../../src/sources/machines/sweep.ts';
 import { machinesOptions } from '../../support/machine-records.ts';
-import { DAY, MINUTE, NOW } from '../../support/timing.ts';
+import { DAY, HOUR, MINUTE, NOW } from '../../support/timing.ts';
 
 const SECONDS = NOW / 1000;
 const STALE = 10 * MINUTE;
+const EVERY_MINUTE = { now: NOW, intervalMs: MINUTE };
+/** Of a sweep a minute after the one before. */
+const RANGE = { start: SECONDS - 65, newFrom: SECONDS - 65, end: SECONDS + 300 };
 
 function known(...names: string[]): Machines {
   const machines = names.map((name) => ({ name, system: { timestamp: SECONDS - 360, machine: name } }));
@@ -77,7 +87,8 @@ describe('sources/machines/sweep', () => {
     addRecord(sweep, options, ['node', { timestamp: SECONDS - 400, machine: 'unnamed' }]);
     expect(namesOf(endSweep(sweep))).toEqual(['unnamed']);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
-    expect(namesToAsk(next, SECONDS - 62, STALE, NOW)).toEqual([{ names: ['', 'unnamed'], since: SECONDS - 399 }]);
+    const range = { start: SECONDS - 360, end: RANGE.newFrom };
+    expect(absentNames(next, RANGE, STALE, EVERY_MINUTE)).toEqual([{ names: ['', 'unnamed'], range }]);
   });
 
   it('asks for nobody who was found, also where values go stale soon', () => {
@@ -85,22 +96,44 @@ describe('sources/machines/sweep', () => {
     const sweep = startSweep(options, known('a', 'b'), NOW, STALE);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 70, machine: 'a' }]);
     addRecord(sweep, options, ['system', { timestamp: SECONDS - 350, machine: 'b' }]);
-    expect(namesToAsk(sweep, SECONDS - 400, 100_000, NOW)).toEqual([]);
+    expect(absentNames(sweep, RANGE, 100_000, EVERY_MINUTE)).toEqual([]);
     const next = startSweep(options, endSweep(sweep), NOW, STALE);
-    expect(namesToAsk(next, SECONDS - 62, 100_000, NOW)).toEqual([{ names: ['a'], since: SECONDS - 69 }]);
+    const range = { start: SECONDS - 69, end: RANGE.newFrom };
+    expect(absentNames(next, RANGE, 100_000, EVERY_MINUTE)).toEqual([{ names: ['a'], range }]);
   });
 
-  it('asks for who was found with the end of a push alone, if the range began in the middle of it', () => {
-    const options = machinesOptions();
-    const names = (pushed: number, system: number): unknown => {
-      const machines = [{ name: 'a', system: { timestamp: SECONDS - system, machine: 'a' } }];
-      const sweep = startSweep(options, { machines, dropped: 0 }, NOW, STALE);
-      addRecord(sweep, options, ['node', { timestamp: SECONDS - pushed, machine: 'a' }]);
-      return namesToAsk(sweep, SECONDS - 62, STALE, NOW);
+  describe('range', () => {
+    const since = (progress: Progress, timing = EVERY_MINUTE): number[] => {
+      const { start, newFrom } = rangeOf(progress, timing);
+      return [start - SECONDS, newFrom - SECONDS];
     };
-    expect(names(61.9, 301)).toEqual([{ names: ['a'], since: SECONDS - 300 }]);
-    expect(names(61.9, 299)).toEqual([]);
-    expect(names(59.9, 301)).toEqual([]);
+
+    it('reaches to 5 s before the last complete sweep began, at most 75 s back, and 5 min ahead', () => {
+      for (const [ago, back] of [
+        [0, 5],
+        [63, 68],
+        [70, 75],
+        [71, 75],
+        [DAY / 1000, 75],
+      ] as const)
+        expect(since({ beganAt: SECONDS - ago, lateAt: NOW })).toEqual([-back, -back]);
+      expect(rangeOf({}, EVERY_MINUTE).end).toBe(SECONDS + 300);
+    });
+
+    it('of the first sweep, and then of one an hour, reaches 6 min back for late records', () => {
+      expect(since({})).toEqual([-360, -75]);
+      expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR + 1 })).toEqual([-65, -65]);
+      expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
+    });
+
+    it('reaches further back in one of thirty where sweeps are further apart', () => {
+      expect(since({ lateAt: NOW - 60 * HOUR + 1 }, { now: NOW, intervalMs: 2 * HOUR })).toEqual([-75, -75]);
+      expect(since({ lateAt: NOW - 60 * HOUR }, { now: NOW, intervalMs: 2 * HOUR })).toEqual([-360, -75]);
+    });
+
+    it('is that of a first sweep after the clock was set back', () => {
+      expect(since({ beganAt: SECONDS + 1, lateAt: NOW + 1 })).toEqual([-360, -75]);
+    });
   });
 
   it('takes the second of two records of one time for no news', () => {

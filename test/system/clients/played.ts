@@ -91,7 +91,8 @@ const ARRAYS = { system: 'system_metrics', validator: 'validator_metrics', beaco
 
 /** How the service returns records. @param omitsZeros Whether it leaves out 0, false and "" (api-facts 1.1) */
 function answers(records: readonly Pushed[], omitsZeros: boolean, now: () => number) {
-  return ({ body }: ApiRequest): unknown => {
+  return ({ endpoint, body }: ApiRequest): unknown => {
+    if (endpoint === 'machine_names') return { data: ['node-a'] };
     const { range, machines, page_size: size, cursor = '0' } = body as FleetRequest;
     const [first, start, end] = [Number(cursor), range.timestamp.start * SECOND, range.timestamp.end * SECOND];
     const found = records

@@ -3,15 +3,16 @@ import { type RateSeen, runAtRate } from '../../support/rate-run.ts';
 
 /** On average 100 ms, by which a permit that is used again a second after its answer is still in time for 0.9 a second. */
 const QUICK = [20, 180] as const;
-/** On average 210 ms, with which such a permit makes 0.82 requests a second: 91 % of 0.9. */
-const SLOW = [20, 400] as const;
+/** On average 160 ms, up to which at least 90 % of the rate is used. */
+const SLOW = [20, 300] as const;
 const MINUTES = { warmUpMinutes: 10, minutes: 20 };
 
 function expectMet({ machines, slashings, logged, refused }: RateSeen): void {
   expect(refused).toBe(0);
   for (const { told, met } of [machines, slashings]) expect(Math.abs(met / told - 1)).toBeLessThanOrEqual(0.1);
   expect(machines.longest).toBeLessThanOrEqual(1.15 * machines.told);
-  expect(Math.abs(machines.met / logged - 1)).toBeLessThanOrEqual(0.1);
+  // A change of less than a quarter is not logged.
+  expect(Math.abs(machines.met / logged - 1)).toBeLessThanOrEqual(0.25);
 }
 
 describe('fleet: at the limit of a plan', () => {
@@ -30,8 +31,8 @@ describe('fleet: at the limit of a plan', () => {
   it.each([
     { plan: 'hobbyist', machines: 480, latencyMs: QUICK, least: 0.95 },
     { plan: 'hobbyist', machines: 480, latencyMs: SLOW, least: 0.9 },
-    { plan: 'business', machines: 960, latencyMs: QUICK, least: 0.95 },
-    { plan: 'business', machines: 960, latencyMs: SLOW, least: 0.9 },
+    { plan: 'business', machines: 1_000, latencyMs: QUICK, least: 0.95 },
+    { plan: 'business', machines: 1_000, latencyMs: SLOW, least: 0.9 },
     { plan: 'scale', machines: 5_000, latencyMs: QUICK, least: 0.95 },
     { plan: 'scale', machines: 5_000, latencyMs: SLOW, least: 0.9 },
   ] as const)(

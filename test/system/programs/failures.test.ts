@@ -59,7 +59,7 @@ describe.concurrent('system/programs/failures', () => {
       expect(up(text)).toEqual({ machines: 1, daily_returns: 1, slashings: 1, sync_committee: 1 });
     });
     const failures = seriesOf(text).filter(({ name }) => name === 'beaconchain_api_request_failures_total');
-    expect(failures.map(({ value }) => value)).toEqual(Array.from({ length: 5 * 12 }, () => 0));
+    expect(failures.map(({ value }) => value)).toEqual(Array.from({ length: 6 * 12 }, () => 0));
     expect(seriesValue(text, 'beaconchain_api_key_valid')).toBe(1);
     for (const { method, path, headers, body } of api.requests) {
       const isV1 = path.startsWith('/api/v1/');

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { type FailureReason, RequestFailed } from '../../../src/api/errors.ts';
+import type { Warning } from '../../../src/sources/machines/options.ts';
+import { pollMachines } from '../../../src/sources/machines/poll.ts';
+import { Machines } from '../../../src/sources/machines/schema.ts';
+import type { Poll } from '../../../src/sources/source.ts';
+import { failed, fakeApi } from '../../support/fake-api.ts';
+import type { FleetRequest } from '../../support/fleet.ts';
+import { machinesOptions, machinesPage, systemRecord } from '../../support/machine-records.ts';
+import { DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
+
+const EMPTY: Machines = { machines: [], dropped: 0 };
+
+/** A service, and a program whose state is written after each poll and read before the next one, as over restarts. */
+class Account {
+  /** What `machine-names` answers. */
+  listed: unknown = [];
+  /** Machines whose newest record is so old, ms. */
+  readonly ages = new Map<string, number>();
+  /** Why a request for this name, or for the list (''), fails. */
+  readonly failures = new Map<string, FailureReason | Error>();
+  /** When the list was asked for. */
+  readonly lists: number[] = [];
+  /** The names that were asked for alone, in order. */
+  readonly asked: string[] = [];
+  readonly spans = new Set<number>();
+  readonly warnings: Warning[] = [];
+  state = EMPTY;
+  /** Requests of the last poll. */
+  requests = 0;
+
+  async poll(
+    now: number,
+    options: Parameters<typeof machinesOptions>[0] = {},
+    intervalMs = MINUTE,
+  ): Promise<Poll<Machines>> {
+    const api = fakeApi((request) => {
+      const { range, machines: [name] = [] } = request.body as FleetRequest;
+      const isList = request.endpoint === 'machine_names';
+      if (isList) this.lists.push(now);
+      if (name !== undefined) this.asked.push(name);
+      if (name !== undefined) this.spans.add(range.timestamp.end - range.timestamp.start);
+      const failure = isList || name !== undefined ? this.failures.get(name ?? '') : undefined;
+      if (failure) throw failure instanceof Error ? failure : failed(request, failure);
+      if (isList) return { data: this.listed };
+      const age = this.ages.get(name ?? '');
+      return machinesPage(age === undefined ? {} : { system: [systemRecord({ machine: name, timestamp: now - age })] });
+    });
+    const warn = (warning: Warning): unknown => this.warnings.push(warning);
+    const when = timing({ now, intervalMs });
+    const poll = await pollMachines(machinesOptions(options), api, this.state, when, noSignal(), warn);
+    this.state = Machines.parse(JSON.parse(JSON.stringify(poll.value)));
+    this.requests = api.requests.length;
+    return poll;
+  }
+
+  /** Polls each minute. */
+  async sweep(from: number, minutes: number, options: Parameters<typeof machinesOptions>[0] = {}): Promise<void> {
+    for (let minute = 0; minute < minutes; minute += 1) await this.poll(from + minute * MINUTE, options);
+  }
+
+  get held(): string[] {
+    return this.state.machines.map(({ name }) => name);
+  }
+}
+
+describe('sources/machines expected names', () => {
+  it('cost one request each over 31 days, once a day, until they are found', async () => {
+    const account = new Account();
+    const options = { expected: ['a', 'gone', 'gone'] };
+    account.ages.set('a', 12 * DAY);
+    await account.poll(NOW, options);
+    expect(account.asked).toEqual(['a', 'gone']);
+    expect([...account.spans]).toEqual([31 * 86_400]);
+    expect(account.held).toEqual(['a']);
+    await account.sweep(NOW + MINUTE, 10, options);
+    await account.poll(NOW + DAY - 1, options);
+    expect(account.asked).toEqual(['a', 'gone']);
+    await account.poll(NOW + DAY, options);
+    expect(account.asked).toEqual(['a', 'gone', 'gone']);
+  });
+
+  it('that are excluded are not asked for', async () => {
+    const account = new Account();
+    await account.poll(NOW, { expected: ['gone'], exclude: ['gone'] });
+    expect(account.asked).toEqual([]);
+  });
+
+  it.each(['bad_request', 'not_found'] as const)(
+    '%s means that nothing was found, and fails no sweep',
+    async (reason) => {
+      const account = new Account();
+      account.failures.set('a', reason);
+      expect((await account.poll(NOW, { expected: ['a', 'b'] })).failure).toBeUndefined();
+      await account.poll(NOW + MINUTE, { expected: ['a', 'b'] });
+      expect(account.asked).toEqual(['a', 'b']);
+    },
+  );
+
+  it.each(['server_error', 'timeout', 'invalid_body'] as const)('fail one sweep a day after %s', async (reason) => {
+    const account = new Account();
+    account.failures.set('a', reason);
+    const options = { expected: ['a', 'b'] };
+    expect((await account.poll(NOW, options)).failure).toMatchObject({ reason });
+    expect((await account.poll(NOW + MINUTE, options)).failure).toBeUndefined();
+    expect(account.asked).toEqual(['a', 'b']);
+  });
+
+  it('are asked for later if the request could not be sent', async () => {
+    const account = new Account();
+    account.failures.set('a', new Error('no budget'));
+    await account.poll(NOW, { expected: ['a'] });
+    account.failures.clear();
+    await account.poll(NOW + MINUTE, { expected: ['a'] });
+    expect(account.asked).toEqual(['a', 'a']);
+  });
+});
+
+describe('sources/machines machine-names', () => {
+  it('are asked for at the first start and then every 6 hours, also over restarts', async () => {
+    const account = new Account();
+    await account.sweep(NOW, 1 + 6 * 60);
+    expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
+    expect(account.requests).toBe(2);
+  });
+
+  it('are asked for in one of thirty sweeps where sweeps are further apart', async () => {
+    const account = new Account();
+    for (let i = 0; i <= 60; i += 1) await account.poll(NOW + 2 * i * HOUR, {}, 2 * HOUR);
+    expect(account.lists).toEqual([NOW, NOW + 60 * HOUR, NOW + 120 * HOUR]);
+  });
+
+  it('are asked for at once after the clock was set back', async () => {
+    const account = new Account();
+    await account.poll(NOW);
+    await account.poll(NOW - DAY);
+    await account.poll(NOW - DAY + MINUTE);
+    expect(account.lists).toEqual([NOW, NOW - DAY]);
+  });
+
+  it('that are not known are asked for once each, those that have a record are shown', async () => {
+    const account = new Account();
+    account.listed = ['silent', 'unheard'];
+    account.ages.set('silent', 4 * HOUR);
+    await account.sweep(NOW, 8 * 60);
+    expect(account.asked).toEqual(['silent', 'unheard']);
+    expect(account.held).toEqual(['silent']);
+  });
+
+  it('that are known, excluded or not included are not asked for', async () => {
+    const account = new Account();
+    account.ages.set('known', HOUR);
+    await account.poll(NOW, { expected: ['known'] });
+    account.listed = ['known', 'out', 'other', 'in'];
+    account.asked.length = 0;
+    await account.poll(NOW + 6 * HOUR, { expected: ['known'], include: ['in', 'out'], exclude: ['out'] });
+    expect(account.asked).toEqual(['in']);
+  });
+
+  it('of an old account with 300 machines are asked for in 30 sweeps, and are no part of the cost of a sweep', async () => {
+    const account = new Account();
+    account.listed = Array.from({ length: 300 }, (_, i) => `old-${i}`);
+    for (let minute = 0; minute < 60; minute += 1) {
+      const { oneTimeRequests = 0 } = await account.poll(NOW + minute * MINUTE);
+      expect(account.requests - oneTimeRequests).toBe(1);
+      expect(oneTimeRequests).toBe((minute === 0 ? 1 : 0) + (minute < 30 ? 10 : 0));
+    }
+    expect(account.asked).toEqual(account.listed);
+  });
+
+  it('beyond machines.max are not asked for', async () => {
+    const account = new Account();
+    account.listed = ['a', 'b', 'c'];
+    await account.sweep(NOW, 2, { max: 2 });
+    expect(account.asked).toEqual(['a', 'b']);
+  });
+
+  it('that are no texts are counted and dropped, and their neighbours are read', async () => {
+    const account = new Account();
+    account.listed = [7, null, 'lone\ud83d', 'x'.repeat(1_001), 'a'];
+    await account.poll(NOW);
+    expect(account.asked).toEqual(['a']);
+  });
+
+  it('that leave out a machine do not remove it', async () => {
+    const account = new Account();
+    account.listed = ['a'];
+    account.ages.set('a', HOUR);
+    await account.poll(NOW);
+    account.listed = [];
+    await account.poll(NOW + 6 * HOUR);
+    expect(account.held).toEqual(['a']);
+  });
+
+  it.each(['forbidden', 'not_found', 'method_not_allowed'] as const)(
+    'refused with %s are off for a day, or until a reload, which is told once and fails no sweep',
+    async (reason) => {
+      const account = new Account();
+      account.failures.set('', reason);
+      expect((await account.poll(NOW)).failure).toBeUndefined();
+      await account.poll(NOW + DAY - 1);
+      expect(account.lists).toEqual([NOW]);
+      await account.poll(NOW + DAY);
+      expect(account.lists).toEqual([NOW, NOW + DAY]);
+      expect(account.warnings).toEqual(['names_refused']);
+      const operatorAt = NOW + DAY + 7 * HOUR;
+      await account.poll(operatorAt, { operatorAt });
+      expect(account.lists).toEqual([NOW, NOW + DAY, operatorAt]);
+    },
+  );
+
+  it('count as refused with 400 only at the third attempt', async () => {
+    const account = new Account();
+    account.failures.set('', 'bad_request');
+    for (const i of [0, 1, 2, 3]) {
+      expect((await account.poll(NOW + 6 * i * HOUR)).failure).toBeUndefined();
+      expect(account.warnings).toEqual(i < 2 ? [] : ['names_refused']);
+    }
+    expect(account.lists).toHaveLength(3);
+  });
+
+  it('fail one sweep, not each, if they cannot be read', async () => {
+    const account = new Account();
+    account.listed = 'none';
+    const { failure } = await account.poll(NOW);
+    expect(failure).toBeInstanceOf(RequestFailed);
+    expect((await account.poll(NOW + MINUTE)).failure).toBeUndefined();
+    await account.poll(NOW + 6 * HOUR);
+    expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
+  });
+});
