@@ -74,17 +74,13 @@ describe('config/doubts', () => {
       ['config.yaml:1: machines.chain_rules[1]: has no effect, because an earlier rule matches the same names'],
     ],
     [
-      'slashings: {enabled: false, watch: [1]}',
-      ['config.yaml:1: slashings.watch: has no effect, because slashings.enabled is false'],
+      'validators: {watch: [1], status: false, sync_committee: false}\nslashings: {enabled: false}',
+      ['config.yaml:1: validators.watch: has no effect, because every part is off and slashings.enabled is false'],
     ],
     [
-      'slashings: {enabled: false, proposer_names: true}',
-      ['config.yaml:1: slashings.proposer_names: has no effect, because slashings.enabled is false'],
-    ],
-    [
-      'slashings: {watch: [5, "9000000-90000000"]}',
+      'validators: {watch: [5, "9000000-90000000"]}',
       [
-        'config.yaml:1: slashings.watch: 90000000 is larger than any existing validator index: check for an extra digit',
+        'config.yaml:1: validators.watch: 90000000 is larger than any existing validator index: check for an extra digit',
       ],
     ],
     [
@@ -92,14 +88,6 @@ describe('config/doubts', () => {
       [
         'config.yaml:1: slashings.catch_up: 30m is less than slashings.interval (1h): finalized epochs between polls are skipped',
       ],
-    ],
-    [
-      'sync_committee: {members: true}',
-      ['config.yaml:1: sync_committee.members: has no effect, because slashings.watch is empty'],
-    ],
-    [
-      'sync_committee: {members: true, enabled: false}\nslashings: {watch: [1]}',
-      ['config.yaml:1: sync_committee.members: has no effect, because sync_committee.enabled is false'],
     ],
     [
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
@@ -170,7 +158,7 @@ describe('config/doubts', () => {
     'machines: {expected: [a], include: [a], exclude: [b]}',
     'machines: {enabled: false}',
     'machines: {expected: ["node-a,", ", node-b"]}',
-    'slashings: {enabled: false, watch: [1]}\nsync_committee: {members: true}',
+    'slashings: {enabled: false}\nvalidators: {watch: [1], sync_committee: false}',
     'slashings: {catch_up: 0}',
     'chains: {mainnet: {v1_base_url: "http://127.0.0.1:1"}, hoodi: {v1_base_url: "http://127.0.0.1:1/hoodi"}}\nmachines: {chain: hoodi}',
     'api: {base_url: "https://proxy.example/api"}',
@@ -179,13 +167,13 @@ describe('config/doubts', () => {
   });
 
   it('refuses an index that no validator can have', async () => {
-    const text = 'slashings:\n  watch:\n    - 2147483646\n    - 2147483647\n    - "5-99999999999"\n';
+    const text = 'validators:\n  watch:\n    - 2147483646\n    - 2147483647\n    - "5-99999999999"\n';
     expect(await refusal(withConfig(text))).toEqual([
-      'config.yaml:4: slashings.watch[1]: expected validator indices of at most 2147483646',
-      'config.yaml:5: slashings.watch[2]: expected validator indices of at most 2147483646',
+      'config.yaml:4: validators.watch[1]: expected validator indices of at most 2147483646',
+      'config.yaml:5: validators.watch[2]: expected validator indices of at most 2147483646',
     ]);
-    expect(await refusal(withConfig('slashings: {watch: {mainnet: [9007199254740991]}}'))).toEqual([
-      'config.yaml:1: slashings.watch.mainnet[0]: expected validator indices of at most 2147483646',
+    expect(await refusal(withConfig('validators: {watch: {mainnet: [9007199254740991]}}'))).toEqual([
+      'config.yaml:1: validators.watch.mainnet[0]: expected validator indices of at most 2147483646',
     ]);
   });
 });

@@ -39,11 +39,12 @@ machines:
   max: 5
   chain: hoodi
   chain_rules: [{match: "m-*", chain: mainnet}]
+validators:
+  watch: {hoodi: [7, "10-20", "30"]}
+  proposer_slashings: false
+  interval: 12m
 slashings:
   catch_up: 0
-  proposer_names: true
-  watch: {hoodi: [7, "10-20", "30"]}
-sync_committee: {members: true}
 state: {dir: /var/lib/exporter, redis: null}
 web: {listen_address: "[::1]:0", telemetry_path: /a/metrics, config_file: web.yml}
 log: {level: debug, format: json}
@@ -67,12 +68,7 @@ log: {level: debug, format: json}
         chain: 'hoodi',
         chainRules: [{ match: 'm-*', chain: 'mainnet' }],
       },
-      dailyReturns: { enabled: true, intervalMs: 3_600_000 },
-      slashings: {
-        enabled: true,
-        intervalMs: 65_000,
-        catchUpMs: 0,
-        proposerNames: true,
+      validators: {
         watch: {
           mainnet: [],
           hoodi: [
@@ -81,8 +77,18 @@ log: {level: debug, format: json}
             { first: 30, last: 30 },
           ],
         },
+        proposerSlashings: false,
+        syncCommittee: true,
+        status: true,
+        intervalMs: 720_000,
       },
-      syncCommittee: { enabled: true, intervalMs: 3_600_000, members: true },
+      dailyReturns: { enabled: true, intervalMs: 3_600_000 },
+      slashings: {
+        enabled: true,
+        intervalMs: 65_000,
+        catchUpMs: 0,
+      },
+      syncCommittee: { enabled: true, intervalMs: 3_600_000 },
       state: { dir: '/var/lib/exporter' },
       web: {
         listenAddress: { host: '::1', port: 0 },
@@ -94,17 +100,17 @@ log: {level: debug, format: json}
   });
 
   it('takes the only chain for a bare list of watched validators', async () => {
-    const { config } = await withConfig('chains: {hoodi: {}}\nslashings: {watch: [5]}');
+    const { config } = await withConfig('chains: {hoodi: {}}\nvalidators: {watch: [5]}');
     expect(config.chains).toEqual([{ name: 'hoodi', v1BaseUrl: 'https://hoodi.beaconcha.in' }]);
     expect(config.machines.chain).toBe('auto');
-    expect(config.slashings.watch).toEqual({ mainnet: [], hoodi: [{ first: 5, last: 5 }] });
+    expect(config.validators.watch).toEqual({ mainnet: [], hoodi: [{ first: 5, last: 5 }] });
   });
 
   it('takes an empty list of watched validators for any number of chains', async () => {
     const { config } = await withConfig(
-      'chains: {mainnet: , hoodi: }\nmachines: {chain: hoodi}\nslashings: {watch: []}',
+      'chains: {mainnet: , hoodi: }\nmachines: {chain: hoodi}\nvalidators: {watch: []}',
     );
-    expect(config.slashings.watch).toEqual({ mainnet: [], hoodi: [] });
+    expect(config.validators.watch).toEqual({ mainnet: [], hoodi: [] });
   });
 
   it('asks for no chain of machines where they are switched off', async () => {

@@ -22,10 +22,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'chain-not-configured': [
     ':2: machines.chain: expected a chain that is configured (mainnet), got "hoodi"',
     ':6: machines.chain_rules[1].chain: expected a chain that is configured (mainnet), got "hoodi"',
-    ':8: slashings.watch.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
+    ':8: validators.watch.hoodi: expected a chain that is configured (mainnet), got "hoodi"',
   ],
   'chain-open': [
-    ':7: slashings.watch: expected one list per chain: {mainnet: [...], hoodi: [...]}, because several chains are configured',
+    ':7: validators.watch: expected one list per chain: {mainnet: [...], hoodi: [...]}, because several chains are configured',
   ],
   'duplicate-key': [
     ':3: log.level: the key is given twice',
@@ -62,9 +62,9 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':5: budget.plan: expected auto, free_trial, hobbyist, business, scale or {per_second: 1, per_month: 1000}, got "enterprise"',
     ':9: machines.chain: expected a chain that is configured (hoodi), got "mainnet"',
     ':10: machines.colour: unknown key, expected one of enabled, interval, stale_after, forget_after, expected, include, exclude, max, chain, chain_rules',
-    ':12: slashings.watch[0]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
-    ':14: slashings.interval: the key is given twice',
-    ':16: web.config_file: expected the path of a file or null, got a list',
+    ':12: validators.watch[0]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
+    ':15: slashings.interval: the key is given twice',
+    ':17: web.config_file: expected the path of a file or null, got a list',
   ],
   'key-empty': [':2: api.key: the key is empty'],
   'key-file-content': [
@@ -183,20 +183,20 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     ':5: machines.expected[1]: the environment variable UNSET_A is not set',
   ],
   'watch-per-chain': [
-    ':3: slashings.watch.mainnet: expected a list of validator indices and ranges, got 12345',
-    ':4: slashings.watch.gnosis: unknown key, expected one of mainnet, hoodi',
+    ':3: validators.watch.mainnet: expected a list of validator indices and ranges, got 12345',
+    ':4: validators.watch.gnosis: unknown key, expected one of mainnet, hoodi',
   ],
   'watch-type': [
-    ':2: slashings.watch: expected a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}, got "all"',
+    ':2: validators.watch: expected a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}, got "all"',
   ],
   watch: [
-    ':5: slashings.watch[2]: the start of the range is larger than its end',
-    ':6: slashings.watch[3]: expected a validator index such as 12345 or a range such as "20000-20099", got -1',
-    ':7: slashings.watch[4]: expected a validator index such as 12345 or a range such as "20000-20099", got 1.5',
-    ':8: slashings.watch[5]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
-    ':9: slashings.watch[6]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
-    ':10: slashings.watch[7]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
-    ':11: slashings.watch[8]: expected validator indices, not public keys, got "93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489..."',
+    ':5: validators.watch[2]: the start of the range is larger than its end',
+    ':6: validators.watch[3]: expected a validator index such as 12345 or a range such as "20000-20099", got -1',
+    ':7: validators.watch[4]: expected a validator index such as 12345 or a range such as "20000-20099", got 1.5',
+    ':8: validators.watch[5]: expected a validator index such as 12345 or a range such as "20000-20099", got "all"',
+    ':9: validators.watch[6]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
+    ':10: validators.watch[7]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
+    ':11: validators.watch[8]: expected validator indices, not public keys, got "93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489..."',
   ],
 };
 

@@ -24,11 +24,10 @@ function goldenConfig(): Config {
       expected: ['node-a', 'missing-1'],
       chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }],
     },
-    slashings: {
-      ...config.slashings,
+    validators: {
+      ...config.validators,
       watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [{ first: 0, last: 99 }] },
     },
-    syncCommittee: { ...config.syncCommittee, members: true },
   };
 }
 

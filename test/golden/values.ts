@@ -4,6 +4,7 @@ import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { SyncCommittee } from '../../src/sources/sync-committee/schema.ts';
+import { Validators } from '../../src/sources/validators/schema.ts';
 import { type Entry, emptyEntry, sourceId } from '../../src/state/entry.ts';
 import { datapoint } from '../support/datapoint.ts';
 import { nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
@@ -67,6 +68,7 @@ function slashings(headSlot: number, scale: number): Slashings {
       [70_000, headSlot - 1_800],
     ],
     proposerSlashed: [],
+    statusSlashed: [],
     namedSlots: [],
     recentProposals: [],
     recent: [],
@@ -80,6 +82,7 @@ function slashings(headSlot: number, scale: number): Slashings {
     totals: {
       slots: { proposed: 7_100 * scale, missed: 60 * scale, orphaned: 8 * scale },
       watchedProposals: { proposed: 11 * scale, missed: 2 * scale, orphaned: scale },
+      syncDuties: { participated: 310 * scale, missed: 7 * scale },
       attestations: 56_800 * scale,
       deposits: 31 * scale,
       voluntaryExits: 12 * scale,
@@ -100,9 +103,36 @@ const committee: SyncCommittee = SyncCommittee.parse({
     epoch: { start: 478_976, end: 479_231 },
     timestamp: { start: 1_790_750_807, end: 1_790_849_110 },
   },
+});
+
+/** One validator of the list of mainnet, offline for three epochs. */
+const validators: Validators = Validators.parse({
+  validators: [
+    {
+      index: 12_345,
+      status: 'active_ongoing',
+      online: false,
+      slashed: false,
+      balance: '32002422501000000000',
+      effectiveBalance: '32000000000000000000',
+      epoch: 479_021,
+      readAt: NOW - 30_000,
+      offlineSince: 479_018,
+    },
+  ],
+  performance: {
+    readAt: NOW - 30_000,
+    duties: {
+      attestation: { assigned: 225, missed: 4, done: 221 },
+      proposal: { assigned: 0, missed: 0, done: 0 },
+      sync_committee: { assigned: 7_200, missed: 12, done: 7_188 },
+    },
+    scores: { total: 0.98, attestation: 0.9812, sync_committee: 0.9983 },
+  },
+  pollsSincePerformance: 1,
   committees: [
-    { period: 1_871, validators: [7, 12_345, 500_000] },
-    { period: 1_872, validators: [8, 9] },
+    { period: 1_871, seats: [7, 12_345, 500_000, 12_345] },
+    { period: 1_872, seats: [9, 8] },
   ],
 });
 
@@ -113,6 +143,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'slashings-mainnet': slashings(15_328_803, 1),
   'slashings-hoodi': slashings(4_046_355, 3),
   'sync_committee-mainnet': committee,
+  'validators-mainnet': validators,
 };
 
 /** How each source stands at `NOW`: most well, one failing, one not yet tried. */

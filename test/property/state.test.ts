@@ -13,6 +13,8 @@ import { machinesSource } from '../../src/sources/machines/index.ts';
 import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { syncCommitteeSource } from '../../src/sources/sync-committee/index.ts';
+import { validatorsSource } from '../../src/sources/validators/index.ts';
+import { NO_VALIDATORS } from '../../src/sources/validators/schema.ts';
 import { type Entry, entrySchema } from '../../src/state/entry.ts';
 import { STATE_VERSION, StateOfOtherVersion } from '../../src/state/envelope.ts';
 import { FileStore } from '../../src/state/file.ts';
@@ -22,11 +24,11 @@ import { logLines } from '../support/log-lines.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../support/machine-records.ts';
 import { slashingsOptions } from '../support/slashings-options.ts';
 import { HOUR, MINUTE, NOW, timing } from '../support/timing.ts';
+import { validatorsOptions } from '../support/validators.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { mutated, mutations, spoil } from './odd-json.ts';
 import { expectShowable } from './poll.ts';
 
-const DAILY = { chain: 'mainnet', intervalMs: HOUR, weight: 1 } as const;
 const SLASHINGS = slashingsSource(slashingsOptions({ catchUpMs: HOUR }));
 
 /** Each source with something that it knows. */
@@ -41,8 +43,39 @@ const KNOWN: readonly (readonly [Source<never>, unknown])[] = [
   ],
   [dailyReturnsSource('mainnet', HOUR), { newest: datapoint() }],
   [
-    syncCommitteeSource(DAILY),
+    syncCommitteeSource('mainnet', HOUR),
     { period: { number: 1_871, epoch: { start: 1, end: 2 }, timestamp: { start: 3, end: 4 } } },
+  ],
+  [
+    validatorsSource(validatorsOptions({ syncCommittee: true })),
+    {
+      ...NO_VALIDATORS,
+      validators: [
+        {
+          index: 7,
+          status: 'active_ongoing',
+          online: false,
+          slashed: true,
+          balance: '1',
+          effectiveBalance: null,
+          epoch: 4,
+          readAt: NOW,
+          offlineSince: 3,
+          slashedSince: 2,
+        },
+      ],
+      performance: {
+        readAt: NOW,
+        duties: {
+          attestation: { assigned: 3, missed: 1, done: 2 },
+          proposal: { assigned: 0, missed: 0, done: 0 },
+          sync_committee: { assigned: 0, missed: 0, done: 0 },
+        },
+        scores: { total: 0.5 },
+      },
+      committees: [{ period: 5, seats: [7, 8] }],
+      membersAskedAt: NOW,
+    },
   ],
   [
     SLASHINGS,

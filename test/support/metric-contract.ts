@@ -90,11 +90,31 @@ export const SLASHINGS: Contract = [
   ['proposer_slashings_total', 'counter', ['chain']],
   ['last_attester_slashing_timestamp_seconds', 'gauge', ['chain']],
   ['last_proposer_slashing_timestamp_seconds', 'gauge', ['chain']],
+];
+
+/** Only where validators are watched. */
+export const WATCHED: Contract = [
   ['watched_validators', 'gauge', ['chain']],
   ['watched_validators_slashed', 'gauge', ['chain']],
   ['watched_validator_slashed_timestamp_seconds', 'gauge', ['chain', 'validator']],
   ['watched_proposals_total', 'counter', ['chain', 'status']],
   ['watched_validator_missed_proposal_timestamp_seconds', 'gauge', ['chain', 'validator']],
+  ['watched_sync_committee_duties_total', 'counter', ['chain', 'status']],
+];
+
+export const VALIDATORS: Contract = [
+  ['watched_validators_by_status', 'gauge', ['chain', 'status']],
+  ['watched_validators_online', 'gauge', ['chain']],
+  ['watched_validators_offline', 'gauge', ['chain']],
+  ['watched_validator_offline_since_timestamp_seconds', 'gauge', ['chain', 'validator']],
+  ['watched_validators_balance_ether', 'gauge', ['chain']],
+  ['watched_validators_effective_balance_ether', 'gauge', ['chain']],
+  ['watched_validators_epoch', 'gauge', ['chain']],
+  ['watched_validators_epoch_timestamp_seconds', 'gauge', ['chain']],
+  ['watched_validators_score_ratio', 'gauge', ['chain', 'duty']],
+  ['watched_validators_duties', 'gauge', ['chain', 'duty', 'status']],
+  ['watched_sync_committee_validators', 'gauge', ['chain', 'period']],
+  ['watched_sync_committee_validator', 'gauge', ['chain', 'period', 'validator']],
 ];
 
 export const SYNC_COMMITTEE: Contract = [
@@ -103,8 +123,6 @@ export const SYNC_COMMITTEE: Contract = [
   ['sync_committee_end_epoch', 'gauge', ['chain']],
   ['sync_committee_start_timestamp_seconds', 'gauge', ['chain']],
   ['sync_committee_end_timestamp_seconds', 'gauge', ['chain']],
-  ['watched_sync_committee_validators', 'gauge', ['chain', 'period']],
-  ['watched_sync_committee_validator', 'gauge', ['chain', 'period', 'validator']],
 ];
 
 const PER_WINDOW = ['bucket', 'window'];
@@ -155,6 +173,8 @@ export const ALL_FAMILIES: Contract = [
   ...MACHINES,
   ...DAILY_RETURNS,
   ...SLASHINGS,
+  ...WATCHED,
+  ...VALIDATORS,
   ...SYNC_COMMITTEE,
   ...API,
   ...SOURCES,

@@ -33,7 +33,7 @@ function config(expected: readonly string[]): Config {
     ...defaults,
     ...BOTH_CHAINS,
     machines: { ...defaults.machines, expected: [...expected], chainRules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
-    slashings: { ...defaults.slashings, watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [] } },
+    validators: { ...defaults.validators, watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [] } },
   };
 }
 
@@ -76,6 +76,7 @@ function slashings(
     seen: [],
     slashed: validators,
     proposerSlashed: [],
+    statusSlashed: [],
     namedSlots: [],
     recent,
     recentProposals,
@@ -87,6 +88,7 @@ function slashings(
         missed: proposals('missed'),
         orphaned: proposals('orphaned'),
       },
+      syncDuties: { participated: 0, missed: 0 },
       attestations: 0,
       deposits: 0,
       voluntaryExits: 0,

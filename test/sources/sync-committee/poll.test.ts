@@ -6,7 +6,7 @@ import { type FakeApi, failed, fakeApi } from '../../support/fake-api.ts';
 import { sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, HOUR, MINUTE, NOW, noSignal, timing } from '../../support/timing.ts';
 
-const SOURCE = syncCommitteeSource({ chain: 'mainnet', intervalMs: HOUR });
+const SOURCE = syncCommitteeSource('mainnet', HOUR);
 
 /** 2026-03-19 17:20:23 UTC, the start of mainnet period 1700 (api-facts 4). */
 const START = 1606824023 + 435200 * 384;

@@ -28,7 +28,8 @@ chains: {mainnet: {v1_base_url: "${url}"}}
 machines: {enabled: false}
 daily_returns: {enabled: false}
 sync_committee: {enabled: false}
-slashings: {interval: 1s, proposer_names: true, watch: ${WATCHED}}
+slashings: {interval: 1s}
+validators: {watch: ${WATCHED}, sync_committee: false, status: false}
 state: {dir: "${dir}"}
 `;
 }

@@ -36,7 +36,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
         'api: {key_file: key.txt}',
         'machines: {intervall: 1m}',
         'web: {config_file: web.yml}',
-        'slashings: {watch: [9999999999]}',
+        'validators: {watch: [9999999999]}',
       ].join('\n'),
       {
         'key.txt': 'two words\n',
@@ -48,7 +48,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect(stderr.split('\n')).toEqual([
       'FOLDER/config.yaml:1: api.key_file: expected FOLDER/key.txt to contain an API key of printable ASCII characters without spaces',
       'FOLDER/config.yaml:2: machines.intervall: unknown key, did you mean interval?',
-      'FOLDER/config.yaml:4: slashings.watch[0]: expected validator indices of at most 2147483646',
+      'FOLDER/config.yaml:4: validators.watch[0]: expected validator indices of at most 2147483646',
       'FOLDER/web.yml:1: tls_server_config.key_file: missing one of key or key_file',
       'FOLDER/web.yml:1: tls_server_config.cert_file: the file FOLDER/cert.pem cannot be read: no such file',
       expect.stringMatching(/^FOLDER\/web\.yml:2: basic_auth_users\.me: expected a bcrypt hash/),

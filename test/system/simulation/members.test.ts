@@ -5,31 +5,28 @@ import { sourcesOf } from '../../../src/exporter/sources.ts';
 import { epochAt } from '../../../src/lib/chain.ts';
 import { committee } from '../../../src/sandbox/sync-committee.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import type { Entry } from '../../../src/state/entry.ts';
-import { asked, endOf, membersAnswer, PERIOD } from '../../support/committees.ts';
 import { defaultConfig } from '../../support/default-config.ts';
 import { logLines } from '../../support/log-lines.ts';
 import { samplesOf } from '../../support/samples.ts';
 import { Simulation, type SimulationOptions } from '../../support/simulation.ts';
 import { DAY, HOUR, MINUTE } from '../../support/timing.ts';
+import { PERIOD, startOfEpoch } from '../../support/validators.ts';
 import { restarted } from './restart.ts';
 
-const ID = 'sync_committee-mainnet';
+const ID = 'validators-mainnet';
 /** In the middle of a period. */
-const START = endOf(1700) + 12 * HOUR;
+const START = startOfEpoch(1701 * 256) + 12 * HOUR;
 
-function config(overrides: Partial<Config['syncCommittee']> = {}): Config {
+/** Members alone. */
+function config(): Config {
   const defaults = defaultConfig();
   return {
     ...defaults,
     machines: { ...defaults.machines, enabled: false },
     dailyReturns: { ...defaults.dailyReturns, enabled: false },
-    slashings: {
-      ...defaults.slashings,
-      enabled: false,
-      watch: { mainnet: [{ first: 0, last: 499 }], hoodi: [] },
-    },
-    syncCommittee: { ...defaults.syncCommittee, members: true, ...overrides },
+    syncCommittee: { ...defaults.syncCommittee, enabled: false },
+    slashings: { ...defaults.slashings, enabled: false },
+    validators: { ...defaults.validators, watch: { mainnet: [{ first: 0, last: 499 }], hoodi: [] }, status: false },
   };
 }
 
@@ -43,10 +40,6 @@ const SANDBOX = { watched: { validators: { mainnet: OWN, hoodi: [] }, slots: 8 }
 function simulation(options: Partial<SimulationOptions> = {}): Simulation {
   return new Simulation({ start: START, sources: sources(), sandbox: SANDBOX, ...options });
 }
-
-/** The next committee is known from the start of a period on. */
-const KNOWN_AT_ONCE: SimulationOptions['instead'] = (path, _body, now) =>
-  path.endsWith('/next') ? JSON.stringify(membersAnswer(periodAt(now) + 1, [1, 2, 700])) : undefined;
 
 function periodAt(now: number): number {
   return Math.floor(epochAt('mainnet', now) / 256);
@@ -70,31 +63,18 @@ function truth({ sandbox, clock }: Simulation, period: number): string[] {
   return [...members].sort((a, b) => a - b).map(String);
 }
 
-function counted(sim: Simulation): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const one of asked(sim.exchanges)) {
-    const kind = /^\d+$/.test(one ?? '') ? 'current' : (one ?? '');
-    counts[kind] = (counts[kind] ?? 0) + 1;
-  }
-  return counts;
+/** The committees that were asked for, in order; a number is the current one. */
+function asked({ exchanges }: Simulation): (string | undefined)[] {
+  return exchanges.map(({ path }) => path.split('/').at(-1));
 }
 
 describe('system/simulation/members', () => {
-  it('asks once a period for the period and once for the next committee, the current one only at first', async () => {
-    const sim = simulation({ instead: KNOWN_AT_ONCE });
-    await sim.clock.advance(6 * PERIOD);
-    expect(counted(sim)).toEqual({ 'sync-committee': 7, current: 1, next: 7 });
-    const { source, entry } = sim.view(ID);
-    expect(entry.costs).toEqual([2, 2, 2, 2, 2]);
-    expect(source.pace(Number.POSITIVE_INFINITY, 2).requestsPerDay * 6 * (PERIOD / DAY)).toBeCloseTo(12);
-    await sim.stop();
-  });
-
-  it('asks again an interval later for a next committee that is not known five minutes after the start', async () => {
+  it('asks once a period for the next committee, and for the current one only at first', async () => {
     const sim = simulation();
     await sim.clock.advance(6 * PERIOD);
-    expect(counted(sim)).toEqual({ 'sync-committee': 7, current: 1, next: 13 });
-    expect(sim.view(ID).entry).toMatchObject({ failuresInARow: 0 });
+    expect(asked(sim)).toEqual(['1701', ...Array(7).fill('next')]);
+    const { source } = sim.view(ID);
+    expect(source.pace(Number.POSITIVE_INFINITY, 1).requestsPerDay * 6 * (PERIOD / DAY)).toBeCloseTo(6);
     await sim.stop();
   });
 
@@ -110,8 +90,8 @@ describe('system/simulation/members', () => {
       known += next ? 1 : 0;
       await sim.clock.advance(17 * MINUTE);
     }
-    // All but the first 65 minutes of a period.
-    expect(known / 400).toBeGreaterThan(0.95);
+    // All but the first 40 minutes of a period.
+    expect(known / 400).toBeGreaterThan(0.96);
     await sim.stop();
   });
 
@@ -119,7 +99,7 @@ describe('system/simulation/members', () => {
     const sim = simulation();
     await sim.clock.advance(HOUR);
     sim.offline = true;
-    await sim.clock.advance(endOf(1701) - sim.clock.now());
+    await sim.clock.advance(startOfEpoch(1702 * 256) - sim.clock.now());
     expect(shown(sim, 'current')).toEqual(truth(sim, 1702));
     expect(shown(sim, 'next')).toBeUndefined();
     await sim.clock.advance(PERIOD);
@@ -140,24 +120,16 @@ describe('system/simulation/members', () => {
     const { log, lines } = logLines();
     const sim = simulation({ sources: sources(START, log) });
     sim.sandbox.hasMembers = false;
-    await sim.clock.advance(3 * PERIOD);
-    expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 4 });
+    await sim.clock.advance(3 * DAY + HOUR);
+    expect(sim.exchanges).toHaveLength(4);
     expect(sim.view(ID).entry).toMatchObject({ failuresInARow: 0 });
     expect(sim.view(ID).entry.pausedUntil).toBeUndefined();
-    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([['warn', 'sync committee members cannot be read']]);
-    sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
-    await sim.clock.advance(MINUTE);
-    expect(counted(sim)).toEqual({ 'sync-committee': 4, current: 5 });
-    expect(lines).toHaveLength(2);
-    // Reloads that come often do not ask more often than the interval.
-    for (let reloads = 0; reloads < 12; reloads += 1) {
-      sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
-      await sim.clock.advance(10 * MINUTE);
-    }
-    expect(counted(sim)['current']).toBe(7);
+    expect(lines.map(({ level, part, msg }) => [level, part, msg])).toEqual([
+      ['warn', 'sync_committee', 'the service refuses a part of validators'],
+    ]);
     sim.sandbox.hasMembers = true;
     sim.scheduler.adopt(sources(sim.clock.now(), log), new Map());
-    await sim.clock.advance(HOUR);
+    await sim.clock.advance(2 * HOUR);
     expect(shown(sim, 'current')).toEqual(truth(sim, periodAt(sim.clock.now())));
     await sim.stop();
   });
@@ -172,21 +144,7 @@ describe('system/simulation/members', () => {
     const later = await restarted(sim, sources(START + 9 * DAY), { pauseMs: 9 * DAY });
     expect(shown(later, 'current')).toBeUndefined();
     await later.clock.advance(HOUR);
-    expect(asked(later.exchanges)).toEqual(['sync-committee', String(periodAt(later.clock.now())), 'next']);
+    expect(asked(later)).toEqual([String(periodAt(later.clock.now())), 'next']);
     await later.stop();
-  });
-
-  it('members that are switched on are asked for at once, the period is not', async () => {
-    const off = new Simulation({
-      start: START,
-      sources: sourcesOf(config({ members: false }), pino({ enabled: false }), START),
-    });
-    await off.clock.advance(MINUTE);
-    expect(asked(off.exchanges)).toEqual(['sync-committee']);
-    expect(Object.keys((off.entries.get(ID) as Entry<object>).value)).toEqual(['period', 'selector']);
-    const sim = await restarted(off, sources(START + MINUTE));
-    await sim.clock.advance(MINUTE);
-    expect(asked(sim.exchanges)).toEqual(['1701', 'next']);
-    await sim.stop();
   });
 });
