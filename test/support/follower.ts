@@ -19,6 +19,8 @@ class ScriptedChain implements ChainView {
   readonly slashings = new Map<number, Fields[]>();
   /** Records of slashed proposers by slot. */
   readonly proposerSlashings = new Map<number, Fields[]>();
+  /** The seats of sync committees by period, in order. */
+  readonly committees = new Map<number, readonly unknown[]>();
 
   /** Adds proposed epochs from the finalized one up to `latest`, where none are set. */
   grow(latest: number, finalized: number): void {
@@ -72,6 +74,12 @@ class ScriptedChain implements ChainView {
   proposerRecords(slot: number): Fields[] {
     return this.proposerSlashings.get(slot) ?? [];
   }
+
+  /** The service answers with an empty list for a committee that it does not know (api-facts 12.4). */
+  committee(period: number): unknown {
+    const validators = this.committees.get(period);
+    return validators ? { period, start_epoch: 256 * period, end_epoch: 256 * period + 255, validators } : [];
+  }
 }
 
 /** The slashings source on a scripted chain. Between polls it keeps only its state, as after a restart. */
@@ -83,12 +91,14 @@ export class Follower {
   readonly goneBack: [from: number, to: number][] = [];
   /** Why proposer slashings were counted without names. */
   readonly unnamed: Error[] = [];
+  /** The period of each counted epoch whose seats were left out. */
+  readonly leftOut: number[] = [];
   readonly source: Source<Slashings>;
   state: Slashings;
   now = NOW;
   /** The failure of the last poll. */
   failure: Error | undefined;
-  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, `slot/N`, or `names/N`. */
+  /** What was asked for in the last poll: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
   asked: string[] = [];
   /** Why a request fails. undefined: it succeeds. */
   fault: (what: string) => FailureReason | undefined = () => undefined;
@@ -98,7 +108,8 @@ export class Follower {
     const onMissedProposal = (proposal: Proposal): unknown => this.missed.push(proposal);
     const onUnnamed = (failure: Error): unknown => this.unnamed.push(failure);
     const onFinalityBack = (from: number, to: number): unknown => this.goneBack.push([from, to]);
-    const listeners = { onSlashing, onMissedProposal, onUnnamed, onFinalityBack };
+    const onNoCommittee = (period: number): unknown => this.leftOut.push(period);
+    const listeners = { onSlashing, onMissedProposal, onUnnamed, onFinalityBack, onNoCommittee };
     this.source = slashingsSource(slashingsOptions({ ...listeners, ...options }));
     this.state = this.source.empty;
   }

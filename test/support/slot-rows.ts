@@ -96,13 +96,17 @@ export interface ChainView {
   records(slot: number): readonly Fields[];
   /** The records of proposers slashed in a slot (api-facts 8.1). */
   proposerRecords(slot: number): readonly Fields[];
+  /** What the service says about the sync committee of a period. */
+  committee?(period: number): unknown;
 }
 
 /**
- * What a v1 path asks for: `latest`, `finalized`, the number of an epoch, `slot/N`, or `names/N` for the proposers slashed
- * in a slot; empty for any other path.
+ * What a v1 path asks for: `latest`, `finalized`, the number of an epoch, `slot/N`, `names/N` for the proposers slashed in a
+ * slot, or `members/N` for the sync committee of a period; empty for any other path.
  */
 export function askedFor(path: string): string {
+  const [, period] = /^\/api\/v1\/sync_committee\/(\w+)$/.exec(path) ?? [];
+  if (period !== undefined) return `members/${period}`;
   const [, slot, kind] = /^\/api\/v1\/slot\/(\d+)\/(attester|proposer)slashings$/.exec(path) ?? [];
   if (slot !== undefined) return kind === 'attester' ? `slot/${slot}` : `names/${slot}`;
   return /^\/api\/v1\/epoch\/(\w+)\/slots$/.exec(path)?.[1] ?? '';
@@ -122,7 +126,9 @@ export function listOf(chain: ChainView, asked: string): readonly Fields[] | und
 
 /** The body of the answer. @throws RequestFailed where the service refuses the request, as the client does. */
 export function chainAnswer(chain: ChainView, request: ApiRequest): unknown {
-  const data = listOf(chain, askedFor(request.path));
+  const asked = askedFor(request.path);
+  const [kind, period] = asked.split('/');
+  const data = kind === 'members' ? chain.committee?.(Number(period)) : listOf(chain, asked);
   if (!data) throw failed(request, 'bad_request');
   return { status: 'OK', data };
 }

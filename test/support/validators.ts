@@ -64,6 +64,11 @@ export function performanceAnswer(assigned: number, missed: number, score: numbe
   };
 }
 
+/** A committee that begins with these seats. The others are those of strangers. */
+export function committeeOf(first: readonly unknown[]): unknown[] {
+  return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
+}
+
 /** The v1 answer for the members of a period, in committee order (api-facts 12.4). */
 export function membersAnswer(period: number, validators: readonly unknown[] | null): unknown {
   return { status: 'OK', data: { period, start_epoch: period * 256, end_epoch: period * 256 + 255, validators } };

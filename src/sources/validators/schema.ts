@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SYNC_COMMITTEE_SIZE } from '../../lib/chain.ts';
 import { Refusal } from '../refusal.ts';
 
 const Index = z.number().int().nonnegative();
@@ -62,8 +63,12 @@ export const PerformanceAnswer = z.object({
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 
-/** Seats in the order of the committee (api-facts 12.4). If it is not known, the service returns an empty list. */
-const CommitteeAnswer = z.object({ period: Index, validators: z.array(Index).max(512).nullable() });
+/**
+ * Seats in the order of the committee (api-facts 12.4). If it is not known, the service returns an empty list. In a part of a
+ * committee a member could be missing, and the positions be wrong.
+ */
+const Seats = z.array(Index).refine(({ length }) => length === 0 || length === SYNC_COMMITTEE_SIZE);
+const CommitteeAnswer = z.object({ period: Index, validators: Seats.nullable() });
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
 });

@@ -8,6 +8,7 @@ import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, HOUR, timing } from '../../support/timing.ts';
 import {
   CURRENT,
+  committeeOf,
   EPOCH,
   membersAnswer,
   NOW,
@@ -30,7 +31,7 @@ function membersOf(committees: Record<number, readonly unknown[]>, head = CURREN
       const selector = path.split('/').at(-1);
       const period = selector === 'next' ? head + 1 : Number(selector);
       const members = committees[period];
-      return members ? membersAnswer(period, members) : { status: 'OK', data: [] };
+      return members ? membersAnswer(period, committeeOf(members)) : { status: 'OK', data: [] };
     },
   });
 }
@@ -71,7 +72,7 @@ describe('the sync committees of watched validators', () => {
     expect(api.requests[0]).toMatchObject({ endpoint: 'sync_committee_members', chain: 'mainnet' });
     expect(oneTimeRequests).toBe(1);
     expect(shown(state)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
-    expect(state.committees).toContainEqual({ period: CURRENT, seats: [7, 500_000, 12, 7, 99] });
+    expect(state.committees).toContainEqual({ period: CURRENT, seats: committeeOf([7, 500_000, 12, 7, 99]) });
     expect(due(state, NOW)).toBe(START + PERIOD + 5 * EPOCH);
   });
 
@@ -107,7 +108,7 @@ describe('the sync committees of watched validators', () => {
     ['an empty list', { status: 'OK', data: [] }],
     ['a committee without seats', membersAnswer(CURRENT, [])],
     ['null for its seats', membersAnswer(CURRENT, null)],
-    ['another period', membersAnswer(CURRENT - 1, [7])],
+    ['another period', membersAnswer(CURRENT - 1, committeeOf([7]))],
   ])('%s means that they are not known: asked again an hour later', async (_, body) => {
     const { value: state, failure } = await poll(
       serviceOf({ sync_committee_members: () => body }),
@@ -119,8 +120,12 @@ describe('the sync committees of watched validators', () => {
     expect(due(state, NOW)).toBe(NOW + HOUR);
   });
 
-  it('one seat that cannot be read makes all positions doubtful', async () => {
-    const { value: state, failure } = await poll(membersOf({ [CURRENT]: [7, 'x', 12] }), NO_VALIDATORS, OPTIONS);
+  it.each([
+    ['with a seat that cannot be read', committeeOf([7, 'x', 12])],
+    ['that is cut', committeeOf([7]).slice(0, 511)],
+  ])('a list %s is none: members could be missing, and positions wrong', async (_, validators) => {
+    const api = serviceOf({ sync_committee_members: () => membersAnswer(CURRENT, validators) });
+    const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toMatchObject({ reason: 'invalid_body' });
     expect(state.committees).toEqual([]);
   });

@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../../src/api/errors.ts';
+import { slashingsSource } from '../../../src/sources/slashings/index.ts';
+import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
+import { participationIn } from '../../../src/sources/slashings/participation.ts';
+import { SlotRow } from '../../../src/sources/slashings/schema.ts';
+import { Follower } from '../../support/follower.ts';
+import { slashingsOptions } from '../../support/slashings-options.ts';
+import { epochRows, type Fields, row } from '../../support/slot-rows.ts';
+import { HOUR, MINUTE } from '../../support/timing.ts';
+
+const ALL = `0x${'ff'.repeat(64)}`;
+const NONE = `0x${'00'.repeat(64)}`;
+const WATCH = [{ first: 1, last: 9 }];
+
+/** An epoch in the middle of a period; everything up to two before it is final. */
+const E = 1582 * 256 + 100;
+const F = E - 2;
+const PERIOD = 1582;
+
+/** 512 seats of strangers, and these by position. */
+function seats(own: Readonly<Record<number, number>>): number[] {
+  return Array.from({ length: 512 }, (_, position) => own[position] ?? 100_000 + position);
+}
+
+/** Bits in which only these are set, written byte by byte as api-facts 12.4 says: bit i = byte i>>3, bit i&7. */
+function bitsWith(...positions: readonly number[]): string {
+  const bytes = Array.from({ length: 64 }, (_, byte) =>
+    positions.reduce((sum, i) => sum + (Math.floor(i / 8) === byte ? 2 ** (i % 8) : 0), 0),
+  );
+  return `0x${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function rowsWith(...fields: readonly Fields[]): SlotRow[] {
+  return fields.map((one, i) => SlotRow.parse(row({ slot: 32 + i, ...one })));
+}
+
+interface Started {
+  readonly follower: Follower;
+  readonly counts: () => (number | undefined)[];
+  /** Lets so many epochs more become final, each with these bits, and polls. Returns the members asked for. */
+  readonly finalize: (bits?: string | null, epochs?: number, afterMs?: number) => Promise<string[]>;
+}
+
+/** Follows a chain from its first finalized epoch on, which has no bits, so that no seat is counted yet. */
+async function following(
+  options: Partial<SlashingsOptions> = {},
+  { at = E, committees = { [PERIOD]: seats({ 0: 1, 9: 2 }) } as Record<number, readonly unknown[]> } = {},
+): Promise<Started> {
+  const follower = new Follower({ watch: WATCH, seatsOf: () => undefined, ...options });
+  const { chain } = follower;
+  for (const [period, all] of Object.entries(committees)) chain.committees.set(Number(period), all);
+  chain.grow(at, at - 2);
+  await follower.poll();
+  const counts = () =>
+    ['participated', 'missed'].map((status) => follower.value('watched_sync_committee_duties_total', { status }));
+  const finalize = async (bits: string | null = ALL, epochs = 1, afterMs = MINUTE): Promise<string[]> => {
+    for (let i = 1; i <= epochs; i += 1) {
+      const epoch = chain.finalized + i;
+      const special = Object.fromEntries(Array.from({ length: 32 }, (_, slot) => [slot, { syncaggregate_bits: bits }]));
+      chain.epochs.set(epoch, epochRows(epoch, special));
+    }
+    chain.grow(chain.latest + epochs, chain.finalized + epochs);
+    return (await follower.poll(afterMs)).filter((what) => what.startsWith('members/'));
+  };
+  return { follower, counts, finalize };
+}
+
+describe('participationIn', () => {
+  it.each([
+    [0, `0x01${'00'.repeat(63)}`],
+    [7, `0x80${'00'.repeat(63)}`],
+    [8, `0x0001${'00'.repeat(62)}`],
+    [300, `0x${'00'.repeat(37)}10${'00'.repeat(26)}`],
+    [511, `0x${'00'.repeat(63)}80`],
+  ])('the seat at position %i is bit i of the aggregate', (position, bits) => {
+    const rows = rowsWith({ syncaggregate_bits: bits });
+    const others = Array.from({ length: 512 }, (_, i) => i).filter((i) => i !== position);
+    expect(participationIn(rows, [position])).toEqual({ participated: 1, missed: 0 });
+    expect(participationIn(rows, others)).toEqual({ participated: 0, missed: 511 });
+    expect(bitsWith(position)).toBe(bits);
+  });
+
+  it('counts proposed blocks with readable bits alone', () => {
+    const rows = rowsWith(
+      { syncaggregate_bits: ALL },
+      { syncaggregate_bits: ALL.toUpperCase().replace('0X', '0x') },
+      { syncaggregate_bits: NONE },
+      { status: '3', syncaggregate_bits: ALL },
+      { status: '2', syncaggregate_bits: ALL },
+      { status: '0', syncaggregate_bits: ALL },
+      { syncaggregate_bits: null },
+      { syncaggregate_bits: `0x${'ff'.repeat(63)}` },
+      { syncaggregate_bits: `0x${'ff'.repeat(65)}` },
+      { syncaggregate_bits: 'f'.repeat(130) },
+      { syncaggregate_bits: 7 },
+      { syncaggregate_bits: '' },
+    );
+    expect(participationIn(rows, [3, 200])).toEqual({ participated: 4, missed: 2 });
+  });
+});
+
+describe('participation of watched validators in sync committees', () => {
+  it('each seat of each canonical block of a finalized epoch counts once', async () => {
+    const { counts, finalize } = await following();
+    expect(counts()).toEqual([0, 0]);
+    await finalize(bitsWith(0, 1, 2, 3));
+    expect(counts()).toEqual([32, 32]);
+    await finalize(bitsWith(9));
+    expect(counts()).toEqual([64, 64]);
+    await finalize(bitsWith(0, 9));
+    expect(counts()).toEqual([128, 64]);
+  });
+
+  it('a validator with several seats counts for each of them', async () => {
+    const { counts, finalize } = await following({}, { committees: { [PERIOD]: seats({ 4: 5, 77: 5, 511: 5 }) } });
+    await finalize(bitsWith(4, 511));
+    expect(counts()).toEqual([64, 32]);
+  });
+
+  it('an orphaned block and a missed slot have no seats, also beside a canonical block', async () => {
+    const { follower, counts } = await following();
+    const epoch = F + 1;
+    const slot = epoch * 32;
+    follower.chain.epochs.set(epoch, [
+      row({ slot, syncaggregate_bits: ALL }),
+      row({ slot, status: '3', syncaggregate_bits: NONE, blockroot: '0xf0' }),
+      row({ slot: slot + 1, status: '3', syncaggregate_bits: NONE, blockroot: '0xf1' }),
+      row({ slot: slot + 2, status: '2' }),
+      ...epochRows(epoch).slice(3),
+    ]);
+    follower.chain.grow(E + 1, epoch);
+    await follower.poll();
+    expect(counts()).toEqual([2, 0]);
+  });
+
+  it('takes the committee of the period of the block at a boundary', async () => {
+    const { follower, counts, finalize } = await following(
+      {},
+      {
+        at: PERIOD * 256 + 256,
+        committees: { [PERIOD]: seats({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: seats({ 500: 4 }) },
+      },
+    );
+    expect(follower.state.scannedEpoch).toBe(PERIOD * 256 + 254);
+    expect(await finalize(bitsWith(0, 500))).toEqual([]);
+    expect(counts()).toEqual([32, 64]);
+    expect(await finalize(bitsWith(0, 500))).toEqual([`members/${PERIOD + 1}`]);
+    expect(counts()).toEqual([64, 64]);
+    expect(await finalize(bitsWith(500))).toEqual([]);
+    expect(counts()).toEqual([96, 64]);
+  });
+
+  it('takes the right committees too where epochs of both periods are counted in one poll', async () => {
+    const { counts, finalize } = await following(
+      {},
+      {
+        at: PERIOD * 256 + 256,
+        committees: { [PERIOD]: seats({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: seats({ 500: 4 }) },
+      },
+    );
+    expect(await finalize(bitsWith(0, 500), 3)).toEqual([`members/${PERIOD + 1}`]);
+    expect(counts()).toEqual([96, 64]);
+  });
+
+  it.each<[string, { committees?: Record<number, unknown[]>; reason?: FailureReason }]>([
+    ['not known to the service', { committees: {} }],
+    ['refused', { reason: 'forbidden' }],
+    ['a failure', { reason: 'server_error' }],
+    ['unreadable in one seat', { committees: { [PERIOD]: [...seats({ 0: 1 }).slice(1), 'x'] } }],
+    ['cut to fewer seats', { committees: { [PERIOD]: seats({ 0: 1, 9: 2 }).slice(0, 100) } }],
+  ])(
+    'members that are %s: seats are left out, counting goes on, and they are asked for each hour',
+    async (_, given) => {
+      const { committees = { [PERIOD]: seats({ 0: 1, 9: 2 }) }, reason } = given;
+      const { follower, counts, finalize } = await following({ seatsOf: undefined }, { committees });
+      const source = slashingsSource(
+        slashingsOptions({
+          watch: WATCH,
+          seatsOf: () => undefined,
+          onNoCommittee: (period) => follower.leftOut.push(period),
+        }),
+      );
+      Object.assign(follower, { source });
+      follower.fault = (what) => (what.startsWith('members/') ? reason : undefined);
+      expect(await finalize()).toEqual([`members/${PERIOD}`]);
+      expect(follower.failure).toBeUndefined();
+      expect(await finalize()).toEqual([]);
+      expect(follower.state.scannedEpoch).toBe(F + 2);
+      expect(follower.value('slots_total', { status: 'proposed' })).toBe(96);
+      expect(counts()).toEqual([0, 0]);
+      expect(follower.leftOut).toEqual([PERIOD, PERIOD]);
+      expect(await finalize(ALL, 1, HOUR - 3 * MINUTE)).toEqual([]);
+      expect(await finalize(ALL, 1, 2 * MINUTE)).toEqual([`members/${PERIOD}`]);
+
+      // What was left out stays left out: an epoch is counted once.
+      follower.fault = () => undefined;
+      follower.chain.committees.set(PERIOD, seats({ 0: 1, 9: 2 }));
+      expect(await finalize(ALL, 1, HOUR)).toEqual([`members/${PERIOD}`]);
+      expect(await finalize()).toEqual([]);
+      expect(counts()).toEqual([128, 0]);
+    },
+  );
+
+  it('are asked for again after the clock was set back', async () => {
+    const { follower, finalize } = await following({}, { committees: {} });
+    expect(await finalize()).toEqual([]);
+    const committee = { period: PERIOD, seats: [], askedAt: follower.now + 48 * HOUR };
+    follower.state = { ...follower.state, committee };
+    expect(await finalize()).toEqual([`members/${PERIOD}`]);
+  });
+
+  it('are not asked for where the other source knows them, and asked for once where it does not', async () => {
+    let known: number[] | undefined = seats({ 3: 7 });
+    const { follower, counts, finalize } = await following({
+      seatsOf: (period) => (period === PERIOD ? known : undefined),
+    });
+    expect(await finalize()).toEqual([]);
+    expect(counts()).toEqual([32, 0]);
+    known = undefined;
+    expect(await finalize()).toEqual([`members/${PERIOD}`]);
+    expect(await finalize()).toEqual([]);
+    // The two watched seats of the answer.
+    expect(counts()).toEqual([160, 0]);
+    expect(follower.leftOut).toEqual([]);
+  });
+
+  it('without members or without a watch nothing is asked and counted', async () => {
+    const { follower, finalize } = await following({ seatsOf: undefined });
+    expect(await finalize()).toEqual([]);
+    expect(follower.value('watched_sync_committee_duties_total', { status: 'missed' })).toBeUndefined();
+    const nobody = await following({ seatsOf: undefined, watch: [] });
+    expect(await nobody.finalize()).toEqual([]);
+    expect(follower.leftOut).toEqual([]);
+  });
+
+  it('follows another watch from the next epoch on, and keeps what it counted', async () => {
+    const { follower, counts, finalize } = await following();
+    await finalize(bitsWith(0));
+    expect(counts()).toEqual([32, 32]);
+    const watch = [{ first: 2, last: 2 }];
+    Object.assign(follower, { source: slashingsSource(slashingsOptions({ watch, seatsOf: () => undefined })) });
+    expect(await finalize(bitsWith(9))).toEqual([]);
+    expect(counts()).toEqual([64, 32]);
+  });
+
+  it('each epoch counts once, whatever poll is lost', async () => {
+    const { follower, counts, finalize } = await following();
+    for (let i = 0; i < 30; i += 1) {
+      const before = follower.state;
+      const more = i % 3;
+      await finalize(bitsWith(0), more);
+      // A kill before the state was written: the poll is made again from what was known before it.
+      if (i % 2 === 0) {
+        follower.state = before;
+        await follower.poll(MINUTE);
+        await follower.poll(0);
+      }
+    }
+    const epochs = (follower.state.scannedEpoch ?? 0) - F;
+    expect(epochs).toBe(30);
+    expect(counts()).toEqual([32 * epochs, 32 * epochs]);
+  });
+
+  it('an epoch that is read again, because a block was not read, counts once', async () => {
+    const { follower, counts, finalize } = await following();
+    follower.chain.grow(E + 1, F);
+    follower.chain.epochs.set(F + 1, epochRows(F + 1, { 3: { syncaggregate_bits: bitsWith(0) } }));
+    follower.chain.slash((F + 1) * 32 + 5, [3, 4]);
+    follower.fault = (what) => (what.startsWith('slot/') ? 'server_error' : undefined);
+    follower.chain.grow(E + 2, F + 1);
+    await follower.poll();
+    await follower.poll();
+    expect(counts()).toEqual([0, 0]);
+    follower.fault = () => undefined;
+    await follower.poll();
+    expect(counts()).toEqual([1, 1]);
+    await finalize(null);
+    expect(counts()).toEqual([1, 1]);
+  });
+});
