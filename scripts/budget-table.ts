@@ -37,6 +37,7 @@ async function sweepCost(machines: number): Promise<number> {
   for (let now = SEPTEMBER; now < SEPTEMBER + SWEEPS * MINUTE_MS; now += MINUTE_MS) {
     let requests = 0;
     const api: Api = {
+      now: () => now,
       async request({ path, body }, envelope) {
         requests += 1;
         const headers = { authorization: `Bearer ${sandbox.key}` };

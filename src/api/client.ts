@@ -5,7 +5,7 @@ import type { Priority } from '../budget/priority.ts';
 import type { Chain } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isObject } from '../lib/is-object.ts';
-import type { Milliseconds, Seconds } from '../lib/time.ts';
+import type { Milliseconds, Seconds, UnixMs } from '../lib/time.ts';
 import { opened, readBody } from './body.ts';
 import { type Endpoint, type FailureReason, RequestFailed } from './errors.ts';
 import type { Answer, Transport, WireRequest } from './transport.ts';
@@ -23,6 +23,8 @@ export interface ApiRequest {
 
 /** The service as the sources use it. */
 export interface Api {
+  /** The time, Unix ms, for answers in the middle of a poll that takes long. */
+  now(): UnixMs;
   /**
    * Sends the request as soon as the budget allows and reads the body with `envelope`.
    * @throws RequestFailed when the request was sent and failed; BudgetClosed when it may not be sent for a long time.
@@ -128,6 +130,8 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   }
 
   return {
+    now: () => clock.now(),
+
     request(request, envelope, signal) {
       const read: Read<z.output<typeof envelope>> = async (endpoint, answer) => {
         return opened(endpoint, envelope, await readBody(endpoint, answer.body()));

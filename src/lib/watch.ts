@@ -38,3 +38,8 @@ export function watchedCount(watch: Watch): number {
 export function* indicesOf(watch: Watch): Generator<number> {
   for (const { first, last } of watch) for (let index = first; index <= last; index += 1) yield index;
 }
+
+/** The ranges as text, the same for the same set. */
+export function rangesOf(watch: Watch): string {
+  return watch.map(({ first, last }) => `${first}-${last}`).join();
+}

@@ -3,6 +3,8 @@ import type { Api, ApiRequest } from '../../src/api/client.ts';
 import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 
 export interface FakeApi extends Api {
+  /** The time that it tells, Unix ms. */
+  at: number;
   /** All requests, in order. */
   readonly requests: ApiRequest[];
   /** The number of records that could not be read. */
@@ -16,7 +18,9 @@ export interface FakeApi extends Api {
 export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
   const requests: ApiRequest[] = [];
   let invalid = 0;
-  return {
+  const api: FakeApi = {
+    at: 0,
+    now: () => api.at,
     requests,
     invalidRecords: () => invalid,
 
@@ -36,6 +40,7 @@ export function fakeApi(answer: (request: ApiRequest) => unknown): FakeApi {
       return plausible;
     },
   };
+  return api;
 }
 
 /** The failure of a request, as the client throws it. */

@@ -65,7 +65,7 @@ export function performanceAnswer(assigned: number, missed: number, score: numbe
 }
 
 /** A committee that begins with these seats. The others are those of strangers. */
-export function committeeOf(first: readonly unknown[]): unknown[] {
+export function committeeOf<T>(first: readonly T[]): (T | number)[] {
   return Array.from({ length: 512 }, (_, seat) => first[seat] ?? 1_000_000 + seat);
 }
 
@@ -117,6 +117,7 @@ export async function poll(
   now = NOW,
 ) {
   const source = validatorsSource(options);
+  api.at = now;
   const result = await source.poll(api, previous, timing({ now, intervalMs: EPOCH }), noSignal());
   return { ...result, value: source.state.parse(JSON.parse(JSON.stringify(result.value))) };
 }

@@ -2,13 +2,21 @@ import { type Chain, MS_PER_EPOCH, SLOTS_PER_EPOCH, slotTime } from '../../lib/c
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
 import { etherOf } from '../../lib/ether.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../../lib/time.ts';
-import { watchedCount, watches } from '../../lib/watch.ts';
+import { rangesOf, watchedCount, watches } from '../../lib/watch.ts';
 import type { Family, Sample } from '../../metrics/family.ts';
 import type { Timing } from '../source.ts';
 import { periodAt, startOf, watchedMembers } from './committees.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { POLLS_PER_PERFORMANCE } from './performance.ts';
-import { DUTIES, type Performance, STATUSES, type Status, type Validator, type Validators } from './schema.ts';
+import {
+  DUTIES,
+  NO_VALIDATORS,
+  type Performance,
+  STATUSES,
+  type Status,
+  type Validator,
+  type Validators,
+} from './schema.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -26,10 +34,11 @@ export interface Shown {
 
 /** Pure. */
 export function shownOf(options: ValidatorsOptions, value: Validators, timing: Timing): Shown {
-  const validators = value.validators.filter(
+  const known = options.status ? value : NO_VALIDATORS;
+  const validators = known.validators.filter(
     ({ index, readAt }) => watches(options.watch, index) && isShown(readAt, maxAge(timing), timing.now),
   );
-  const { performance } = value;
+  const { performance } = known;
   const byStatus = new Map(STATUSES.map((status): [Status, number] => [status, 0]));
   for (const { status } of validators) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   return {
@@ -40,7 +49,8 @@ export function shownOf(options: ValidatorsOptions, value: Validators, timing: T
     byStatus,
     epoch: validators.reduce<number | undefined>((oldest, { epoch }) => Math.min(oldest ?? epoch, epoch), undefined),
     performance:
-      performance && isShown(performance.readAt, POLLS_PER_PERFORMANCE * maxAge(timing), timing.now)
+      performance?.watch === rangesOf(options.watch) &&
+      isShown(performance.readAt, POLLS_PER_PERFORMANCE * maxAge(timing), timing.now)
         ? performance
         : undefined,
   };
@@ -81,19 +91,19 @@ export function validatorFamilies(options: ValidatorsOptions, value: Validators,
 }
 
 /** Of other sources, the slashings count these too, from what they see on the chain. */
-function slashedFamilies({ chain, watch }: ValidatorsOptions, { validators }: Validators): Family[] {
+function slashedFamilies({ chain, watch, status }: ValidatorsOptions, { validators }: Validators): Family[] {
   const slashed = validators.filter(({ index, slashedSince }) => slashedSince !== undefined && watches(watch, index));
   return [
     gauge('validators', 'Number of validators in validators.watch', [
       { labels: { chain }, value: watchedCount(watch) },
     ]),
     gauge('validators_slashed', 'Number of watched validators that were seen slashed', [
-      { labels: { chain }, value: slashed.length },
+      ...(status ? [{ labels: { chain }, value: slashed.length }] : []),
     ]),
     gauge(
       'validator_slashed_timestamp_seconds',
       'Time at which a watched validator was first seen slashed',
-      slashed.map(({ index, slashedSince = 0 }) => ({
+      (status ? slashed : []).map(({ index, slashedSince = 0 }) => ({
         labels: { chain, validator: String(index) },
         value: epochTime(chain, slashedSince),
       })),
@@ -133,12 +143,12 @@ function statusFamilies(chain: Chain, shown: Shown): Family[] {
     gauge(
       'validators_balance_ether',
       'Sum of the balances of the watched validators (data[].balances.current)',
-      ofAll(() => sumOf(validators, ({ balance }) => balance)),
+      one(sumOf(validators.map(({ balance }) => balance))),
     ),
     gauge(
       'validators_effective_balance_ether',
       'Sum of the effective balances of the watched validators (data[].balances.effective)',
-      ofAll(() => sumOf(validators, ({ effectiveBalance }) => effectiveBalance)),
+      one(sumOf(validators.map(({ effectiveBalance }) => effectiveBalance))),
     ),
     gauge('validators_epoch', 'Epoch of the oldest status answer that is shown (range.epoch.end)', one(epoch)),
     gauge(
@@ -169,17 +179,18 @@ function statusFamilies(chain: Chain, shown: Shown): Family[] {
   ];
 }
 
-/** The sum in wei is exact, and then rounded once. */
-function sumOf(validators: readonly Validator[], wei: (validator: Validator) => string | null): number {
-  return etherOf(String(validators.reduce((sum, validator) => sum + BigInt(wei(validator) ?? 0), 0n)));
+/** The sum in wei is exact, and then rounded once. Undefined: no balance is known. */
+function sumOf(balances: readonly (string | null)[]): number | undefined {
+  const known = balances.filter((wei) => wei !== null);
+  return known.length === 0 ? undefined : etherOf(String(known.reduce((sum, wei) => sum + BigInt(wei), 0n)));
 }
 
 /** Without samples where the members are not known. */
 function memberFamilies(options: ValidatorsOptions, value: Validators, now: UnixMs): Family[] {
-  const { chain } = options;
+  const { chain, syncCommittee } = options;
   const current = periodAt(chain, now);
   const known = (['current', 'next'] as const).flatMap((period) => {
-    const members = watchedMembers(options, value, period === 'current' ? current : current + 1);
+    const members = syncCommittee && watchedMembers(options, value, period === 'current' ? current : current + 1);
     return members ? [{ period, members }] : [];
   });
   return [

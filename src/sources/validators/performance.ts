@@ -1,5 +1,6 @@
 import { RequestFailed } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
+import { rangesOf } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { isStatusOn, type PollContext, refused, type Step } from './part.ts';
@@ -14,7 +15,7 @@ const IDENTIFIERS = [100, 20] as const;
 
 export function isPerformanceDue(options: ValidatorsOptions, value: Validators, now: UnixMs): boolean {
   const { performanceRefusal, pollsSincePerformance, performance } = value;
-  const isTurn = performance === undefined || pollsSincePerformance >= POLLS_PER_PERFORMANCE;
+  const isTurn = performance?.watch !== rangesOf(options.watch) || pollsSincePerformance >= POLLS_PER_PERFORMANCE;
   return isStatusOn(options, value, now) && isTurn && now >= refusedUntil(performanceRefusal, options.operatorAt);
 }
 
@@ -40,7 +41,10 @@ export async function readPerformance(context: PollContext, previous: Validators
 }
 
 /** Pure. */
-export function performanceOf(answers: readonly PerformanceAnswer['data'][], readAt: UnixMs): Performance {
+function performanceOf(
+  answers: readonly PerformanceAnswer['data'][],
+  about: Pick<Performance, 'watch' | 'readAt'>,
+): Performance {
   const parts = answers.map(({ beaconscore, duties }) => ({ scores: beaconscore, outcomes: outcomesOf(duties) }));
   const sum = (duty: Duty, outcome: keyof Outcomes): number =>
     parts.reduce((total, { outcomes }) => total + outcomes[duty][outcome], 0);
@@ -68,13 +72,13 @@ export function performanceOf(answers: readonly PerformanceAnswer['data'][], rea
     if (value !== undefined) scores[score] = value;
   }
   return {
-    readAt,
+    ...about,
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
     scores,
   };
 }
 
-async function readAll({ options, api, now, signal }: PollContext, size: number): Promise<Performance> {
+async function readAll({ options, api, signal }: PollContext, size: number): Promise<Performance> {
   const { chain, watch } = options;
   const path = '/api/v2/ethereum/validators/performance-aggregate';
   const answers: PerformanceAnswer['data'][] = [];
@@ -88,15 +92,19 @@ async function readAll({ options, api, now, signal }: PollContext, size: number)
       if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
     }
   }
-  return performanceOf(answers, now);
+  return performanceOf(answers, { watch: rangesOf(watch), readAt: api.now() });
 }
 
-function outcomesOf(duties: PerformanceAnswer['data']['duties']): Record<Duty, Outcomes> {
-  const { attestation, proposal, sync_committee: sync } = duties ?? {};
-  const outcomes = (
-    duty: { assigned?: number | null | undefined; missed?: number | null | undefined } | null | undefined,
-    done: number | null | undefined,
-  ): Outcomes => ({ assigned: duty?.assigned ?? 0, missed: duty?.missed ?? 0, done: done ?? 0 });
+function outcomesOf({
+  attestation,
+  proposal,
+  sync_committee: sync,
+}: PerformanceAnswer['data']['duties']): Record<Duty, Outcomes> {
+  const outcomes = (duty: Omit<Outcomes, 'done'> | null, done = 0): Outcomes => ({
+    assigned: duty?.assigned ?? 0,
+    missed: duty?.missed ?? 0,
+    done,
+  });
   return {
     attestation: outcomes(attestation, attestation?.included),
     proposal: outcomes(proposal, proposal?.successful),

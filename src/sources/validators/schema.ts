@@ -46,19 +46,17 @@ export const ValidatorRow = z.object({
   balances: z.object({ current: Wei, effective: Wei }).nullish(),
 });
 
-/** api-facts 12.2. A score or a duty is null where no validator had it. */
+/** api-facts 12.2. A score or a duty is null where no validator had it. What is absent is not 0. */
 const Score = z.number().min(0).max(1).nullish();
-const Duty = z.object({ assigned: Count.nullish(), missed: Count.nullish() });
+const Duty = z.object({ assigned: Count, missed: Count });
 export const PerformanceAnswer = z.object({
   data: z.object({
     beaconscore: z.object({ total: Score, attestation: Score, proposal: Score, sync_committee: Score }).nullish(),
-    duties: z
-      .object({
-        attestation: Duty.extend({ included: Count.nullish() }).nullish(),
-        proposal: Duty.extend({ successful: Count.nullish() }).nullish(),
-        sync_committee: Duty.extend({ successful: Count.nullish() }).nullish(),
-      })
-      .nullish(),
+    duties: z.object({
+      attestation: Duty.extend({ included: Count }).nullable(),
+      proposal: Duty.extend({ successful: Count }).nullable(),
+      sync_committee: Duty.extend({ successful: Count }).nullable(),
+    }),
   }),
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
@@ -102,6 +100,8 @@ const PerDuty = z.object({ attestation: Outcomes, proposal: Outcomes, sync_commi
 
 /** Scores and duties of all watched validators together over the last 24 hours. */
 const Performance = z.object({
+  /** The ranges that were watched. */
+  watch: z.string(),
   /** Unix ms. */
   readAt: z.number(),
   duties: PerDuty,

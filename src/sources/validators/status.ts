@@ -1,7 +1,6 @@
 import { RequestFailed } from '../../api/errors.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../lib/chain.ts';
 import { CLOCK_AHEAD_MS } from '../../lib/clock.ts';
-import type { UnixMs } from '../../lib/time.ts';
 import { indicesOf, type Watch } from '../../lib/watch.ts';
 import { type PollContext, refused, type Step } from './part.ts';
 import { type Validator, ValidatorRow, type Validators, ValidatorsAnswer } from './schema.ts';
@@ -18,12 +17,13 @@ const MAX_FAILURES = 3;
 export async function readStatus(context: PollContext, previous: Validators): Promise<Step> {
   const { statusRefusal: before, ...rest } = previous;
   const known = new Map(previous.validators.map((one) => [one.index, one]));
+  const read: Read[] = [];
   let answers = 0;
   let failures = 0;
   let failure: Error | undefined;
   for (const chunk of chunksOf(context.options.watch, IDENTIFIERS)) {
     try {
-      for (const one of await readChunk(context, chunk)) known.set(one.index, withHistory(one, known.get(one.index)));
+      read.push(...(await readChunk(context, chunk)));
       answers += 1;
       failures = 0;
     } catch (error) {
@@ -33,6 +33,9 @@ export async function readStatus(context: PollContext, previous: Validators): Pr
       if (failures >= MAX_FAILURES || isForbidden(error)) break;
     }
   }
+  // All are shown at the end, so their age begins there: the next sweep may take as long.
+  const readAt = context.api.now();
+  for (const one of read) known.set(one.index, withHistory({ ...one, readAt }, known.get(one.index)));
   const validators = [...known.values()].sort((a, b) => a.index - b.index);
   const value = { ...rest, validators, pollsSincePerformance: rest.pollsSincePerformance + 1 };
   if (!failure || answers > 0) return { value, failure };
@@ -57,8 +60,11 @@ export function* chunksOf(watch: Watch, size: number): Generator<number[]> {
   if (chunk.length > 0) yield chunk;
 }
 
+/** A row, before it is known when the sweep ends. */
+type Read = Omit<Validator, 'readAt'>;
+
 /** The validators of one request. A validator that a readable answer lacks is not found. */
-async function readChunk({ options, api, now, signal }: PollContext, chunk: readonly number[]): Promise<Validator[]> {
+async function readChunk({ options, api, signal }: PollContext, chunk: readonly number[]): Promise<Read[]> {
   const { chain } = options;
   const body = { chain, validator_identifiers: chunk, page_size: IDENTIFIERS };
   const request = {
@@ -73,22 +79,24 @@ async function readChunk({ options, api, now, signal }: PollContext, chunk: read
   } catch (error) {
     // Here a 404 says that the service knows none of them.
     if (!(error instanceof RequestFailed) || error.reason !== 'not_found') throw error;
-    answer = { data: [], range: { epoch: epochAt(chain, now) } };
+    answer = { data: [], range: { epoch: epochAt(chain, api.now()) } };
   }
   const { data, range, paging } = answer;
+  // A sweep of many validators takes several epochs.
+  const now = api.now();
   if (range.epoch > epochAt(chain, now + CLOCK_AHEAD_MS)) {
     throw new RequestFailed('validators', 'invalid_body', `epoch ${range.epoch} is in the future`, 200);
   }
   const rows = await api.records('validators', ValidatorRow, data);
-  const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row, range.epoch, now)]));
+  const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row, range.epoch)]));
   const isWhole = rows.length === data.length && !paging?.next_cursor;
   return chunk.flatMap((index) => {
-    const one = found.get(index) ?? (isWhole ? notFound(index, range.epoch, now) : undefined);
+    const one = found.get(index) ?? (isWhole ? notFound(index, range.epoch) : undefined);
     return one ? [one] : [];
   });
 }
 
-function validatorOf(row: ReturnType<typeof ValidatorRow.parse>, epoch: number, readAt: UnixMs): Validator {
+function validatorOf(row: ReturnType<typeof ValidatorRow.parse>, epoch: number): Read {
   const { validator, status, slashed, online, balances } = row;
   return {
     index: validator.index,
@@ -98,11 +106,10 @@ function validatorOf(row: ReturnType<typeof ValidatorRow.parse>, epoch: number, 
     balance: balances?.current ?? null,
     effectiveBalance: balances?.effective ?? null,
     epoch,
-    readAt,
   };
 }
 
-function notFound(index: number, epoch: number, readAt: UnixMs): Validator {
+function notFound(index: number, epoch: number): Read {
   return {
     index,
     status: 'not_found',
@@ -111,7 +118,6 @@ function notFound(index: number, epoch: number, readAt: UnixMs): Validator {
     balance: null,
     effectiveBalance: null,
     epoch,
-    readAt,
   };
 }
 

@@ -60,7 +60,7 @@ describe('the performance of watched validators', () => {
 
   it('takes nulls for what they are', async () => {
     const data = { beaconscore: null, duties: { attestation: null, proposal: null, sync_committee: null } };
-    const { value: state, failure } = await poll(serviceOf({ validators_performance: () => ({ data }) }));
+    const { value: state, failure } = await poll(serviceOf({ validators_performance: () => ({ data }) }), undefined, MANY);
     expect(failure).toBeUndefined();
     expect(shown(state, 'score_ratio', { duty: 'total' })).toBeUndefined();
     expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(0);
@@ -106,6 +106,28 @@ describe('the performance of watched validators', () => {
     await poll(api, due, options, NOW + DAY);
     expect(sizes(api)).toHaveLength(3);
     expect(told).toEqual(['performance']);
+  });
+
+  it('is not shown of another watch, and read at once for the new one', async () => {
+    const few = { ...MANY, watch: watchOf([{ first: 1, last: 12 }]) };
+    const { value: state } = await poll(serviceOf(), undefined, few);
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBeUndefined();
+    expect(shown(state, 'score_ratio', { duty: 'total' })).toBeUndefined();
+    const api = serviceOf();
+    const { value: next } = await poll(api, state, MANY, NOW + EPOCH);
+    expect(sizes(api)).toEqual([100, 50]);
+    expect(shown(next, 'duties', { duty: 'attestation', status: 'assigned' }, NOW + EPOCH)).toBe(225 * 150);
+  });
+
+  it.each([
+    ['without duties', { beaconscore: null }],
+    ['without one of them', { duties: { attestation: null, proposal: null } }],
+    ['without a number of them', { duties: { attestation: { assigned: 7 }, proposal: null, sync_committee: null } }],
+  ])('an answer %s is none: what is absent is not 0', async (_, data) => {
+    const api = serviceOf({ validators_performance: () => ({ data }) });
+    const { value: state, failure } = await poll(api, undefined, MANY);
+    expect(failure).toMatchObject({ endpoint: 'validators_performance', reason: 'invalid_body' });
+    expect(shown(state, 'duties', { duty: 'attestation', status: 'missed' })).toBeUndefined();
   });
 
   it('keeps what is known unless all was read, and withdraws it after 18 intervals', async () => {

@@ -7,9 +7,11 @@ import { type FakeApi, failed } from '../../support/fake-api.ts';
 import { samplesOf, sampleValue } from '../../support/samples.ts';
 import { attempts, DAY, HOUR, MINUTE, timing } from '../../support/timing.ts';
 import {
+  committeeOf,
   EPOCH,
   identifiersOf,
   NOW,
+  performanceAnswer,
   poll,
   serviceOf,
   startOfEpoch,
@@ -226,6 +228,40 @@ describe('the status of watched validators', () => {
     });
   });
 
+  describe('of 10,000 validators, whose sweep takes 19 minutes', () => {
+    const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 10_000 }]) });
+    const SWEEP = 19 * MINUTE;
+
+    /** Each answer has the epoch of its time. */
+    function slow(): FakeApi {
+      const api = serviceOf({
+        validators: (request) => {
+          api.at += SWEEP / 1_000;
+          return rows({}, Math.floor((api.at - startOfEpoch(0)) / EPOCH))(request);
+        },
+        validators_performance: () => performanceAnswer(1, 0, 1),
+      });
+      return api;
+    }
+
+    it('the epoch goes on in the middle, and is not one of the future', async () => {
+      const { value: state, failure } = await poll(slow(), undefined, options);
+      expect(failure).toBeUndefined();
+      expect(byStatus(state, NOW + SWEEP, options)).toEqual({ active_ongoing: 10_000 });
+      expect(value(state, 'validators_epoch', NOW + SWEEP, options)).toBe(444_377);
+    });
+
+    it('they are shown until the next sweep ends, also if it takes a little longer', async () => {
+      const { value: state } = await poll(slow(), undefined, options);
+      const shownAt = (ms: number, intervalMs: number) =>
+        samplesOf(families(state, NOW + ms, options, intervalMs), 'beaconchain_watched_validators_online').length;
+      // How long a sweep takes is not known before the second one.
+      expect(shownAt(SWEEP + 3 * EPOCH, EPOCH)).toBe(1);
+      expect(shownAt(2.5 * SWEEP, SWEEP)).toBe(1);
+      expect(shownAt(3 * SWEEP + 1, SWEEP)).toBe(0);
+    });
+  });
+
   it('follows a changed watch: what is no longer watched goes, what is new comes with the next poll', async () => {
     const { value: state } = await poll(serviceOf({ validators: rows({ 3: { online: false } }) }));
     const options = validatorsOptions({
@@ -238,6 +274,31 @@ describe('the status of watched validators', () => {
     expect(offlineSince(state, NOW, options)).toEqual({});
     const { value: next } = await poll(serviceOf(), state, options);
     expect(next.validators.map(({ index }) => index)).toEqual([5, 6, 100]);
+  });
+
+  it('has no series where the part is off, also of what was read before', async () => {
+    const all = validatorsOptions({ syncCommittee: true, isAlone: true });
+    const committee = { period: Math.floor(444_377 / 256), seats: committeeOf([3]) };
+    const { value: read } = await poll(serviceOf(), undefined, all);
+    const state = { ...read, committees: [committee] };
+    const names = (options: typeof all) =>
+      families(state, NOW, options).flatMap(({ name, samples }) => (samples.length > 0 ? [name] : []));
+    expect(names(all)).toContain('beaconchain_watched_sync_committee_validator');
+    expect(names({ ...all, status: false })).toEqual([
+      'beaconchain_watched_validators',
+      'beaconchain_watched_sync_committee_validators',
+      'beaconchain_watched_sync_committee_validator',
+    ]);
+    expect(names({ ...all, syncCommittee: false })).not.toContain('beaconchain_watched_sync_committee_validators');
+  });
+
+  it('has no balance where no answer has one', async () => {
+    const change = { balances: { current: null, effective: null } };
+    const changes = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [index, change]));
+    const { value: state } = await poll(serviceOf({ validators: rows(changes) }));
+    expect(value(state, 'validators_online')).toBe(12);
+    expect(value(state, 'validators_balance_ether')).toBeUndefined();
+    expect(value(state, 'validators_effective_balance_ether')).toBeUndefined();
   });
 
   it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
