@@ -82,7 +82,7 @@ export async function readMembers(context: PollContext, previous: Validators): P
   };
   let oneTimeRequests = 0;
   for (const period of missingPeriods(chain, previous, now)) {
-    if (period === current) oneTimeRequests += 1;
+    oneTimeRequests += 1;
     try {
       const seats = await readSeats(context, period, period === current ? String(period) : 'next');
       if (seats) value = { ...value, committees: [...value.committees, { period, seats }] };

@@ -1,6 +1,6 @@
 import { RequestFailed } from '../../api/errors.ts';
 import type { UnixMs } from '../../lib/time.ts';
-import { rangesOf } from '../../lib/watch.ts';
+import { rangesOf, watchedCount } from '../../lib/watch.ts';
 import { refusedUntil } from '../refusal.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { isStatusOn, type PollContext, refused, type Step } from './part.ts';
@@ -26,14 +26,16 @@ export async function readPerformance(context: PollContext, previous: Validators
   const value = { ...rest, pollsSincePerformance: 0 };
   const [large, small] = IDENTIFIERS;
   const isSmall = previous.smallChunksSince === operatorAt;
+  const size = isSmall ? small : large;
   try {
-    const performance = await readAll(context, isSmall ? small : large);
-    return { value: { ...value, performance } };
+    const performance = await readAll(context, size);
+    // The plan has its own mean for them.
+    return { value: { ...value, performance }, oneTimeRequests: Math.ceil(watchedCount(watch) / size) };
   } catch (error) {
     const isTooMany = !isSmall && error instanceof RequestFailed && error.reason === 'forbidden';
     if (isTooMany && [...chunksOf(watch, small)].length > 1) {
       const step = await readPerformance(context, { ...previous, smallChunksSince: operatorAt });
-      return { ...step, oneTimeRequests: 1 };
+      return { ...step, oneTimeRequests: 1 + (step.oneTimeRequests ?? 0) };
     }
     const { refusal, failure } = refused(context, 'performance', before, error);
     return { value: { ...value, ...(refusal && { performanceRefusal: refusal }) }, failure };

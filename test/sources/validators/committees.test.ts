@@ -70,7 +70,7 @@ describe('the sync committees of watched validators', () => {
     expect(failure).toBeUndefined();
     expect(asked(api)).toEqual([String(CURRENT), 'next']);
     expect(api.requests[0]).toMatchObject({ endpoint: 'sync_committee_members', chain: 'mainnet' });
-    expect(oneTimeRequests).toBe(1);
+    expect(oneTimeRequests).toBe(2);
     expect(shown(state)).toEqual({ current: ['7', '12', '99'], next: ['3'] });
     expect(state.committees).toContainEqual({ period: CURRENT, seats: committeeOf([7, 500_000, 12, 7, 99]) });
     expect(due(state, NOW)).toBe(START + PERIOD + 5 * EPOCH);
