@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../support/fault-server.ts';
+import { temporaryFolder } from '../../support/files.ts';
+import { ahead, startExporter } from '../../support/program.ts';
+import { startService } from '../../support/service.ts';
+import { committeeOf, EPOCH, membersAnswer, PERIOD, startOfEpoch } from '../../support/validators.ts';
+
+const MINUTE = 60_000;
+/** A period of mainnet that begins years after this test. */
+const FIRST = 3_000;
+const START = startOfEpoch(FIRST * 256);
+const END = new Date(START + PERIOD).toISOString().slice(0, 19).replace('T', ' ');
+
+interface Given {
+  /** Milliseconds from the start of the period. */
+  readonly at?: number;
+  /** The first seats of both committees; undefined: not known. */
+  readonly seats?: readonly number[];
+  readonly next?: readonly number[] | undefined;
+  readonly flag?: string;
+  readonly watch?: string;
+  readonly request?: Fault['request'];
+}
+
+async function asked(given: Given) {
+  const { at = 10 * EPOCH, seats = [], next, flag = '--safe-to-restart', watch = '"1-9"', request } = given;
+  const answerOf = (selector: string): unknown => {
+    if (selector === String(FIRST)) return membersAnswer(FIRST, committeeOf(seats));
+    return selector === 'next' && next ? membersAnswer(FIRST + 1, committeeOf(next)) : { status: 'OK', data: [] };
+  };
+  const usual: Fault['request'] = ({ path }) => ({
+    status: 200,
+    body: JSON.stringify(answerOf(path.split('/').at(-1) ?? '')),
+  });
+  const service = await startService('the-key', { request: request ?? usual });
+  const file = join(temporaryFolder(), 'config.yaml');
+  const { url } = service;
+  writeFileSync(
+    file,
+    `api: {base_url: "${url}"}\nchains: {mainnet: {v1_base_url: "${url}"}}\nvalidators: {watch: [${watch}]}\n`,
+  );
+  const program = startExporter(['check', `--config.file=${file}`, flag], {
+    BEACONCHAIN_API_KEY: 'the-key',
+    ...ahead(START + at - Date.now()),
+  });
+  const { code } = await program.ended;
+  const selectors = service.requests.map(({ path }) => path.split('/').at(-1));
+  return { code, stdout: program.stdout, stderr: program.stderr, selectors };
+}
+
+describe.concurrent('check --safe-to-restart', () => {
+  it('yes, and until when: nobody is a member now or in the next period', async () => {
+    const { code, stdout, stderr, selectors } = await asked({ next: [] });
+    expect(stderr).toBe('');
+    const until = new Date(START + 2 * PERIOD).toISOString().slice(0, 19).replace('T', ' ');
+    expect(stdout).toBe(`yes: no watched validator of mainnet is in a sync committee until ${until} UTC\n`);
+    expect(code).toBe(0);
+    expect(selectors).toEqual([String(FIRST), 'next']);
+  });
+
+  it.each<[string, Given, string]>([
+    [
+      'a member now',
+      { seats: [100, 7, 7] },
+      `no: in the mainnet sync committee until ${END} UTC: 1 watched validator (7)`,
+    ],
+    [
+      'a member within the time',
+      { next: [3, 100, 5], at: PERIOD - 20 * MINUTE },
+      `no: in the mainnet sync committee from ${END} UTC: 2 watched validators (3, 5)`,
+    ],
+    [
+      'a member within the given time',
+      { next: [3], at: PERIOD - 5 * 60 * MINUTE, flag: '--safe-to-restart=6h' },
+      `no: in the mainnet sync committee from ${END} UTC: 1 watched validator (3)`,
+    ],
+    [
+      'not known within the time',
+      { at: PERIOD - 20 * MINUTE },
+      `not known for the mainnet sync committee from ${END} UTC: the service does not know the members yet`,
+    ],
+    [
+      'refused',
+      { request: () => ({ status: 403, body: '{}' }) },
+      `not known for the mainnet sync committee until ${END} UTC: the service refuses to list the members (forbidden)`,
+    ],
+    [
+      'a failure',
+      { request: () => ({ status: 400, body: '{}' }) },
+      `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: bad_request (status 400)`,
+    ],
+    [
+      'a committee that is cut',
+      {
+        request: () => ({
+          status: 200,
+          body: JSON.stringify(membersAnswer(FIRST, committeeOf([1]).slice(1))),
+        }),
+      },
+      `not known for the mainnet sync committee until ${END} UTC: `,
+    ],
+    ['nobody watched', { watch: '' }, 'not known: validators.watch names no validator'],
+  ])('%s: 5, with one line that says why', async (_, given, line) => {
+    const { code, stdout, selectors } = await asked(given);
+    expect(stdout).toContain(line);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(5);
+    expect(selectors.length).toBeLessThanOrEqual(3);
+  });
+
+  it.each<[string, Given]>([
+    ['a member later than the time', { next: [3], at: PERIOD - 5 * 60 * MINUTE }],
+    ['a member later than the given time', { next: [3], at: PERIOD - 20 * MINUTE, flag: '--safe-to-restart=10m' }],
+    ['not known yet, but later than the time', { at: EPOCH }],
+  ])('%s: 0, until the end of the period', async (_, given) => {
+    const { code, stdout } = await asked(given);
+    expect(stdout).toBe(`yes: no watched validator of mainnet is in a sync committee until ${END} UTC\n`);
+    expect(code).toBe(0);
+  });
+
+  it.each(['soon', '30', '-5m'])('%s is no duration: 2, and nothing is asked', async (text) => {
+    const { code, stderr, selectors } = await asked({ flag: `--safe-to-restart=${text}` });
+    expect(stderr).toContain(`--safe-to-restart: expected a duration such as 30m, got "${text}"`);
+    expect(code).toBe(2);
+    expect(selectors).toEqual([]);
+  });
+});
