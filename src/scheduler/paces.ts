@@ -19,6 +19,8 @@ export interface SourceDemand {
   readonly isDataOverdue?: boolean;
   /** The coverage of its last poll. */
   readonly coverage?: Coverage | undefined;
+  /** What it knows. */
+  readonly value?: unknown;
 }
 
 /** The pace of every source. Sources on one bucket share what it allows. */
@@ -27,7 +29,7 @@ export function pacesOf(sources: readonly SourceDemand[], allowance: Allowance):
   const byBucket = Map.groupBy(sources, ({ source }) => allowance.bucketOf(source));
   for (const [bucket, members] of byBucket) {
     const demands = members.map(
-      ({ source, requestsPerPoll, msPerPoll = 0, isDataOverdue = false, coverage }): Demand<Source, Pace> => ({
+      ({ source, requestsPerPoll, msPerPoll = 0, isDataOverdue = false, coverage, value }): Demand<Source, Pace> => ({
         id: source,
         weight: source.weight,
         first: source.isDaily && !isDataOverdue,
@@ -36,7 +38,7 @@ export function pacesOf(sources: readonly SourceDemand[], allowance: Allowance):
             msPerPoll,
             isDataOverdue
               ? evenPace(source.intervalMs, requestsPerDay, requestsPerPoll)
-              : source.pace(requestsPerDay, requestsPerPoll, coverage),
+              : source.pace(requestsPerDay, requestsPerPoll, coverage, value),
           ),
       }),
     );

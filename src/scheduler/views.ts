@@ -83,6 +83,7 @@ function demandOf(source: Source, entry: Entry): SourceDemand {
     msPerPoll: msPerPoll(entry),
     isDataOverdue: isDataOverdue(entry),
     coverage: entry.coverage,
+    value: entry.value,
   };
 }
 

@@ -89,9 +89,9 @@ export interface Source<T = unknown> {
   /**
    * Pure. The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured) when a
    * poll costs `requestsPerPoll`. `before` is what the last poll covered, so that a share of the budget that goes up and
-   * down a little does not change the coverage each time.
+   * down a little does not change the coverage each time. `value`: what it knows, because a refused part costs nothing.
    */
-  pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage): Pace;
+  pace(requestsPerDay: number, requestsPerPoll: number, before?: Coverage, value?: T): Pace;
   poll(api: Api, previous: T, timing: Timing, signal: AbortSignal): Promise<Poll<T>>;
   /** Pure. Every family of the source, also those without samples now. */
   families(value: T, timing: Timing): Family[];

@@ -30,8 +30,9 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     },
     isDaily: !status,
     weight: options.weight,
-    pace(requestsPerDay, requestsPerPoll) {
-      return status
+    pace(requestsPerDay, requestsPerPoll, _before, value) {
+      const isRefused = refusedUntil(value?.statusRefusal, operatorAt) > 0;
+      return status && !isRefused
         ? evenPace(intervalMs, requestsPerDay, Math.max(requestsPerPoll, usualRequests))
         : oncePer(PERIOD_MS, intervalMs, requestsPerDay);
     },

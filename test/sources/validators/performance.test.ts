@@ -60,7 +60,11 @@ describe('the performance of watched validators', () => {
 
   it('takes nulls for what they are', async () => {
     const data = { beaconscore: null, duties: { attestation: null, proposal: null, sync_committee: null } };
-    const { value: state, failure } = await poll(serviceOf({ validators_performance: () => ({ data }) }), undefined, MANY);
+    const { value: state, failure } = await poll(
+      serviceOf({ validators_performance: () => ({ data }) }),
+      undefined,
+      MANY,
+    );
     expect(failure).toBeUndefined();
     expect(shown(state, 'score_ratio', { duty: 'total' })).toBeUndefined();
     expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(0);

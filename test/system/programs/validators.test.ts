@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { epochAt } from '../../../src/lib/chain.ts';
 import { ask, scrape } from '../../support/ask.ts';
 import { seriesOf } from '../../support/exposition-text.ts';
-import type { Fault, ServiceRequest } from '../../support/fault-server.ts';
+import type { Respond, ServiceRequest } from '../../support/fault-server.ts';
 import { ahead, portOf, startExporter, waitFor } from '../../support/program.ts';
 import { startReloading } from '../../support/reloading.ts';
 import { row } from '../../support/slot-rows.ts';
@@ -39,7 +39,7 @@ class Service {
   seats: readonly number[] = [7, 500_000, 12];
   next: readonly number[] | undefined;
 
-  readonly respond: Fault['request'] = (request) => {
+  readonly respond: Respond = (request) => {
     const { path } = request;
     if (path === STATUS) return this.isStatusRefused ? refused() : ok(this.#status(request));
     if (path === PERFORMANCE) {
