@@ -27,6 +27,7 @@ import {
 import { HOUR, noSignal, timing } from '../support/timing.ts';
 import {
   CURRENT,
+  committeeOf,
   membersAnswer,
   NOW,
   poll,
@@ -102,7 +103,7 @@ describe('sources contract', () => {
   it('holds for validators', async () => {
     const api = serviceOf({
       validators: () => validatorsAnswer(444_377, [validatorRow(1, { online: false }), validatorRow(2)]),
-      sync_committee_members: () => membersAnswer(CURRENT, [1, 2]),
+      sync_committee_members: () => membersAnswer(CURRENT, committeeOf([1, 2])),
     });
     const { value } = await poll(api, undefined, validatorsSettings);
     expectContract(validators.families(value, timing({ now: NOW })), VALIDATORS);
