@@ -148,7 +148,7 @@ describe('architecture', () => {
     it.each([
       ['Date.now', 'const now = Date.now();'],
       ['new Date()', 'const now = new Date();'],
-      ['performance', 'const now = performance.now();'],
+      ['performance.now', 'const now = performance.now();'],
       ['setTimeout', 'setTimeout(() => undefined, 1);'],
       ['setInterval', 'const timer = setInterval(f, 1);'],
       ['setImmediate', 'setImmediate(f);'],

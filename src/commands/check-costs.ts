@@ -8,8 +8,11 @@ import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
+import { watchedCount, watchOf } from '../lib/watch.ts';
 import type { SourceView } from '../scheduler/views.ts';
 import type { Pace } from '../sources/source.ts';
+import { PERIOD_MS } from '../sources/validators/committees.ts';
+import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
 import { requestsPerPoll } from '../state/entry.ts';
 import { columns } from './columns.ts';
 import { shownBucket } from './shown-bucket.ts';
@@ -17,6 +20,7 @@ import { shownBucket } from './shown-bucket.ts';
 export interface CheckInput {
   readonly state: State;
   readonly plan: SourcePlan;
+  readonly validators: Config['validators'];
   /** Text: where the limits come from. */
   readonly limitsFrom: string;
   readonly now: UnixMs;
@@ -50,6 +54,7 @@ export function describeCosts(input: CheckInput): string {
     ...(state.entries.has('machines')
       ? []
       : ['A sweep of the machines is assumed to take one request, which is enough for up to 8 machines.']),
+    ...costs.flatMap(({ view }) => describeParts(input, view)),
     '',
   ].join('\n');
 }
@@ -86,6 +91,22 @@ function rowOf({ view: { source, pace, wait }, configured }: Cost): string[] {
     `x${(pace.intervalMs / source.intervalMs).toFixed(pace.intervalMs === source.intervalMs ? 0 : 1)}`,
     wait ? `waits for the quota until ${minuteOf(wait.until)}` : COVERAGE[pace.coverage],
   ];
+}
+
+/** What each part of the validators takes, at the effective interval. */
+function describeParts({ validators }: CheckInput, { source, pace }: SourceView): string[] {
+  const { chain } = source;
+  if (source.name !== 'validators' || !chain) return [];
+  const requests = requestsPerStatusPoll(watchedCount(watchOf(validators.watch[chain])));
+  const ofStatus = (perPoll: number): string => perDay((perPoll * MS_PER_DAY) / pace.intervalMs);
+  const parts = [
+    ...(validators.status
+      ? [`status ${ofStatus(requests.status)}, duties and score ${ofStatus(requests.performance)}`]
+      : []),
+    ...(validators.syncCommittee ? [`sync committees ${perDay(MS_PER_DAY / PERIOD_MS)}`] : []),
+    ...(validators.proposerSlashings ? ['proposer slashings one for each'] : []),
+  ];
+  return [`Requests a day for the validators of ${chain}: ${parts.join(', ')}.`];
 }
 
 function describeBucket({ state, plan, now }: CheckInput, name: string, allowed: number): string {

@@ -39,6 +39,8 @@ const Identifiers = z.array(z.union([Natural, z.string().regex(/^0x[0-9a-f]{96}$
 
 export const ValidatorsBody = z.object({ chain: ChainName, validator_identifiers: Identifiers, ...PAGE });
 
+export type Identifiers = z.output<typeof Identifiers>;
+
 export const PerformanceBody = z.object({
   chain: ChainName,
   validator_identifiers: Identifiers,

@@ -1,8 +1,7 @@
-import type * as z from 'zod';
 import { type Chain, EPOCHS_PER_DAY, SECONDS_PER_EPOCH, SLOTS_PER_EPOCH, slotTime } from '../lib/chain.ts';
 import { between, hexOf } from '../lib/random.ts';
 import type { UnixMs } from '../lib/time.ts';
-import { accepted, PerformanceBody, ValidatorsBody } from './body.ts';
+import { accepted, type Identifiers, PerformanceBody, ValidatorsBody } from './body.ts';
 import { epochsRange } from './chain-range.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { limitsOf } from './plan.ts';
@@ -65,10 +64,7 @@ export function performance(sandbox: Sandbox, body: unknown, now: UnixMs): strin
   });
 }
 
-function existing(
-  { plan, hasValidators }: Sandbox,
-  identifiers: z.output<typeof ValidatorsBody>['validator_identifiers'],
-): number[] {
+function existing({ plan, hasValidators }: Sandbox, identifiers: Identifiers): number[] {
   if (!hasValidators) throw new Refusal(403);
   const isTrial = limitsOf(plan).perMonth !== undefined;
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);

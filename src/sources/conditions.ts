@@ -197,6 +197,7 @@ export const NOT_ON_PAGE = {
   DiskFullSoon: 'needs twelve hours of history',
   CPUBusy: 'needs the rate of a counter',
   ManyMissedSlots: 'needs the rate of a counter',
+  BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
   EpochsSkipped: 'needs the value of an hour ago; the page shows the count under its chain',
   InvalidRecords: 'needs the value of six hours ago',
 } as const satisfies Readonly<Record<string, string>>;

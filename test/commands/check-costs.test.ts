@@ -26,6 +26,7 @@ function input({
   return {
     state: { ledger: emptyLedger(), entries: new Map(), ...known },
     plan: { ...planOf(config, log, NOW), budgetOptions },
+    validators: config.validators,
     limitsFrom: 'made up',
     now,
   };
@@ -51,15 +52,26 @@ describe('commands/check-costs', () => {
     );
   });
 
-  it('prices the members of the next sync committee as a second request a period, where somebody is watched', () => {
+  it('prices the parts of the validators, at the interval that the plan allows', () => {
     const defaults = defaultConfig();
-    const syncCommittee = { ...defaults.syncCommittee, members: true };
-    const row = /^sync_committee +mainnet +1h +(\S+)/m;
-    const nobody = describeCosts(input({ config: { ...defaults, syncCommittee } }));
-    expect(row.exec(nobody)?.[1]).toBe('0.9');
-    const watch = { mainnet: [{ first: 1, last: 9 }], hoodi: [] };
-    const watched = { ...defaults, syncCommittee, slashings: { ...defaults.slashings, watch } };
-    expect(row.exec(describeCosts(input({ config: watched })))?.[1]).toBe('1.8');
+    const priced = (overrides: Partial<Config['validators']>, budgetOptions?: BudgetOptions): string => {
+      const validators = { ...defaults.validators, ...overrides };
+      return describeCosts(input({ config: { ...defaults, validators }, ...(budgetOptions && { budgetOptions }) }));
+    };
+    const watch = { mainnet: [{ first: 1, last: 101 }], hoodi: [] };
+    const parts = (text: string): string | undefined => /^Requests a day for .*$/m.exec(text)?.[0];
+    expect(parts(priced({}))).toBeUndefined();
+    // 225 epochs a day: 11 requests in each, and 2 with every ninth.
+    expect(parts(priced({ watch }))).toBe(
+      'Requests a day for the validators of mainnet: status 2475, duties and score 50, sync committees 0.9, proposer slashings one for each.',
+    );
+    expect(priced({ watch })).toMatch(/^validators +mainnet +6m24s +2525 +6m24s +2525 +x1$/m);
+    expect(parts(priced({ watch, status: false, proposerSlashings: false }))).toBe(
+      'Requests a day for the validators of mainnet: sync committees 0.9.',
+    );
+    const trial = parts(priced({ watch }, { utilization: 0.9, perMonth: 1_000 })) ?? '';
+    const [, status] = /status ([\d.]+),/.exec(trial) ?? [];
+    expect(Number(status)).toBeLessThan(10);
   });
 
   it('prints how a quota stretches them, and when it would end without that', () => {
