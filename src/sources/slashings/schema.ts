@@ -139,7 +139,7 @@ const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
-/** The members of a period, in the order of the committee (api-facts 12.4). */
+/** The members of a period, in the order of the committee (api-facts 4.1). */
 export const MembersAnswer = z.object({ data: z.object({ period: Index, validators: z.array(Index).max(512) }) });
 
 const Total = z.number().nonnegative();

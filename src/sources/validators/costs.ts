@@ -1,7 +1,7 @@
-/** The most rows of a page, and so the most identifiers whose rows come in one answer (api-facts 12). */
+/** The most rows of a page, and so the most identifiers whose rows come in one answer (api-facts 10). */
 export const IDENTIFIERS = 10;
 
-/** The most identifiers of a request for the performance: of paid plans, and of all plans (api-facts 12). */
+/** The most identifiers of a request for the performance: of paid plans, and of all plans (api-facts 10). */
 export const IDENTIFIERS_OF_PERFORMANCE = [100, 20] as const;
 
 /** The figures are sums over 24 hours and change slowly: with the default interval they are read about once an hour. */

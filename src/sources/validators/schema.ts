@@ -9,7 +9,7 @@ const Wei = z
   .regex(/^\d{1,30}$/)
   .nullish();
 
-/** As the service names them (api-facts 12.1). */
+/** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
   'pending_initialized',
   'pending_queued',
@@ -29,7 +29,7 @@ export type Status = z.infer<typeof Status>;
 /** The epoch at which an answer was computed. */
 const Range = z.object({ epoch: z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]) });
 
-/** api-facts 12.1. The rows are read one by one. */
+/** api-facts 10.1. The rows are read one by one. */
 export const ValidatorsAnswer = z.object({
   data: z.array(z.unknown()),
   range: Range,
@@ -45,7 +45,7 @@ export const ValidatorRow = z.object({
   balances: z.object({ current: Wei, effective: Wei }).nullish(),
 });
 
-/** api-facts 12.2. A score or a duty is null where no validator had it. */
+/** api-facts 10.2. A score or a duty is null where no validator had it. */
 const Score = z.number().min(0).max(1).nullish();
 const Duty = z.object({ assigned: Count.nullish(), missed: Count.nullish() });
 export const PerformanceAnswer = z.object({
@@ -62,7 +62,7 @@ export const PerformanceAnswer = z.object({
 });
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 
-/** Seats in the order of the committee (api-facts 12.4). If it is not known, the service returns an empty list. */
+/** Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. */
 const CommitteeAnswer = z.object({ period: Index, validators: z.array(Index).max(512).nullable() });
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),
