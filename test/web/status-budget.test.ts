@@ -63,7 +63,7 @@ function monthly(month: Partial<LongWindow>, bucket: Partial<Bucket> = {}): Reco
 describe('web/status-budget', () => {
   it('shows the seconds against what is planned on average', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5, minute: 5, hour: 5, month: 5 } } })).toEqual([
-      'per second planned 0.058 kept free 0.5 left 4.4 of 5 every second 0.058 a second on average',
+      'per second planned 0.061 kept free 0.5 left 4.4 of 5 every second 0.061 a second on average',
       'Plan: 5 per second without a quota, as on Scale. This exporter may make 388,800 requests a day.',
     ]);
   });
@@ -102,7 +102,7 @@ describe('web/status-budget', () => {
     const [, lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('of 100,000 in 11 h 59 min 2026-10-01 00:00:00 UTC lasts, 57,');
     const [, short] = words(monthly({ own: 89_000, remaining: 9_000 }));
-    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,002 requests a day$/);
+    expect(short).toMatch(/ends in 4 h \d+ min \d\d:\d\d:\d\d UTC 5,252 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {

@@ -59,7 +59,7 @@ describe('web/status-verdict', () => {
 
   it('tells what the budget changes', () => {
     expect(texts(knownIn('stretched'))).toEqual([
-      'The budget does not allow the configured intervals: machines every 2 h 17 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min 5 s; slashings of hoodi every 3 h 2 min instead of 1 min 5 s.',
+      'The budget does not allow the configured intervals: machines every 2 h 55 min instead of 1 min; validators of mainnet every 6 h 4 min instead of 6 min 24 s; slashings of mainnet every 3 h 39 min instead of 1 min 5 s; slashings of hoodi every 3 h 39 min instead of 1 min 5 s.',
     ]);
   });
 
@@ -93,13 +93,13 @@ describe('web/status-verdict', () => {
 
   it('names the sources that fail, and calls it not working when all do', () => {
     const one = withEntries(FAILING, ['machines']);
-    expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 7 sources failing: machines.']);
-    const all = withEntries(FAILING, ['machines', 'slashings', 'daily_returns', 'sync_committee']);
+    expect([verdict(one), ...texts(one)]).toEqual(['Working, with warnings', '1 of 8 sources failing: machines.']);
+    const all = withEntries(FAILING, ['machines', 'validators', 'slashings', 'daily_returns', 'sync_committee']);
     expect(verdict(all)).toBe('Not working');
   });
 
   describe('in an outage', () => {
-    const OFTEN = ['machines', 'slashings'];
+    const OFTEN = ['machines', 'validators', 'slashings'];
     const HOURLY = ['daily_returns', 'sync_committee'];
 
     /** The sources that are polled often fail since the outage began. The others were polled long before. */
@@ -172,7 +172,7 @@ describe('web/status-verdict', () => {
     });
     const some = waiting(['machines', 'sync_committee']);
     expect([verdict(some), ...texts(some)]).toEqual([
-      'Waiting for the quota: 3 of 7 sources',
+      'Waiting for the quota: 3 of 8 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
     const all = waiting(known.views.map(({ source }) => source.name));
@@ -186,7 +186,7 @@ describe('web/status-verdict', () => {
     const lastError = { at: NOW, reason: 'rate_limited', message: 'machine_metrics: rate_limited' };
     const known = withEntries({ failuresInARow: 1, lastError }, ['machines']);
     const views = known.views.map((view) => (view.source.name === 'machines' ? { ...view, wait } : view));
-    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 7 sources');
+    expect(verdict({ ...known, views })).toBe('Waiting for the quota: 1 of 8 sources');
   });
 
   it('tells how many sources have not been polled yet', () => {
@@ -195,7 +195,7 @@ describe('web/status-verdict', () => {
     const views = known.views.map((view) =>
       view.source.name === 'machines' ? { ...view, entry: never as never } : view,
     );
-    expect(texts({ ...known, views })).toEqual(['1 of 7 sources not polled yet.']);
+    expect(texts({ ...known, views })).toEqual(['1 of 8 sources not polled yet.']);
   });
 
   it('tells of a state that could not be written in the last quarter of an hour, as its alert does', () => {
