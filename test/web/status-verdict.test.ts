@@ -59,7 +59,7 @@ describe('web/status-verdict', () => {
 
   it('tells what the budget changes', () => {
     expect(texts(knownIn('stretched'))).toEqual([
-      'The budget does not allow the configured intervals: machines every 2 h 17 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min 5 s; slashings of hoodi every 3 h 2 min instead of 1 min 5 s.',
+      'The budget does not allow the configured intervals: machines every 2 h 26 min instead of 1 min; slashings of mainnet every 3 h 2 min instead of 1 min 5 s; slashings of hoodi every 3 h 2 min instead of 1 min 5 s.',
     ]);
   });
 

@@ -183,7 +183,7 @@ describe('system/simulation/members', () => {
     });
     await off.clock.advance(MINUTE);
     expect(asked(off.exchanges)).toEqual(['sync-committee']);
-    expect(Object.keys((off.entries.get(ID) as Entry<object>).value)).toEqual(['period', 'selector']);
+    expect(Object.keys((off.entries.get(ID) as Entry<object>).value)).toEqual(['period']);
     const sim = await restarted(off, sources(START + MINUTE));
     await sim.clock.advance(MINUTE);
     expect(asked(sim.exchanges)).toEqual(['1701', 'next']);
