@@ -28,6 +28,8 @@ function leave(left: number): (sim: Simulation) => void {
 
 /** `backfill` spends what this exporter may spend, and the daemon starts again with the ledger that it left. */
 async function backfilled(sim: Simulation, sources: ReturnType<typeof configured>): Promise<Simulation> {
+  // A start asks again if the last answer is older.
+  while (sim.clock.now() - sim.rateLimiter.ledger.key.since < 10 * MINUTE) await sim.clock.advance(MINUTE);
   sim.sandbox.spend(900 - sim.sandbox.account.inMonth, sim.clock.now());
   const { ledger } = sim.rateLimiter;
   const buckets = Object.fromEntries(
