@@ -9,7 +9,7 @@ import { sourcesOf } from '../src/exporter/sources.ts';
 import { formatDuration, MS_PER_DAY } from '../src/lib/duration.ts';
 import { answer } from '../src/sandbox/answer.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
-import { pacesOf } from '../src/scheduler/paces.ts';
+import { pacesOf } from '../src/scheduler/schedules.ts';
 import type { Pace, Source, SourceName } from '../src/sources/source.ts';
 import { requestsPerStatusPoll } from '../src/sources/validators/costs.ts';
 import { type Entry, emptyEntry, requestsPerPoll, withLatest } from '../src/state/entry.ts';
@@ -70,10 +70,10 @@ function pacesFor(plan: Plan, chains: (typeof CHAINS)[number], sweep: number, wa
   const bucket = { ...EMPTY_BUCKET, limits: perSecond === undefined ? {} : { second: perSecond } };
   const asking = sourcesOf(config, SILENT, 0).map((source) => ({
     source,
-    requestsPerPoll: source.name === 'machines' ? sweep : 1,
+    current: { ...emptyEntry(source), costs: [source.name === 'machines' ? sweep : 1] },
   }));
   const allowance = { bucketOf: () => '', allowedPerDay: () => allowedPerDay(bucket, budgetOptions, SEPTEMBER) };
-  return [...pacesOf(asking, allowance)];
+  return [...pacesOf(asking, allowance, SEPTEMBER)];
 }
 
 const COVERAGE = { full: '', finalized: ', finalized only', sampled: ', with gaps' } as const;

@@ -1,15 +1,14 @@
 import { type Bucket, type BudgetOptions, isRateWindowRepeated, usedByOthers, windowAt } from '../budget/bucket.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { type Ledger, UNASSIGNED } from '../budget/ledger.ts';
-import { LONG_WINDOWS, lastsUntil, usable } from '../budget/long-window.ts';
-import { reservedForOthers } from '../budget/taken-by-others.ts';
+import { LONG_WINDOWS } from '../budget/long-window.ts';
 import type { Config } from '../config/config.ts';
 import { budgetViewOf, type SourcePlan, viewsOf } from '../exporter/sources.ts';
 import type { State } from '../exporter/state.ts';
 import { formatDuration, MS_PER_DAY, MS_PER_MINUTE } from '../lib/duration.ts';
 import type { Milliseconds, UnixMs } from '../lib/time.ts';
 import { watchedCount, watchOf } from '../lib/watch.ts';
-import type { SourceView } from '../scheduler/views.ts';
+import type { SourceView } from '../scheduler/schedules.ts';
 import type { Pace } from '../sources/source.ts';
 import { PERIOD_MS } from '../sources/validators/committees.ts';
 import { requestsPerStatusPoll } from '../sources/validators/costs.ts';
@@ -130,11 +129,12 @@ function describeOthers(bucket: Bucket, options: BudgetOptions, now: UnixMs): st
   const isNew = (bucket.firstUseAt ?? now) >= now;
   return LONG_WINDOWS.flatMap((name): string[] => {
     const used = usedByOthers(bucket, name);
-    if (used === undefined || windowAt(bucket, name, options, now)?.remaining === undefined) return [];
+    const window = windowAt(bucket, name, options, now);
+    if (used === undefined || window?.remaining === undefined) return [];
     const limit = bucket.limits[name];
     if (isNew)
       return [`  The daemon and other users of the account have used ${used} of the ${limit} requests of the ${name}.`];
-    const reserved = name === 'month' ? Math.round(reservedForOthers(bucket, options, now)) : 0;
+    const reserved = name === 'month' ? Math.round(window.reserved) : 0;
     const ahead = reserved > 0 ? `, and ${reserved} more are reserved for them` : '';
     return [`  Other users of the account have used ${used} of the ${limit} requests of the ${name}${ahead}.`];
   });
@@ -155,9 +155,9 @@ function describeEnd(
   const month = bucket && windowAt(bucket, 'month', budgetOptions, now);
   if (!month) return [];
   const wanted = sum(costs.filter(({ view }) => view.bucket === name).map(({ configured }) => configured));
-  const end = now + (usable(month, budgetOptions.utilization) / wanted) * MS_PER_DAY;
+  const end = now + (month.left / wanted) * MS_PER_DAY;
   const quota = `As configured, the quota of ${month.limit}${buckets > 1 ? ` of bucket ${shownBucket(name)}` : ''}`;
-  if (end >= lastsUntil('month', month, bucket.firstUseAt ?? month.since)) return [`${quota} lasts until it renews.`];
+  if (end >= month.end) return [`${quota} lasts until it renews.`];
   return [`${quota} would be used up on ${minuteOf(end)}.`];
 }
 

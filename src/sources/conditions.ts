@@ -20,7 +20,6 @@ export const THRESHOLDS = {
   finality_lag_epochs: 6,
   daily_return_late_seconds: 6 * 3600,
   source_stale_seconds: 900,
-  taken_by_others_ratio: 0.5,
   budget_remaining_ratio: 0.05,
 } as const;
 export type Threshold = keyof typeof THRESHOLDS;
@@ -159,12 +158,6 @@ export const CONDITIONS = {
   SourceWaitsForQuota: condition(
     'warning',
     (names, what) => `Waiting for ${what}: ${names.join(', ')}. Stale values are withdrawn, as in an outage.`,
-  ),
-  QuotaTakenByOthers: condition(
-    'warning',
-    (_, share) =>
-      `Other users of the account take ${share} of the requests that this exporter would otherwise have, so it polls less often.`,
-    'taken_by_others_ratio',
   ),
   BudgetNearlyUsed: condition(
     'warning',

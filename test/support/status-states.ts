@@ -1,11 +1,11 @@
 import { pino } from 'pino';
-import { allowedPerDay, EMPTY_BUCKET } from '../../src/budget/bucket.ts';
-import { type Ledger, opensAt, quotaIn } from '../../src/budget/ledger.ts';
+import { allowedPerDay, EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
+import { type Ledger, opensAt } from '../../src/budget/ledger.ts';
 import type { Config } from '../../src/config/config.ts';
 import { sourcesOf } from '../../src/exporter/sources.ts';
 import { createFleet, PROCESSES } from '../../src/sandbox/machines-data.ts';
 import { recordOf } from '../../src/sandbox/machines-records.ts';
-import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/views.ts';
+import { type BudgetView, type KnownSource, sourceViews } from '../../src/scheduler/schedules.ts';
 import { DailyReturns } from '../../src/sources/daily-returns/schema.ts';
 import { Machines } from '../../src/sources/machines/schema.ts';
 import { Slashings } from '../../src/sources/slashings/schema.ts';
@@ -226,7 +226,7 @@ export function knownIn(name: StateName): StatusInput {
   const budgetView: BudgetView = {
     bucketOf: () => bucket,
     allowedPerDay: (of) => allowedPerDay(state.ledger.buckets[of], budgetOptions, NOW),
-    quotaOf: (of) => quotaIn(state.ledger, of, budgetOptions, NOW),
+    quotaOf: (of) => quotaOf(state.ledger.buckets[of] ?? EMPTY_BUCKET, budgetOptions, NOW),
     opensAt: () => state.opensAt ?? opensAt(state.ledger, 'any', budgetOptions, NOW),
   };
   return {

@@ -81,8 +81,8 @@ describe('web/status-budget', () => {
   });
 
   it('says how much is reserved for others, which the part that is kept free can cover', () => {
-    const others = { since: NOW - DAY, points: [{ at: NOW, taken: 5_000 }], perDay: 600 };
-    const note = words(monthly({ own: 30_000, remaining: 65_000 }, { others })).at(-1);
+    const others = { since: NOW - 5 * DAY, before: 2_000 };
+    const note = words(monthly({ own: 30_000, remaining: 65_000, others })).at(-1);
     expect(note).toContain('Until the quota resets, 600 requests are reserved for others on the account.');
     expect(words(monthly({ own: 30_000, remaining: 65_000 })).at(-1)).not.toContain('reserved');
   });
@@ -113,7 +113,7 @@ describe('web/status-budget', () => {
   it('says that a quota is used up', () => {
     const [, month] = words(monthly({ own: 90_000, remaining: 5_000 }));
     expect(month).toContain('left 0 of 100,000');
-    expect(month).toContain('used up one request a day checks for a larger quota');
+    expect(month).toContain('used up no requests until the reset');
   });
 
   it('shows an hour that is a limit of its own', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import type { Ledger } from '../../src/budget/ledger.ts';
-import type { SourceView } from '../../src/scheduler/views.ts';
+import type { SourceView } from '../../src/scheduler/schedules.ts';
 import type { Entry } from '../../src/state/entry.ts';
 import type { StatusInput } from '../../src/web/status-input.ts';
 import { modelOf } from '../../src/web/status-model.ts';
@@ -74,21 +74,6 @@ describe('web/status-verdict', () => {
     expect(texts(refused)[0]).toContain('5 min ago');
     const doubtful = withKey({ validHeader: false });
     expect(verdict(doubtful)).toBe('Needs attention');
-  });
-
-  it('tells of others that take more than half, where polls are rarer because of them', () => {
-    const taken = (remaining: number, state: StateName = 'stretched'): StatusInput => {
-      const known = knownIn(state);
-      const since = NOW - 12 * DAY;
-      const month = { limit: 1_000, own: 300, remaining, since };
-      const bucket = { ...EMPTY_BUCKET, limits: { second: 1, month: 1_000 }, firstUseAt: since, month };
-      return { ...known, ledger: { ...known.ledger, buckets: { default: bucket } } };
-    };
-    const much = texts(taken(200)).filter((text) => text.startsWith('Other users of the account'));
-    expect(much).toEqual([expect.stringMatching(/take 6\d % of the requests that this exporter would otherwise have/)]);
-    expect(verdict(taken(200))).toBe('Working, with warnings');
-    // Half is left, or nothing is stretched.
-    for (const known of [taken(500), taken(200, 'healthy')]) expect(texts(known).join()).not.toContain('Other users');
   });
 
   it('names the sources that fail, and calls it not working when all do', () => {
